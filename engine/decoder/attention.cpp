@@ -1,0 +1,79 @@
+#include "engine/decoder/layers.h"
+
+#include "engine/ops/head_outputs.h"
+#include "engine/ops/linear.h"
+#include "engine/ops/masks.h"
+#include "engine/ops/rope.h"
+#include "engine/ops/scaled_dot_product.h"
+#include "engine/ops/softmax.h"
+
+namespace decoderscope {
+
+namespace {
+
+// The projections to q, k and v. Under shared_qkv (seed 001 as written) all three are q_proj.
+struct Projections {
+    LinearParameters q, k, v;
+};
+
+Projections projections(Builder& b, const std::string& parameters) {
+    const Index d_model = b.config.d_model, d_key_value = b.config.num_key_value_heads * b.config.d_head();
+    const LinearParameters q = linear_parameters(b, parameters + ".q_proj", d_model, d_model);
+    if (!b.config.shared_qkv)
+        return {q, linear_parameters(b, parameters + ".k_proj", d_key_value, d_model),
+                linear_parameters(b, parameters + ".v_proj", d_key_value, d_model)};
+    for (const char* unread : {".k_proj", ".v_proj"}) {
+        const Init init = {Init::Kind::linear, d_model};
+        b.plan.unread_parameter(parameters + unread + ".weight", {{axis::out, d_model}, {axis::in, d_model}}, init);
+        if (b.config.bias) b.plan.unread_parameter(parameters + unread + ".bias", {{axis::out, d_model}}, init);
+    }
+    return {q, q, q};
+}
+
+// x cut into heads by one projection; turned by its position where there is RoPE.   -> [batch, head, pos, d_head]
+Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate, Meaning meaning) {
+    if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning);
+    const Ref flat =
+        b.plan.step(name + "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, Role::internal);
+    return b.plan.step(name, Rope{b.config.rope_theta}, {flat}, meaning);
+}
+
+CombineMasks masks_of(const Attention& a, Ref scores) {
+    const Axes& axes = scores->axes;  // [batch, head, query, key]
+    return {axes[0].size, axes[1].size, axes[2].size, axes[3].size, a.causal, a.padding != nullptr, a.custom != nullptr};
+}
+
+}  // namespace
+
+Ref attention(Builder& b, const Attention& a) {
+    Plan& plan = b.plan;
+    const Index d_model = b.config.d_model, nhead = b.config.nhead, kv_heads = b.config.num_key_value_heads;
+    const bool self = a.queries == a.memory;
+    const bool rope = self && b.config.positional_encoding == PositionalEncoding::rope;
+
+    plan.begin_part(self ? "Self-attention" : "Cross-attention", Meaning::attention);
+    const Projections proj = projections(b, a.parameters);
+    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, nhead, rope, Meaning::query);    // [batch, head, query, d_head]
+    const Ref k = heads(b, a.at + ".k", a.memory, proj.k, kv_heads, rope, Meaning::key);    // [batch, kv_head, key, d_head]
+    const Ref v = heads(b, a.at + ".v", a.memory, proj.v, kv_heads, false, Meaning::value);  // [batch, kv_head, key, d_head]
+
+    // All four [batch, head, query, key].
+    const Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
+    const Ref mask = plan.step(a.at + ".mask", masks_of(a, scores), {a.padding, a.custom});
+    Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
+    masked = dropout(b, DropoutSite::attention_scores, masked);
+    Ref pattern = plan.step(a.at + ".pattern", Softmax{}, {masked});
+    pattern = dropout(b, DropoutSite::attention_weights, pattern);
+
+    const Ref z = plan.step(a.at + ".z", WeightedSum{}, {pattern, v});  // [batch, head, query, d_head]
+    const LinearParameters o_proj = linear_parameters(b, a.parameters + ".o_proj", d_model, d_model);
+    // A result changed by hand is computed with, not only looked at.
+    const bool by_results = b.edited(a.at + ".result");
+    const Ref result = plan.step(a.at + ".result", HeadResults{}, {z, o_proj.weight}, std::nullopt,
+                                 by_results ? Role::recorded : Role::on_demand);
+    const Ref out = by_results ? plan.step(a.at + "_out", SumHeads{}, {result, o_proj.bias})
+                               : plan.step(a.at + "_out", ProjectOutput{}, {z, o_proj.weight, o_proj.bias});
+    return dropout(b, DropoutSite::attention_out, out);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,56 @@
+#include "engine/decoder/layers.h"
+
+#include "engine/ops/add.h"
+#include "engine/ops/carry.h"
+
+namespace decoderscope {
+
+namespace {
+
+// One sublayer in its residual connection: Pre-Norm is x + f(norm(x)), Post-Norm is norm(x + f(x)). This is the whole
+// difference between the two (Xiong et al. 2020).
+template <class Sublayer>
+Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name, Ref x,
+             Sublayer sublayer) {
+    const auto add = [&](Ref update) {
+        b.plan.begin_part("Add", Meaning::residual);
+        return b.plan.step(sum_name, Add{}, {x, update});
+    };
+    if (b.config.norm_first) return add(sublayer(norm(b, norm_at, norm_parameters, x)));
+    return norm(b, norm_at, norm_parameters, add(sublayer(x)));
+}
+
+Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
+    const std::string at = stack.prefix + "blocks." + std::to_string(layer);
+    const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
+    b.plan.begin_block(at);
+    b.plan.begin_part("Residual stream", Meaning::residual);
+    Ref x = entering.positions == nullptr ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
+                                          : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
+
+    x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x, [&](Ref normed) {
+        return attention(b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});
+    });
+    if (stack.memory != nullptr)
+        x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {
+            return attention(b, {at + ".cross_attn", parameters + ".cross_attn", normed, stack.memory, false,
+                                 stack.memory_padding, nullptr});
+        });
+    if (b.config.dim_feedforward > 0) {
+        const std::string number = stack.memory != nullptr ? "3" : "2";
+        return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x,
+                        [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
+    }
+    b.plan.begin_part("Residual stream", Meaning::residual);
+    return b.plan.step(at + ".resid_post", Carry{}, {x});
+}
+
+}  // namespace
+
+Ref blocks(Builder& b, const Stack& stack, Entering entering) {
+    for (Index layer = 0; layer < stack.layers; ++layer) entering = {block(b, stack, layer, entering)};
+    b.plan.end_block();
+    return entering.content;
+}
+
+}  // namespace decoderscope

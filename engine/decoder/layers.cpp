@@ -1,0 +1,94 @@
+#include "engine/decoder/layers.h"
+
+#include "engine/ops/activation.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/embed.h"
+#include "engine/ops/linear.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/positions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in) {
+    const Init init = {Init::Kind::linear, in};
+    LinearParameters linear;
+    linear.weight = b.plan.parameter(name + ".weight", {{axis::out, out}, {axis::in, in}}, init);
+    if (b.config.bias) linear.bias = b.plan.parameter(name + ".bias", {{axis::out, out}}, init);
+    return linear;
+}
+
+namespace {
+
+Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
+    const std::string name = prefix + "pos_embed";
+    switch (b.config.positional_encoding) {
+        case PositionalEncoding::sinusoidal: return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model}, {});
+        case PositionalEncoding::learned: {
+            const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
+            return b.plan.step(name, LearnedPositions{axis},
+                               {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
+        }
+        case PositionalEncoding::none:
+        case PositionalEncoding::rope: return nullptr;  // RoPE turns q and k instead
+    }
+    return nullptr;
+}
+
+Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_size) {
+    const Axes table = {{axis::vocab, vocab_size}, {axis::d_model, b.config.d_model}};
+    const Ref weight = b.plan.parameter(prefix + "embed.weight", table, {Init::Kind::embedding});
+    const float scale = b.config.scale_embedding ? std::sqrt(static_cast<float>(b.config.d_model)) : 1.0F;
+    return b.plan.step(prefix + "embed", Embed{scale}, {tokens, weight});
+}
+
+}  // namespace
+
+Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size) {
+    b.plan.begin_part("Embedding", Meaning::embedding);
+    const Ref content = vocab_size > 0 ? looked_up(b, prefix, tokens, vocab_size) : x;
+    return {content, positions(b, prefix, content->axes[1])};
+}
+
+Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
+    const NormKind kind = b.config.norm;
+    const Axes width = {{axis::d_model, b.config.d_model}};
+    b.plan.begin_part(kind == NormKind::layernorm ? "LayerNorm" : "RMSNorm", Meaning::norm);
+    const Ref gain = b.plan.parameter(parameters + ".weight", width, {Init::Kind::gain});
+    const bool shifted = b.config.bias && kind == NormKind::layernorm;
+    const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
+    const Ref scale = b.plan.step(at + ".scale", NormScale{kind, b.config.layer_norm_eps}, {x});
+    return b.plan.step(at + ".normalized", Normalize{kind}, {x, scale, gain, shift});
+}
+
+Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
+    const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
+    const ActivationKind act = b.config.activation;
+    b.plan.begin_part("MLP", Meaning::mlp);
+    const LinearParameters up = linear_parameters(b, parameters + ".up_proj", d_ff, d_model);
+    const Ref pre = b.plan.step(at + ".mlp.pre", Linear{axis::d_ff}, {x, up.weight, up.bias});
+    Ref post = nullptr;
+    if (b.config.gated_mlp) {
+        const LinearParameters gate_proj = linear_parameters(b, parameters + ".gate_proj", d_ff, d_model);
+        const Ref gate = b.plan.step(at + ".mlp.gate", Linear{axis::d_ff}, {x, gate_proj.weight, gate_proj.bias});
+        post = b.plan.step(at + ".mlp.post", ActivateGated{act}, {pre, gate});
+    } else {
+        post = b.plan.step(at + ".mlp.post", Activate{act}, {pre});
+    }
+    post = dropout(b, DropoutSite::mlp_post, post);
+    const LinearParameters down = linear_parameters(b, parameters + ".down_proj", d_model, d_ff);
+    const Ref out = b.plan.step(at + ".mlp_out", Linear{axis::d_model}, {post, down.weight, down.bias});
+    return dropout(b, DropoutSite::mlp_out, out);
+}
+
+Ref dropout(Builder& b, DropoutSite site, Ref x) {
+    const auto& sites = b.config.dropout_sites;
+    if (!b.dropout_seed || b.config.dropout == 0.0 || std::find(sites.begin(), sites.end(), site) == sites.end()) return x;
+    const std::string mask_name = x->name + ".dropout_mask";
+    const Ref mask = b.plan.step(mask_name, DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
+    return b.plan.step(x->name + ".dropped", Drop{}, {x, mask}, x->meaning);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "engine/decoder/decoder.h"
+
+#include <functional>
+#include <string>
+
+// The pieces that decoder.cpp puts together. Each is the diagram of the seeds as code, a line a step.
+namespace decoderscope {
+
+// What every piece writes to and reads from.
+struct Builder {
+    Plan& plan;
+    const Config& config;
+    std::optional<std::uint64_t> dropout_seed;
+    std::function<bool(const std::string& tensor)> edited;  // whether an edit names that tensor
+};
+
+// A stack of blocks: where its tensors and its parameters are named ("" or "encoder."), and what it attends to.
+struct Stack {
+    std::string prefix;
+    Index layers = 0;
+    bool causal = true;
+    Ref padding = nullptr;         // [batch, key]
+    Ref custom = nullptr;          // broadcastable to [batch, head, query, key]
+    Ref memory = nullptr;          // [batch, src, d_model]: there is cross-attention where there is a memory
+    Ref memory_padding = nullptr;  // [batch, src]
+};
+
+// A Linear's parameters; the bias is nullptr where the configuration has none.
+struct LinearParameters {
+    Ref weight = nullptr;  // [out, in]
+    Ref bias = nullptr;    // [out]
+};
+[[nodiscard]] LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in);
+
+// What enters a stack: the tokens' embedding (or x itself), and the positions to add to it.
+struct Entering {
+    Ref content = nullptr;    // [batch, pos, d_model]
+    Ref positions = nullptr;  // [pos, d_model]; nullptr where nothing is added
+};
+[[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
+
+// {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
+[[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);
+
+// Who attends, to what, under which masks, and how it is named.
+struct Attention {
+    std::string at;          // "blocks.0.attn"
+    std::string parameters;  // "layers.0.self_attn"
+    Ref queries = nullptr;   // [batch, query, d_model]
+    Ref memory = nullptr;    // [batch, key, d_model]: the same as `queries` in self-attention
+    bool causal = false;
+    Ref padding = nullptr;  // [batch, key]
+    Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
+};
+// -> attention.at + "_out" [batch, query, d_model]
+[[nodiscard]] Ref attention(Builder& b, const Attention& attention);
+
+// {x [batch, pos, d_model]} -> at + ".mlp_out" [batch, pos, d_model]
+[[nodiscard]] Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x);
+
+// The dropout of one site behind the tensor x: x itself where it is off.
+[[nodiscard]] Ref dropout(Builder& b, DropoutSite site, Ref x);
+
+// All blocks of a stack, one after the other.   -> [batch, pos, d_model]
+[[nodiscard]] Ref blocks(Builder& b, const Stack& stack, Entering entering);
+
+}  // namespace decoderscope

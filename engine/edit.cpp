@@ -1,0 +1,216 @@
+#include "engine/edit.h"
+
+#include "engine/error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- into the plan
+
+const Step& step_named(const Plan& plan, const std::string& name, const std::string& what) {
+    const Ref step = plan.find(name);
+    if (step == nullptr) throw Error(what + ": there is no " + name + " in this model");
+    return *step;
+}
+
+void check_index(const std::optional<Index>& index, const Axis& axis, const std::string& tensor) {
+    if (index && (*index < 0 || *index >= axis.size))
+        throw Error(tensor + ": " + std::string(axis.name) + " " + std::to_string(*index) + " is out of range, expected 0 to " +
+                    std::to_string(axis.size - 1));
+}
+
+void patch_step(Plan& plan, const Step& step, Patch patch) {
+    if (patch.where.size() != step.axes.size())
+        throw Error(step.name + ": " + std::to_string(patch.where.size()) + " indices, expected " +
+                    std::to_string(step.axes.size()) + ": " + axes_text(step.axes));
+    for (std::size_t i = 0; i < step.axes.size(); ++i) check_index(patch.where[i], step.axes[i], step.name);
+    plan.patch(step.id, std::move(patch));
+}
+
+struct Applier {
+    Plan& plan;
+
+    void operator()(const MaskEdit& edit) const {
+        const Step& mask = step_named(plan, edit.attention + ".mask", "edit \"mask\"");
+        patch_step(plan, mask, {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
+    }
+
+    void operator()(const ScaleHead& edit) const {
+        const Step& z = step_named(plan, edit.attention + ".z", "edit \"scale_head\"");
+        patch_step(plan, z, {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
+    }
+
+    void operator()(const SetCell& edit) const {
+        const Step& step = step_named(plan, edit.tensor, "edit \"set_cell\"");
+        patch_step(plan, step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
+    }
+};
+
+// ---- from JSON
+
+[[noreturn]] void fail(std::size_t number, const std::string& why) {
+    throw Error("edit " + std::to_string(number) + ": " + why);
+}
+
+// The members of one edit, each read once; what is left over is unknown.
+class Reader {
+public:
+    Reader(const Json& json, std::size_t number) : json_(json), number_(number) {
+        if (!json.is_object()) fail(number, "expected an object such as {\"edit\": \"mask\", …}");
+    }
+
+    std::string text(const char* key) { return typed<std::string>(key, &Json::is_string, "a string"); }
+    bool boolean(const char* key) { return typed<bool>(key, &Json::is_boolean, "true or false"); }
+
+    float number(const char* key) {
+        const Json& value = member(key, "a number");
+        if (!value.is_number()) fail(number_, std::string(key) + ": expected a number");
+        const auto real = static_cast<float>(value.get<double>());
+        if (!std::isfinite(real)) fail(number_, std::string(key) + ": expected a number that a 32-bit float holds");
+        return real;
+    }
+
+    Index index(const char* key) { return as_index(member(key, "an index"), key); }
+
+    // An index, or nothing for "*".
+    std::optional<Index> index_or_all(const char* key) {
+        const Json& value = member(key, "an index or \"*\"");
+        if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;
+        return as_index(value, key);
+    }
+
+    Cell cell(const char* key) {
+        const Json& value = member(key, "a list of indices");
+        if (!value.is_array()) fail(number_, std::string(key) + ": expected a list of indices");
+        Cell cell;
+        for (const Json& index : value) cell.push_back(as_index(index, key));
+        return cell;
+    }
+
+    void finish() const {
+        if (read_ != json_.size())
+            for (const auto& [key, value] : json_.items())
+                if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) fail(number_, "unknown key \"" + key + "\"");
+    }
+
+private:
+    const Json& member(const char* key, const char* expected) {
+        const auto found = json_.find(key);
+        if (found == json_.end()) fail(number_, "\"" + std::string(key) + "\" is missing; expected " + expected);
+        keys_.emplace_back(key);
+        ++read_;
+        return *found;
+    }
+
+    template <class T>
+    T typed(const char* key, bool (Json::*is)() const noexcept, const char* expected) {
+        const Json& value = member(key, expected);
+        if (!(value.*is)()) fail(number_, std::string(key) + ": expected " + expected);
+        return value.get<T>();
+    }
+
+    Index as_index(const Json& value, const char* key) const {
+        if (!value.is_number_integer() || value.get<double>() < 0.0 || value.get<double>() > 1e15)
+            fail(number_, std::string(key) + ": expected an index from 0");
+        return value.get<Index>();
+    }
+
+    const Json& json_;
+    std::size_t number_;
+    std::vector<std::string> keys_;
+    std::size_t read_ = 0;
+};
+
+Edit parse_edit(const Json& json, std::size_t number) {
+    Reader reader(json, number);
+    const std::string kind = reader.text("edit");
+    Edit edit;
+    if (kind == "mask") {
+        edit = MaskEdit{reader.text("attention"),     reader.index_or_all("batch"), reader.index_or_all("head"),
+                        reader.index_or_all("query"), reader.index_or_all("key"),   reader.boolean("keep")};
+    } else if (kind == "scale_head") {
+        edit = ScaleHead{reader.text("attention"), reader.index("head"), reader.number("factor")};
+    } else if (kind == "set_cell") {
+        edit = SetCell{reader.text("tensor"), reader.cell("index"), reader.number("value")};
+    } else {
+        fail(number, "unknown edit \"" + kind + "\"; expected mask, scale_head or set_cell");
+    }
+    reader.finish();
+    return edit;
+}
+
+// ---- to JSON
+
+Json index_json(const std::optional<Index>& index) { return index ? Json(*index) : Json("*"); }
+
+struct Writer {
+    Json operator()(const MaskEdit& edit) const {
+        return {{"edit", "mask"},
+                {"attention", edit.attention},
+                {"batch", index_json(edit.batch)},
+                {"head", index_json(edit.head)},
+                {"query", index_json(edit.query)},
+                {"key", index_json(edit.key)},
+                {"keep", edit.keep}};
+    }
+    Json operator()(const ScaleHead& edit) const {
+        return {{"edit", "scale_head"}, {"attention", edit.attention}, {"head", edit.head}, {"factor", edit.factor}};
+    }
+    Json operator()(const SetCell& edit) const {
+        return {{"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", edit.value}};
+    }
+};
+
+// ---- in words
+
+std::string place(const char* axis, const std::optional<Index>& index) {
+    return index ? std::string(axis) + " " + std::to_string(*index) : "every " + std::string(axis);
+}
+
+struct Describer {
+    std::string operator()(const MaskEdit& edit) const {
+        return edit.attention + ": " + place("query", edit.query) + (edit.keep ? " sees " : " does not see ") +
+               place("key", edit.key) + " (" + place("batch", edit.batch) + ", " + place("head", edit.head) + ")";
+    }
+    std::string operator()(const ScaleHead& edit) const {
+        const std::string head = edit.attention + ": head " + std::to_string(edit.head);
+        return edit.factor == 0.0F ? head + " off" : head + " × " + short_number(static_cast<double>(edit.factor));
+    }
+    std::string operator()(const SetCell& edit) const {
+        std::string at;
+        for (const Index index : edit.index) at += (at.empty() ? "" : ", ") + std::to_string(index);
+        return edit.tensor + "[" + at + "] = " + short_number(static_cast<double>(edit.value));
+    }
+};
+
+}  // namespace
+
+void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
+    for (const Edit& edit : edits) std::visit(Applier{plan}, edit);
+}
+
+std::vector<Edit> parse_edits(std::string_view json) {
+    const Json list = Json::parse(json.begin(), json.end(), nullptr, false);
+    if (list.is_discarded() || !list.is_array()) throw Error("expected a JSON list of edits");
+    std::vector<Edit> edits;
+    for (const Json& item : list) edits.push_back(parse_edit(item, edits.size()));
+    return edits;
+}
+
+std::string edits_to_json(const std::vector<Edit>& edits) {
+    Json list = Json::array();
+    for (const Edit& edit : edits) list.push_back(std::visit(Writer{}, edit));
+    return list.dump(2);
+}
+
+std::string describe(const Edit& edit) { return std::visit(Describer{}, edit); }
+
+}  // namespace decoderscope

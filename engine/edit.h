@@ -1,0 +1,49 @@
+#pragma once
+
+#include "engine/plan.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace decoderscope {
+
+// The changes by hand that the contract knows. They are inputs of a run: they name a step and are applied in order.
+
+// Cells of an attention's mask; no index = all along that axis.
+struct MaskEdit {
+    std::string attention;  // "blocks.0.attn"
+    std::optional<Index> batch, head, query, key;
+    bool keep = false;
+    bool operator==(const MaskEdit&) const = default;
+};
+
+// A head's z times a factor; 0 switches it off.
+struct ScaleHead {
+    std::string attention;
+    Index head = 0;
+    float factor = 0.0F;
+    bool operator==(const ScaleHead&) const = default;
+};
+
+// One cell of any tensor: recorded, weight or input.
+struct SetCell {
+    std::string tensor;
+    Cell index;
+    float value = 0.0F;
+    bool operator==(const SetCell&) const = default;
+};
+
+using Edit = std::variant<MaskEdit, ScaleHead, SetCell>;
+
+// Puts the edits into the plan. Throws Error naming the edit's number, the tensor and what was expected.
+void apply_edits(Plan& plan, const std::vector<Edit>& edits);
+
+// The JSON list of the contract. Throws Error naming what is wrong in which edit.
+[[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);
+[[nodiscard]] std::string edits_to_json(const std::vector<Edit>& edits);
+
+// "blocks.0.attn.mask: query 2, key 3 hidden (every batch, head 1)": one line for the person.
+[[nodiscard]] std::string describe(const Edit& edit);
+
+}  // namespace decoderscope

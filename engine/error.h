@@ -1,0 +1,15 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace decoderscope {
+
+// What the person gave cannot be used. The message is one sentence that names the file, the key or the tensor, and says
+// what was expected; the command line prints it as it stands, the window shows it and keeps what it had.
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,32 @@
+#include "engine/linalg.h"
+
+#include <Eigen/Core>
+
+namespace decoderscope {
+
+namespace {
+
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>> map(ConstMatrix m) {
+    return {m.data, m.rows, m.columns, Eigen::OuterStride<>(m.stride)};
+}
+
+Eigen::Map<RowMajor, 0, Eigen::OuterStride<>> map(Matrix m) {
+    return {m.data, m.rows, m.columns, Eigen::OuterStride<>(m.stride)};
+}
+
+}  // namespace
+
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
+    map(out).noalias() = map(a) * map(b).transpose();
+    if (scale != 1.0F) map(out) *= scale;
+}
+
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out) { map(out).noalias() = map(a) * map(b); }
+
+void add_to_rows(const float* row, Matrix out) {
+    map(out).rowwise() += Eigen::Map<const Eigen::RowVectorXf>(row, out.columns);
+}
+
+}  // namespace decoderscope

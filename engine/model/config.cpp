@@ -1,0 +1,286 @@
+#include "engine/model/config.h"
+
+#include "engine/error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+namespace decoderscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Beyond this nothing that fits a machine is meant, and products of two sizes stay far from overflowing.
+constexpr Index kLargestSize = Index{1} << 24;
+
+[[noreturn]] void fail(std::string_view key, const std::string& expected, const std::string& found) {
+    throw Error(std::string(key) + ": expected " + expected + ", found " + found);
+}
+
+// A value as a message quotes it: never longer than a line.
+std::string found_text(const Json& value) {
+    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() > 60) text = text.substr(0, 57) + "…";
+    return text;
+}
+
+// ---- one key
+
+// A key of the contract: how it is read into a configuration, and how it is written.
+struct Key {
+    std::string_view name;
+    std::function<void(Config&, const Json&)> read;
+    std::function<Json(const Config&)> write;
+};
+
+Key integer(std::string_view name, Index Config::*member, Index lowest) {
+    return {name,
+            [=](Config& config, const Json& value) {
+                const std::string expected = lowest > 0 ? "a positive integer" : "an integer from 0";
+                if (!value.is_number_integer()) fail(name, expected, found_text(value));
+                const double size = value.get<double>();
+                if (size < static_cast<double>(lowest) || size > static_cast<double>(kLargestSize))
+                    fail(name, expected + " up to " + std::to_string(kLargestSize), found_text(value));
+                config.*member = value.get<Index>();
+            },
+            [=](const Config& config) { return Json(config.*member); }};
+}
+
+Key boolean(std::string_view name, bool Config::*member) {
+    return {name,
+            [=](Config& config, const Json& value) {
+                if (!value.is_boolean()) fail(name, "true or false", found_text(value));
+                config.*member = value.get<bool>();
+            },
+            [=](const Config& config) { return Json(config.*member); }};
+}
+
+Key real(std::string_view name, double Config::*member, std::string expected, std::function<bool(double)> fits) {
+    return {name,
+            [=](Config& config, const Json& value) {
+                if (!value.is_number() || !fits(value.get<double>())) fail(name, expected, found_text(value));
+                config.*member = value.get<double>();
+            },
+            [=](const Config& config) { return Json(config.*member); }};
+}
+
+// An enumeration's values under the contract's words, in the order of the enumerators.
+template <class E>
+using Words = std::vector<std::pair<std::string_view, E>>;
+
+template <class E>
+E from_word(std::string_view name, const Words<E>& words, const Json& value) {
+    std::string expected;
+    for (const auto& [word, meaning] : words) {
+        if (value.is_string() && value.get<std::string>() == word) return meaning;
+        expected += (expected.empty() ? "" : ", ") + std::string(word);
+    }
+    fail(name, "one of " + expected, found_text(value));
+}
+
+template <class E>
+std::string to_word(const Words<E>& words, E meaning) {
+    const auto found = std::find_if(words.begin(), words.end(), [&](const auto& pair) { return pair.second == meaning; });
+    return std::string(found->first);
+}
+
+template <class E>
+Key word(std::string_view name, E Config::*member, Words<E> words) {
+    return {name, [=](Config& config, const Json& value) { config.*member = from_word(name, words, value); },
+            [=](const Config& config) { return Json(to_word(words, config.*member)); }};
+}
+
+Key dropout_sites() {
+    const std::string_view name = "dropout_sites";
+    const Words<DropoutSite> words = {{"attention_scores", DropoutSite::attention_scores},
+                                      {"attention_weights", DropoutSite::attention_weights},
+                                      {"attention_out", DropoutSite::attention_out},
+                                      {"mlp_post", DropoutSite::mlp_post},
+                                      {"mlp_out", DropoutSite::mlp_out}};
+    return {name,
+            [=](Config& config, const Json& value) {
+                if (!value.is_array()) fail(name, "a list of sites", found_text(value));
+                config.dropout_sites.clear();
+                for (const Json& site : value) config.dropout_sites.push_back(from_word(name, words, site));
+            },
+            [=](const Config& config) {
+                Json list = Json::array();
+                for (const DropoutSite site : config.dropout_sites) list.push_back(to_word(words, site));
+                return list;
+            }};
+}
+
+// A number as the contract writes a mask_value: text, so that −∞ can be said.
+std::string fill_text(float value) {
+    if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+    return {text, end};
+}
+
+Key mask_value() {
+    const std::string_view name = "mask_value";
+    return {name,
+            [=](Config& config, const Json& value) {
+                const std::string expected = "\"-inf\" or a number written as a string, such as \"-1e9\"";
+                if (!value.is_string()) fail(name, expected, found_text(value));
+                const std::string text = value.get<std::string>();
+                if (text == "-inf") {
+                    config.mask_value = -std::numeric_limits<float>::infinity();
+                    return;
+                }
+                const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), config.mask_value);
+                if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(config.mask_value))
+                    fail(name, expected, found_text(value));
+            },
+            [](const Config& config) { return Json(fill_text(config.mask_value)); }};
+}
+
+// Every key of the contract, in its order: what is read, checked, written and shown, and nowhere else.
+const std::vector<Key>& keys() {
+    const auto positive = [](double x) { return x > 0.0 && std::isfinite(x); };
+    const auto probability = [](double x) { return x >= 0.0 && x <= 1.0; };
+    static const std::vector<Key> table = {
+        integer("d_model", &Config::d_model, 1),
+        integer("nhead", &Config::nhead, 1),
+        integer("num_layers", &Config::num_layers, 1),
+        integer("num_key_value_heads", &Config::num_key_value_heads, 1),
+        integer("dim_feedforward", &Config::dim_feedforward, 0),
+        boolean("norm_first", &Config::norm_first),
+        word<NormKind>("norm", &Config::norm, {{"layernorm", NormKind::layernorm}, {"rmsnorm", NormKind::rmsnorm}}),
+        real("layer_norm_eps", &Config::layer_norm_eps, "a positive number", positive),
+        boolean("final_norm", &Config::final_norm),
+        word<ActivationKind>("activation", &Config::activation,
+                             {{"relu", ActivationKind::relu},
+                              {"gelu", ActivationKind::gelu},
+                              {"gelu_tanh", ActivationKind::gelu_tanh},
+                              {"silu", ActivationKind::silu}}),
+        boolean("gated_mlp", &Config::gated_mlp),
+        boolean("bias", &Config::bias),
+        boolean("causal", &Config::causal),
+        boolean("cross_attention", &Config::cross_attention),
+        integer("encoder_layers", &Config::encoder_layers, 0),
+        integer("vocab_size", &Config::vocab_size, 0),
+        integer("encoder_vocab_size", &Config::encoder_vocab_size, 0),
+        word<PositionalEncoding>("positional_encoding", &Config::positional_encoding,
+                                 {{"none", PositionalEncoding::none},
+                                  {"sinusoidal", PositionalEncoding::sinusoidal},
+                                  {"learned", PositionalEncoding::learned},
+                                  {"rope", PositionalEncoding::rope}}),
+        integer("max_positions", &Config::max_positions, 0),
+        real("rope_theta", &Config::rope_theta, "a positive number", positive),
+        boolean("scale_embedding", &Config::scale_embedding),
+        boolean("lm_head", &Config::lm_head),
+        boolean("tie_word_embeddings", &Config::tie_word_embeddings),
+        mask_value(),
+        real("dropout", &Config::dropout, "a probability from 0 to 1", probability),
+        dropout_sites(),
+        boolean("shared_qkv", &Config::shared_qkv),
+    };
+    return table;
+}
+
+const Key& key_named(std::string_view name) {
+    const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == name; });
+    if (found == keys().end()) throw Error(std::string(name) + ": unknown key");
+    return *found;
+}
+
+// ---- overrides
+
+Json list_from_commas(const std::string& text) {
+    Json list = Json::array();
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        list.push_back(text.substr(start, comma - start));
+        start = comma + 1;
+    }
+    return list;
+}
+
+// The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
+Json override_json(const std::string& key, const std::string& text) {
+    if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding") return text;
+    if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
+    const Json value = Json::parse(text, nullptr, false);
+    return value.is_discarded() ? Json(text) : value;
+}
+
+// ---- the whole
+
+void check_together(const Config& c) {
+    const auto expect = [](bool holds, const char* key, const std::string& expected, const std::string& found) {
+        if (!holds) fail(key, expected, found);
+    };
+    const auto text = [](Index value) { return std::to_string(value); };
+    expect(c.d_model % c.nhead == 0, "nhead", "a divisor of d_model = " + text(c.d_model), text(c.nhead));
+    expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads", "a divisor of nhead = " + text(c.nhead),
+           text(c.num_key_value_heads));
+    expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
+           "nhead = " + text(c.nhead) + " where shared_qkv is on", text(c.num_key_value_heads));
+    expect(c.positional_encoding != PositionalEncoding::rope || c.d_head() % 2 == 0, "positional_encoding",
+           "an even d_model / nhead for rope", text(c.d_head()));
+    expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
+           "a positive integer where positional_encoding is learned", text(c.max_positions));
+    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", "true where encoder_layers is not 0", "false");
+    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", "a positive integer where lm_head is on", text(c.vocab_size));
+    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", "a positive integer where gated_mlp is on",
+           text(c.dim_feedforward));
+}
+
+void check_model_type(const Json& json) {
+    const auto type = json.find("model_type");
+    if (type == json.end()) fail("model_type", "\"decoderscope\"", "no such key");
+    if (*type != "decoderscope") fail("model_type", "\"decoderscope\"", found_text(*type));
+}
+
+Json parse_object(std::string_view text) {
+    Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (json.is_discarded()) throw Error("not valid JSON; expected an object of configuration keys");
+    if (!json.is_object()) throw Error("expected a JSON object of configuration keys, found " + found_text(json));
+    return json;
+}
+
+}  // namespace
+
+Config parse_config(std::string_view text, const Overrides& overrides) {
+    Json json = parse_object(text);
+    check_model_type(json);
+    json.erase("model_type");
+    for (const auto& [key, value] : overrides) {
+        static_cast<void>(key_named(key));
+        json[key] = override_json(key, value);
+    }
+    for (const char* required : {"d_model", "nhead", "num_layers"})
+        if (!json.contains(required)) fail(required, "a positive integer", "no such key");
+
+    Config config;
+    for (const auto& [key, value] : json.items()) key_named(key).read(config, value);
+    if (!json.contains("num_key_value_heads")) config.num_key_value_heads = config.nhead;
+    if (!json.contains("dim_feedforward")) config.dim_feedforward = 4 * config.d_model;
+    if (!json.contains("encoder_vocab_size")) config.encoder_vocab_size = config.vocab_size;
+    check_together(config);
+    return config;
+}
+
+std::string config_to_json(const Config& config) {
+    Json json = {{"model_type", "decoderscope"}};
+    for (const Key& key : keys()) json[std::string(key.name)] = key.write(config);
+    return json.dump(2) + "\n";
+}
+
+Overrides config_values(const Config& config) {
+    Overrides values;
+    for (const Key& key : keys()) {
+        const Json value = key.write(config);
+        values.emplace_back(key.name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return values;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,41 @@
+#include "engine/model/initial_weights.h"
+
+#include "engine/decoder/decoder.h"
+#include "engine/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+Tensor initial(const Declared& parameter, std::uint64_t seed) {
+    Tensor tensor(parameter.axes);
+    const std::span<float> values = tensor.writable();
+    const RandomStream random(seed, parameter.name);
+    std::uint64_t i = 0;
+    switch (parameter.init.kind) {
+        case Init::Kind::linear: {
+            const double bound = 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
+            for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
+            break;
+        }
+        case Init::Kind::embedding:
+            for (float& value : values) value = static_cast<float>(random.normal(i++));
+            break;
+        case Init::Kind::gain: std::fill(values.begin(), values.end(), 1.0F); break;
+        case Init::Kind::shift: std::fill(values.begin(), values.end(), 0.0F); break;
+    }
+    return tensor;
+}
+
+}  // namespace
+
+Weights initial_weights(const Config& config, std::uint64_t seed) {
+    Weights weights;
+    for (const Declared& parameter : declared_parameters(config)) weights.emplace(parameter.name, initial(parameter, seed));
+    return weights;
+}
+
+}  // namespace decoderscope

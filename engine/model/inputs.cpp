@@ -1,0 +1,192 @@
+#include "engine/model/inputs.h"
+
+#include "engine/error.h"
+#include "engine/model/safetensors.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace decoderscope {
+
+namespace {
+
+// A size that must be met, or any (and then named, for the message).
+struct Want {
+    std::string_view name;
+    std::optional<Index> size = std::nullopt;
+};
+
+std::string wanted_text(const std::vector<Want>& wanted) {
+    std::string text;
+    for (const Want& want : wanted)
+        text += (text.empty() ? "" : ", ") + (want.size ? std::to_string(*want.size) : std::string(want.name));
+    return "[" + text + "]";
+}
+
+void check_shape(const std::string& name, const Tensor& tensor, const std::vector<Want>& wanted) {
+    bool fits = tensor.rank() == wanted.size();
+    for (std::size_t i = 0; fits && i < wanted.size(); ++i)
+        fits = tensor.dim(i) > 0 && (!wanted[i].size || *wanted[i].size == tensor.dim(i));
+    if (!fits) throw Error(name + ": shape " + shape_text(tensor.axes()) + ", expected " + wanted_text(wanted));
+}
+
+void check_presence(const std::string& name, const Tensor& tensor, bool expected, const std::string& reason) {
+    if (expected && tensor.empty()) throw Error(name + ": missing; expected because " + reason);
+    if (!expected && !tensor.empty()) throw Error(name + ": not read by this model, because " + reason);
+}
+
+void check_ids(const std::string& name, const Tensor& tokens, Index vocab_size) {
+    for (Index i = 0; i < tokens.size(); ++i) {
+        const float id = tokens.data()[i];
+        if (id >= 0.0F && id < static_cast<float>(vocab_size)) continue;
+        const Cell at = tokens.cell(i);
+        throw Error(name + ": id " + std::to_string(static_cast<Index>(id)) + " at [" + std::to_string(at[0]) + ", " +
+                    std::to_string(at[1]) + "], expected 0 to " + std::to_string(vocab_size - 1));
+    }
+}
+
+void check_mask_values(const std::string& name, const Tensor& mask) {
+    for (const float keep : mask.values())
+        if (keep != 0.0F && keep != 1.0F)
+            throw Error(name + ": value " + std::to_string(static_cast<Index>(keep)) + ", expected 1 = keep or 0 = hide");
+}
+
+void check_length(const std::string& name, Index length, const Config& config) {
+    if (config.max_positions > 0 && length > config.max_positions)
+        throw Error(name + ": " + std::to_string(length) + " positions, expected at most max_positions = " +
+                    std::to_string(config.max_positions));
+}
+
+void check_target(const Inputs& inputs, const Config& config) {
+    const bool has_tokens = config.vocab_size > 0;
+    const std::string reason = "vocab_size is " + std::to_string(config.vocab_size);
+    check_presence("tokens", inputs.tokens, has_tokens, reason);
+    check_presence("x", inputs.x, !has_tokens, reason);
+    if (has_tokens) {
+        check_shape("tokens", inputs.tokens, {{axis::batch}, {axis::pos}});
+        check_ids("tokens", inputs.tokens, config.vocab_size);
+    } else {
+        check_shape("x", inputs.x, {{axis::batch}, {axis::pos}, {axis::d_model, config.d_model}});
+    }
+    check_length(has_tokens ? "tokens" : "x", inputs.pos(), config);
+}
+
+// What cross-attention reads, or what the encoder makes it from. Returns its length.
+Index check_source(const Inputs& inputs, const Config& config) {
+    const bool has_tokens = config.cross_attention && config.encoder_layers > 0 && config.encoder_vocab_size > 0;
+    const bool has_memory = config.cross_attention && !has_tokens;
+    const std::string reason = "cross_attention is " + std::string(config.cross_attention ? "true" : "false") +
+                               ", encoder_layers " + std::to_string(config.encoder_layers) + ", encoder_vocab_size " +
+                               std::to_string(config.encoder_vocab_size);
+    check_presence("encoder_tokens", inputs.encoder_tokens, has_tokens, reason);
+    check_presence("memory", inputs.memory, has_memory, reason);
+    if (has_tokens) {
+        check_shape("encoder_tokens", inputs.encoder_tokens, {{axis::batch, inputs.batch()}, {axis::src}});
+        check_ids("encoder_tokens", inputs.encoder_tokens, config.encoder_vocab_size);
+        check_length("encoder_tokens", inputs.encoder_tokens.dim(1), config);
+        return inputs.encoder_tokens.dim(1);
+    }
+    if (!has_memory) return 0;
+    check_shape("memory", inputs.memory, {{axis::batch, inputs.batch()}, {axis::src}, {axis::d_model, config.d_model}});
+    if (config.encoder_layers > 0) check_length("memory", inputs.memory.dim(1), config);
+    return inputs.memory.dim(1);
+}
+
+// PyTorch's broadcast rule: axes are matched from the last, and each is 1 or as long.
+void check_custom_mask(const Tensor& mask, const Axes& target) {
+    bool fits = mask.rank() <= target.size();
+    for (std::size_t i = 0; fits && i < mask.rank(); ++i) {
+        const Index size = mask.dim(mask.rank() - 1 - i);
+        fits = size == 1 || size == target[target.size() - 1 - i].size;
+    }
+    if (!fits)
+        throw Error("custom_mask: shape " + shape_text(mask.axes()) + ", expected one that broadcasts to " + shape_text(target));
+}
+
+void check_masks(const Inputs& inputs, const Config& config, Index src) {
+    const Index batch = inputs.batch(), pos = inputs.pos();
+    if (!inputs.attention_mask.empty()) {
+        check_shape("attention_mask", inputs.attention_mask, {{axis::batch, batch}, {axis::pos, pos}});
+        check_mask_values("attention_mask", inputs.attention_mask);
+    }
+    if (!inputs.encoder_attention_mask.empty()) {
+        check_presence("encoder_attention_mask", inputs.encoder_attention_mask, config.cross_attention,
+                       "cross_attention is false");
+        check_shape("encoder_attention_mask", inputs.encoder_attention_mask, {{axis::batch, batch}, {axis::src, src}});
+        check_mask_values("encoder_attention_mask", inputs.encoder_attention_mask);
+    }
+    if (!inputs.custom_mask.empty()) {
+        check_custom_mask(inputs.custom_mask, {{axis::batch, batch}, {axis::head, config.nhead}, {axis::query, pos}, {axis::key, pos}});
+        check_mask_values("custom_mask", inputs.custom_mask);
+    }
+}
+
+// ---- from a file
+
+struct Slot {
+    std::string_view name;
+    Tensor Inputs::*member;
+    bool integer;
+    std::vector<std::string_view> axes;
+};
+
+const std::vector<Slot>& slots() {
+    static const std::vector<Slot> table = {
+        {"tokens", &Inputs::tokens, true, {axis::batch, axis::pos}},
+        {"x", &Inputs::x, false, {axis::batch, axis::pos, axis::d_model}},
+        {"memory", &Inputs::memory, false, {axis::batch, axis::src, axis::d_model}},
+        {"encoder_tokens", &Inputs::encoder_tokens, true, {axis::batch, axis::src}},
+        {"attention_mask", &Inputs::attention_mask, true, {axis::batch, axis::pos}},
+        {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
+        {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}},
+    };
+    return table;
+}
+
+// Names the axes from the last one on, as broadcasting matches them.
+Tensor named(const Tensor& tensor, const std::vector<std::string_view>& names) {
+    Axes axes = tensor.axes();
+    for (std::size_t i = 0; i < axes.size() && i < names.size(); ++i)
+        axes[axes.size() - 1 - i].name = names[names.size() - 1 - i];
+    return tensor.with_axes(axes);
+}
+
+Inputs read(const SafetensorsFile& file) {
+    Inputs inputs;
+    std::size_t known = 0;
+    for (const Slot& slot : slots()) {
+        if (!file.contains(slot.name)) continue;
+        ++known;
+        inputs.*slot.member = named(slot.integer ? file.integers(slot.name) : file.floats(slot.name), slot.axes);
+    }
+    if (known == file.entries().size()) return inputs;
+    for (const auto& [name, entry] : file.entries()) {
+        const auto is_it = [&, wanted = std::string_view(name)](const Slot& slot) { return slot.name == wanted; };
+        if (std::none_of(slots().begin(), slots().end(), is_it))
+            throw Error(name + ": unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
+                               "encoder_attention_mask or custom_mask");
+    }
+    return inputs;
+}
+
+}  // namespace
+
+void check_inputs(const Inputs& inputs, const Config& config) {
+    check_target(inputs, config);
+    const Index src = check_source(inputs, config);
+    check_masks(inputs, config, src);
+}
+
+Inputs load_inputs(const std::string& path, const Config& config) {
+    const SafetensorsFile file(path);
+    try {
+        Inputs inputs = read(file);
+        check_inputs(inputs, config);
+        return inputs;
+    } catch (const Error& error) {
+        const std::string message = error.what();
+        throw Error(message.starts_with(path) ? message : path + ": " + message);
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/tensor.h"
+
+namespace decoderscope {
+
+// What a run reads beside the weights; an empty tensor is absent. Integers are kept as floats, which hold every token id
+// exactly (below 2^24).
+struct Inputs {
+    Tensor tokens;                  // [batch, pos]
+    Tensor x;                       // [batch, pos, d_model], where the model has no vocabulary
+    Tensor memory;                  // [batch, src, d_model]
+    Tensor encoder_tokens;          // [batch, src]
+    Tensor attention_mask;          // [batch, pos], 1 = keep, 0 = padding
+    Tensor encoder_attention_mask;  // [batch, src]
+    Tensor custom_mask;             // broadcastable to [batch, head, pos, pos], 1 = keep
+
+    [[nodiscard]] Index batch() const { return tokens.empty() ? x.dim(0) : tokens.dim(0); }
+    [[nodiscard]] Index pos() const { return tokens.empty() ? x.dim(1) : tokens.dim(1); }
+};
+
+// Checks that the inputs are what this configuration reads, one by one: presence, rank, sizes that agree, token ids in
+// the vocabulary, lengths within max_positions. Throws Error naming the tensor and what was expected.
+void check_inputs(const Inputs& inputs, const Config& config);
+
+// Reads an inputs file (safetensors) and checks it. Throws Error naming the file, the tensor and what was expected.
+[[nodiscard]] Inputs load_inputs(const std::string& path, const Config& config);
+
+}  // namespace decoderscope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/model/inputs.h"
+#include "engine/plan.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// A decoder with its weights and something to run it on.
+struct Model {
+    std::string name;         // "simple-decoder", or the folder it came from
+    std::string description;  // one line
+    std::string config_json;  // as parse_config reads it; overrides are put over it
+    Weights weights;
+    Inputs example;
+    std::vector<std::string> vocabulary;  // what each token id stands for; empty where nobody said
+
+    [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
+};
+
+// A folder with config.json and model.safetensors, or a bundled model's name. Throws Error naming the file, the key or
+// tensor, and what was expected: a missing, a surplus or a misshapen tensor is one.
+[[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {});
+
+}  // namespace decoderscope

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads the
+// header alone. Every size and offset is checked against the file before anything is allocated.
+class SafetensorsFile {
+public:
+    struct Entry {
+        std::string dtype;  // "F32", "I64", …
+        std::vector<Index> shape;
+        std::size_t begin = 0;  // bytes from the start of the data
+        std::size_t end = 0;
+    };
+
+    // Throws Error naming the file and what is wrong with it.
+    explicit SafetensorsFile(const std::string& path);
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // By name, sorted.
+    [[nodiscard]] const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+    [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+
+    // A floating tensor (F64, F32, F16, BF16) as float, its axes unnamed; F32 stays in the mapping, nothing is copied.
+    // Throws Error naming the tensor where it is absent or of another type.
+    [[nodiscard]] Tensor floats(std::string_view name) const;
+    // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error where a value is beyond ±2^24, which a float
+    // doesn't hold exactly.
+    [[nodiscard]] Tensor integers(std::string_view name) const;
+
+private:
+    [[nodiscard]] const Entry& entry(std::string_view name) const;
+
+    std::string path_;
+    std::shared_ptr<char> mapping_;  // the whole file, private to this process
+    std::size_t data_offset_ = 0;
+    std::map<std::string, Entry, std::less<>> entries_;
+};
+
+// Writes float tensors in the order given, as F32; the file appears whole or not at all. Throws Error naming the file.
+void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors);
+
+}  // namespace decoderscope

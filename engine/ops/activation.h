@@ -1,0 +1,33 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu.
+[[nodiscard]] double activate(ActivationKind kind, double x);
+
+// The MLP's nonlinearity, number by number.   {pre [batch, pos, d_ff]} -> the same axes
+struct Activate {
+    ActivationKind kind = ActivationKind::relu;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Activate&) const = default;
+};
+
+// The gated form (GLU; Shazeer 2020): act(gate) · pre.   {pre [batch, pos, d_ff], gate [batch, pos, d_ff]} -> the same axes
+struct ActivateGated {
+    ActivationKind kind = ActivationKind::silu;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const ActivateGated&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,28 @@
+#include "engine/ops/add.h"
+
+namespace decoderscope {
+
+About Add::about() const {
+    return {"add", "y[b, p, d] = x[b, p, d] + update[b, p, d]",
+            "The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through the "
+            "depth and you see what each sublayer wrote there. Gradients flow back through the sum undiminished, which is "
+            "why deep stacks can be trained at all."};
+}
+
+Tensor Add::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const float* x = in[0].data();
+    const float* update = in[1].data();
+    const Index period = in[1].size();
+    float* to = out.writable().data();
+    for (Index start = 0; start < out.size(); start += period)
+        for (Index i = 0; i < period; ++i) to[start + i] = x[start + i] + update[i + (period == out.size() ? start : 0)];
+    return out;
+}
+
+Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[1].rank()), cell.end());
+    return {{line("sum", {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, tail)})})}};
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// The sum of two tensors; the second may lack the leading axes of the first and then counts for each of them.
+// {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model]} -> [batch, pos, d_model]
+struct Add {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Add&) const = default;
+};
+
+}  // namespace decoderscope

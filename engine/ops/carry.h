@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// Hands a tensor on under another name; the values are shared, not copied.   {x} -> same axes
+struct Carry {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Carry&) const = default;
+};
+
+}  // namespace decoderscope

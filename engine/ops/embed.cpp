@@ -1,0 +1,53 @@
+#include "engine/ops/embed.h"
+
+#include "engine/error.h"
+
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+Index row_of(float token, Index rows) {
+    const auto row = static_cast<Index>(token);
+    if (!(token >= 0.0F) || token >= static_cast<float>(rows) || static_cast<float>(row) != token)
+        throw Error("tokens: " + short_number(static_cast<double>(token)) + " is not an id below the vocabulary's size of " +
+                    std::to_string(rows));
+    return row;
+}
+
+}  // namespace
+
+About Embed::about() const {
+    return {"look up", "embed[b, p, d] = E[token[b, p], d] · scale",
+            "Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with the "
+            "same token start out alike; only positions and attention make them differ. Some models (seed 004's paper among "
+            "them) multiply by √d_model so that the embedding isn't drowned by the positional code."};
+}
+
+Axes Embed::axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::d_model, in[1][1].size}}; }
+
+Tensor Embed::compute(const Operands& in, const Axes& axes) const {
+    const Tensor& tokens = in[0];  // [batch, pos]
+    const Tensor& table = in[1];   // [vocab, d_model]
+    Tensor out(axes);
+    const Index width = table.dim(1);
+    float* to = out.writable().data();
+    for (const float token : tokens.values()) {
+        const float* row = table.data() + row_of(token, table.dim(0)) * width;
+        for (Index d = 0; d < width; ++d) *to++ = row[d] * scale;
+    }
+    return out;
+}
+
+Explanation Embed::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Cell token_cell = {cell[0], cell[1]};
+    const Index row = row_of(in[0].at(token_cell), in[1].dim(0));
+    std::vector<Factor> factors = {cell_factor(in[1], 1, {row, cell[2]})};
+    if (scale != 1.0F) factors.push_back(constant_factor(static_cast<double>(scale), "√d_model"));
+    Line looked_up = line("embed", {term(std::move(factors))});
+    looked_up.given.push_back(derived_factor(static_cast<double>(row), "token", 0, token_cell));
+    return {{looked_up}};
+}
+
+}  // namespace decoderscope

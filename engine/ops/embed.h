@@ -1,0 +1,20 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// The rows of an embedding table that the tokens name, times `scale` (√d_model in Vaswani et al. 2017, section 3.4).
+// As torch.nn.Embedding.   {tokens [batch, pos], table [vocab, d_model]} -> [batch, pos, d_model]
+// Throws Error where a token is no row of the table.
+struct Embed {
+    float scale = 1.0F;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Embed&) const = default;
+};
+
+}  // namespace decoderscope

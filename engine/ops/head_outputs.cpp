@@ -1,0 +1,138 @@
+#include "engine/ops/head_outputs.h"
+
+#include "engine/linalg.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+About WeightedSum::about() const {
+    return {"weighted sum of values", "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
+            "Attention is the only place where one position reads another. Each query takes the values of the keys it "
+            "looks at, in proportion to the weight. A head switched off hands over nothing."};
+}
+
+Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = axes[1].size, queries = axes[2].size, d_head = axes[3].size, keys = in[0].dim(3);
+    const Index value_heads = in[1].dim(1), group = heads / value_heads;
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index b = 0; b < axes[0].size; ++b) {
+        for (Index h = 0; h < heads; ++h, to += queries * d_head) {
+            const ConstMatrix pattern = {in[0].data() + (b * heads + h) * queries * keys, queries, keys, keys};
+            const ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head, d_head};
+            multiply(pattern, v, {to, queries, d_head, d_head});
+        }
+    }
+    return out;
+}
+
+Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index group = in[0].dim(1) / in[1].dim(1);
+    std::vector<Term> terms;
+    for (Index k = 0; k < in[0].dim(3); ++k)
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], k}),
+                              cell_factor(in[1], 1, {cell[0], cell[1] / group, k, cell[3]})}));
+    return {{line("pattern · v", std::move(terms))}};
+}
+
+About ProjectOutput::about() const {
+    return {"merge heads", "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
+            "The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over heads, "
+            "each with its own slice of the weight: attn.result shows the parts."};
+}
+
+Axes ProjectOutput::axes(const OperandAxes& in) const {
+    return {in[0][0], {axis::pos, in[0][2].size}, {axis::d_model, in[1][0].size}};
+}
+
+Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
+    const Index rows = axes[0].size * queries, d_model = axes[2].size;
+    std::vector<float> merged(static_cast<std::size_t>(rows * width));  // [batch, pos, head·d_head]
+    const float* z = in[0].data();
+    for (Index b = 0; b < axes[0].size; ++b)
+        for (Index h = 0; h < heads; ++h)
+            for (Index q = 0; q < queries; ++q, z += d_head)
+                std::copy_n(z, d_head, merged.data() + (b * queries + q) * width + h * d_head);
+
+    Tensor out(axes);
+    const Matrix y = {out.writable().data(), rows, d_model, d_model};
+    multiply_transposed({merged.data(), rows, width, width}, {in[1].data(), d_model, width, width}, y);
+    if (in.size() > 2) add_to_rows(in[2].data(), y);
+    return out;
+}
+
+Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index d_head = in[0].dim(3);
+    std::vector<Term> terms;
+    for (Index h = 0; h < in[0].dim(1); ++h)
+        for (Index d = 0; d < d_head; ++d)
+            terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], d}),
+                                  cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
+    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
+    return {{line("z · w", std::move(terms))}};
+}
+
+About HeadResults::about() const {
+    return {"each head's share", "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
+            "attn_out before the heads are summed: who wrote what into the residual stream. Computed only when somebody "
+            "looks, since it is as many times larger than attn_out as there are heads."};
+}
+
+Axes HeadResults::axes(const OperandAxes& in) const {
+    return {in[0][0], in[0][1], in[0][2], {axis::d_model, in[1][0].size}};
+}
+
+Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = axes[1].size, queries = axes[2].size, d_model = axes[3].size, d_head = in[0].dim(3);
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index row = 0; row < axes[0].size * heads; ++row, to += queries * d_model) {
+        const ConstMatrix z = {in[0].data() + row * queries * d_head, queries, d_head, d_head};
+        const ConstMatrix slice = {in[1].data() + row % heads * d_head, d_model, d_head, heads * d_head};
+        multiply_transposed(z, slice, {to, queries, d_model, d_model});
+    }
+    return out;
+}
+
+Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index d_head = in[0].dim(3);
+    std::vector<Term> terms;
+    for (Index d = 0; d < d_head; ++d)
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
+                              cell_factor(in[1], 1, {cell[3], cell[1] * d_head + d})}));
+    return {{line("z · w", std::move(terms))}};
+}
+
+About SumHeads::about() const {
+    return {"sum over heads", "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
+            "What attention adds to the stream is nothing but the sum of what its heads add. Computed this way while a "
+            "head's result is changed by hand."};
+}
+
+Axes SumHeads::axes(const OperandAxes& in) const { return {in[0][0], {axis::pos, in[0][2].size}, in[0][3]}; }
+
+Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = in[0].dim(1), plane = axes[1].size * axes[2].size;
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index b = 0; b < axes[0].size; ++b, to += plane) {
+        const float* result = in[0].data() + b * heads * plane;
+        std::copy_n(result, plane, to);
+        for (Index h = 1; h < heads; ++h)
+            for (Index i = 0; i < plane; ++i) to[i] += result[h * plane + i];
+    }
+    if (in.size() > 1)
+        add_to_rows(in[1].data(), {out.writable().data(), axes[0].size * axes[1].size, axes[2].size, axes[2].size});
+    return out;
+}
+
+Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (Index h = 0; h < in[0].dim(1); ++h) terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
+    if (in.size() > 1) terms.push_back(term({cell_factor(in[1], 1, {cell[2]})}));
+    return {{line("Σ heads", std::move(terms))}};
+}
+
+}  // namespace decoderscope

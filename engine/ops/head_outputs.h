@@ -1,0 +1,47 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// What each head gathers: the values, weighted by its pattern.
+// {pattern [batch, head, query, key], v [batch, kv_head, key, d_head]} -> [batch, head, query, d_head]
+struct WeightedSum {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const WeightedSum&) const = default;
+};
+
+// The heads side by side through one Linear: o_proj.
+// {z [batch, head, query, d_head], weight [d_model, head·d_head], bias [d_model]?} -> [batch, pos, d_model]
+struct ProjectOutput {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const ProjectOutput&) const = default;
+};
+
+// What each head alone adds to the residual stream: its share of o_proj, without the bias (Elhage et al. 2021).
+// {z [batch, head, query, d_head], weight [d_model, head·d_head]} -> [batch, head, query, d_model]
+struct HeadResults {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const HeadResults&) const = default;
+};
+
+// The heads' results summed, with o_proj's bias: the same attn_out by the other way.
+// {result [batch, head, query, d_model], bias [d_model]?} -> [batch, pos, d_model]
+struct SumHeads {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const SumHeads&) const = default;
+};
+
+}  // namespace decoderscope

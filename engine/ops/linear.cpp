@@ -1,0 +1,71 @@
+#include "engine/ops/linear.h"
+
+#include "engine/linalg.h"
+
+namespace decoderscope {
+
+namespace {
+
+// Σ x·w over one row of x and one row of the weight, and the bias.
+Explanation explain_row(const Operands& in, Index batch, Index pos, Index output) {
+    const Tensor& x = in[0];
+    const Tensor& weight = in[1];
+    std::vector<Term> terms;
+    for (Index i = 0; i < weight.dim(1); ++i)
+        terms.push_back(term({cell_factor(x, 0, {batch, pos, i}), cell_factor(weight, 1, {output, i})}));
+    if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {output})}));
+    return {{line("x · w", std::move(terms))}};
+}
+
+}  // namespace
+
+About Linear::about() const {
+    return {"linear", "y[b, p, o] = Σᵢ x[b, p, i] · W[o, i] + bias[o]",
+            "A learned mix of the row's numbers. Every position is treated alike and on its own: nothing here looks at "
+            "another token."};
+}
+
+Tensor Linear::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const Index rows = axes[0].size * axes[1].size, outputs = in[1].dim(0), inputs = in[1].dim(1);
+    const Matrix y = {out.writable().data(), rows, outputs, outputs};
+    multiply_transposed({in[0].data(), rows, inputs, inputs}, {in[1].data(), outputs, inputs, inputs}, y);
+    if (in.size() > 2) add_to_rows(in[2].data(), y);
+    return out;
+}
+
+Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return explain_row(in, cell[0], cell[1], cell[2]);
+}
+
+About ProjectHeads::about() const {
+    return {"project to heads", "y[b, h, p, d] = Σᵢ x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
+            "Each head sees the whole row, through a few learned directions of its own. The query says what a position "
+            "looks for, the key what it offers to be found by, the value what it hands over when it is found. Seed 001 "
+            "projects all three with q_proj, so there a token always resembles itself most."};
+}
+
+Axes ProjectHeads::axes(const OperandAxes& in) const {
+    return {in[0][0], {axis::head, heads}, {axis::pos, in[0][1].size}, {axis::d_head, in[1][0].size / heads}};
+}
+
+Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
+    const Index positions = axes[2].size, d_head = axes[3].size, inputs = in[1].dim(1);
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index b = 0; b < axes[0].size; ++b) {
+        const ConstMatrix x = {in[0].data() + b * positions * inputs, positions, inputs, inputs};
+        for (Index h = 0; h < heads; ++h, to += positions * d_head) {
+            const Matrix y = {to, positions, d_head, d_head};
+            multiply_transposed(x, {in[1].data() + h * d_head * inputs, d_head, inputs, inputs}, y);
+            if (in.size() > 2) add_to_rows(in[2].data() + h * d_head, y);
+        }
+    }
+    return out;
+}
+
+Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    return explain_row(in, cell[0], cell[2], cell[1] * out.dim(3) + cell[3]);
+}
+
+}  // namespace decoderscope

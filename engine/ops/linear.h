@@ -1,0 +1,30 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// torch.nn.Linear: y = x · Wᵀ + b.   {x [batch, pos, in], weight [out, in], bias [out]?} -> [batch, pos, out]
+struct Linear {
+    std::string_view out_axis = axis::out;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {out_axis, in[1][0].size}}; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Linear&) const = default;
+};
+
+// A Linear whose outputs are cut into heads: head h reads rows h·d_head … of the weight.
+// {x [batch, pos, in], weight [head·d_head, in], bias [head·d_head]?} -> [batch, head, pos, d_head]
+struct ProjectHeads {
+    Index heads = 1;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const ProjectHeads&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// Which keys each query may see: causal AND padding AND custom. 1 = kept, 0 = hidden.
+// {padding [batch, key]?, custom, broadcastable to [batch, head, query, key]?} -> [batch, head, query, key]
+struct CombineMasks {
+    Index batch = 1, heads = 1, queries = 1, keys = 1;
+    bool causal = true;
+    bool padding = false;  // whether there is such an operand
+    bool custom = false;
+
+    // What each mask by itself says of a cell; true = kept.
+    struct Verdict {
+        bool causal = true, padding = true, custom = true;
+        [[nodiscard]] bool kept() const { return causal && padding && custom; }
+    };
+    [[nodiscard]] Verdict verdict(const Operands& in, const Cell& cell) const;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const CombineMasks&) const = default;
+
+private:
+    [[nodiscard]] static Cell padding_cell(const Cell& cell) { return {cell[0], cell[3]}; }
+    [[nodiscard]] static Cell custom_cell(const Tensor& custom, const Cell& cell);
+    [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
+};
+
+// The scores with `value` where the mask is 0, as torch.Tensor.masked_fill.
+// {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
+struct FillMasked {
+    float value = 0.0F;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const FillMasked&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,133 @@
+#include "engine/ops/norm.h"
+
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+using Row = std::span<const float>;
+
+Row row_of(const Tensor& x, Index row) {
+    const Index n = x.axes().back().size;
+    return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
+}
+
+Row row_of(const Tensor& x, const Cell& cell) { return row_of(x, cell[0] * x.dim(1) + cell[1]); }
+
+double mean_of(Row row) {
+    double sum = 0.0;
+    for (const float x : row) sum += static_cast<double>(x);
+    return sum / static_cast<double>(row.size());
+}
+
+// What the norm takes off each value first: the mean, or nothing under RMSNorm.
+double centre_of(Row row, NormKind kind) { return kind == NormKind::layernorm ? mean_of(row) : 0.0; }
+
+double mean_square_about(Row row, double centre) {
+    double sum = 0.0;
+    for (const float x : row) sum += (static_cast<double>(x) - centre) * (static_cast<double>(x) - centre);
+    return sum / static_cast<double>(row.size());
+}
+
+Line mean_line(const Tensor& x, const Cell& cell) {
+    const Index n = x.dim(2);
+    std::vector<Term> terms;
+    for (Index d = 0; d < n; ++d)
+        terms.push_back(term({cell_factor(x, 0, {cell[0], cell[1], d}),
+                              constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
+    return line("mean", std::move(terms));
+}
+
+}  // namespace
+
+About NormScale::about() const {
+    if (kind == NormKind::rmsnorm)
+        return {"scale of RMSNorm", "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
+                "The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
+                "trains as well (Zhang & Sennrich 2019; Llama uses it)."};
+    return {"scale of LayerNorm", "scale[b, p] = √(variance_d x[b, p, d] + eps)",
+            "How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it grows "
+            "with depth, because every block adds to a stream that nobody shrinks; under Post-Norm it stays near where it "
+            "was."};
+}
+
+Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const std::span<float> scale = out.writable();
+    for (std::size_t i = 0; i < scale.size(); ++i) {
+        const Row row = row_of(in[0], static_cast<Index>(i));
+        scale[i] = static_cast<float>(std::sqrt(mean_square_about(row, centre_of(row, kind)) + eps));
+    }
+    return out;
+}
+
+Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Row row = row_of(in[0], cell);
+    const auto n = static_cast<double>(row.size());
+    const bool centred = kind == NormKind::layernorm;
+    Explanation explanation;
+    if (centred) explanation.lines.push_back(mean_line(in[0], cell));
+    const double centre = centre_of(row, kind);
+    std::vector<Term> squares;
+    for (std::size_t d = 0; d < row.size(); ++d) {
+        const double off = static_cast<double>(row[d]) - centre;
+        const std::string text = centred ? "(" + short_number(static_cast<double>(row[d])) + " − mean)²"
+                                         : short_number(static_cast<double>(row[d])) + "²";
+        squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
+                                constant_factor(1.0 / n, "1/" + std::to_string(row.size()))}));
+    }
+    explanation.lines.push_back(line(centred ? "variance" : "mean square", std::move(squares)));
+    const double spread = explanation.lines.back().value;
+    explanation.lines.push_back(line("scale", {term({constant_factor(
+                                                  std::sqrt(spread + eps),
+                                                  "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
+    return explanation;
+}
+
+About Normalize::about() const {
+    if (kind == NormKind::rmsnorm)
+        return {"RMSNorm", "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
+                "Every row is brought to the same size; its direction stays. The gain, one number a column, is learned."};
+    return {"LayerNorm", "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
+            "Every row gets mean 0 and variance 1 before gain and shift. Where it stands makes the architecture: on the "
+            "branch, before the sublayer (Pre-Norm, seeds 002 and 003), the stream itself runs free; on the stream, after "
+            "the sum (Post-Norm, seeds 000, 001 and 004), each block's sum is brought to size before the next reads it."};
+}
+
+Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
+    const bool shifted = in.size() > 3;
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index r = 0; r < in[1].size(); ++r) {
+        const Row row = row_of(in[0], r);
+        const double centre = centre_of(row, kind);
+        const auto scale = static_cast<double>(in[1].data()[r]);
+        for (std::size_t d = 0; d < row.size(); ++d) {
+            const double unit = (static_cast<double>(row[d]) - centre) / scale;
+            const double gained = unit * static_cast<double>(in[2].data()[d]);
+            *to++ = static_cast<float>(shifted ? gained + static_cast<double>(in[3].data()[d]) : gained);
+        }
+    }
+    return out;
+}
+
+Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Tensor& x = in[0];
+    const Cell scale_cell = {cell[0], cell[1], 0};
+    Explanation explanation;
+    if (kind == NormKind::layernorm) explanation.lines.push_back(mean_line(x, cell));
+    const double centre = kind == NormKind::layernorm ? explanation.lines.back().value : 0.0;
+    const auto value = static_cast<double>(x.at(cell));
+    const auto scale = static_cast<double>(in[1].at(scale_cell));
+    const std::string centred = "(" + short_number(value) + " − " + short_number(centre) + ")";
+    std::vector<Term> terms = {term({kind == NormKind::layernorm ? derived_factor(value - centre, centred, 0, cell)
+                                                                 : cell_factor(x, 0, cell),
+                                     derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell),
+                                     cell_factor(in[2], 2, {cell[2]})})};
+    if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {cell[2]})}));
+    explanation.lines.push_back(line("normalized", std::move(terms)));
+    return explanation;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance over
+// n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019).
+// {x [batch, pos, d_model]} -> [batch, pos, 1]
+struct NormScale {
+    NormKind kind = NormKind::layernorm;
+    double eps = 1e-5;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::one, 1}}; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const NormScale&) const = default;
+};
+
+// Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift where there is one.
+// {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model], shift [d_model]?} -> [batch, pos, d_model]
+struct Normalize {
+    NormKind kind = NormKind::layernorm;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Normalize&) const = default;
+};
+
+}  // namespace decoderscope

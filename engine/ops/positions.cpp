@@ -1,0 +1,61 @@
+#include "engine/ops/positions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The frequency of column pair (2i, 2i + 1), from the first of the two columns.
+float frequency(Index even_column, Index d_model) {
+    const float step = static_cast<float>(-std::log(10000.0) / static_cast<double>(d_model));
+    return std::exp(static_cast<float>(even_column) * step);
+}
+
+}  // namespace
+
+About SinusoidalPositions::about() const {
+    return {"sinusoidal positions", "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
+            "Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands on "
+            "the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, which a "
+            "linear map can learn to read. Seed 004 adds, on batch-first input, the code of the batch index instead: every "
+            "position of a row then carries the same code."};
+}
+
+Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index p = 0; p < positions.size; ++p) {
+        for (Index d = 0; d < d_model; ++d) {
+            const float angle = static_cast<float>(p) * frequency(d - d % 2, d_model);
+            *to++ = d % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        }
+    }
+    return out;
+}
+
+Explanation SinusoidalPositions::explain(const Operands&, const Tensor& out, const Cell& cell) const {
+    const Index even = cell[1] - cell[1] % 2;
+    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(cell[0]) + " / 10000^(" +
+                             std::to_string(even) + "/" + std::to_string(d_model) + "))";
+    return {{line("pos_embed", {term({constant_factor(static_cast<double>(out.at(cell)), text)})})}};
+}
+
+About LearnedPositions::about() const {
+    return {"learned positions", "pos_embed[p, d] = P[p, d]",
+            "One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training found, "
+            "and there is no row beyond the longest text seen in training."};
+}
+
+Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    std::copy_n(in[0].data(), out.size(), out.writable().data());
+    return out;
+}
+
+Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line("pos_embed", {term({cell_factor(in[0], 0, cell)})})}};
+}
+
+}  // namespace decoderscope

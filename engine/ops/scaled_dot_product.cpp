@@ -1,0 +1,49 @@
+#include "engine/ops/scaled_dot_product.h"
+
+#include "engine/linalg.h"
+
+#include <cmath>
+
+namespace decoderscope {
+
+About ScaledDotProduct::about() const {
+    return {"scaled dot product", "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
+            "Large where the query of one position points the same way as the key of another. The division by √d_head keeps "
+            "the spread of the scores near 1 however long the vectors are; without it the softmax would be nearly "
+            "one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: here every position "
+            "still sees the future."};
+}
+
+Axes ScaledDotProduct::axes(const OperandAxes& in) const {
+    return {in[0][0], in[0][1], {axis::query, in[0][2].size}, {axis::key, in[1][2].size}};
+}
+
+Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size, d_head = in[0].dim(3);
+    const Index key_heads = in[1].dim(1), group = heads / key_heads;
+    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_head)));
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index b = 0; b < axes[0].size; ++b) {
+        for (Index h = 0; h < heads; ++h, to += queries * keys) {
+            const ConstMatrix q = {in[0].data() + (b * heads + h) * queries * d_head, queries, d_head, d_head};
+            const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
+            multiply_transposed(q, k, {to, queries, keys, keys}, scale);
+        }
+    }
+    return out;
+}
+
+Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index d_head = in[0].dim(3), group = in[0].dim(1) / in[1].dim(1);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(d_head));
+    const std::string scale_text = "1/√" + std::to_string(d_head);
+    std::vector<Term> terms;
+    for (Index d = 0; d < d_head; ++d)
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
+                              cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}),
+                              constant_factor(scale, scale_text)}));
+    return {{line("q · k / √d_head", std::move(terms))}};
+}
+
+}  // namespace decoderscope

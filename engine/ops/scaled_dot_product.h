@@ -1,0 +1,18 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// How well each key answers each query: q · k / √d_head (Vaswani et al. 2017, equation 1). With fewer key heads than query
+// heads (grouped-query attention, Ainslie et al. 2023) neighbouring query heads share one.
+// {q [batch, head, query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
+struct ScaledDotProduct {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const ScaledDotProduct&) const = default;
+};
+
+}  // namespace decoderscope

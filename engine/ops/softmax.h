@@ -1,0 +1,17 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// Softmax over the last axis, the row's maximum taken off first, as torch.softmax. A row of −∞ gives NaN.
+// {x [batch, …, n]} -> the same axes
+struct Softmax {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Softmax&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,125 @@
+#include "engine/plan.h"
+
+#include "engine/error.h"
+#include "engine/ops/source.h"
+
+#include <stdexcept>
+
+namespace decoderscope {
+
+namespace {
+
+bool same_shape(const Axes& a, const Axes& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i].size != b[i].size) return false;
+    return true;
+}
+
+}  // namespace
+
+bool Patch::touches(std::span<const Index> cell) const {
+    for (std::size_t i = 0; i < where.size(); ++i)
+        if (where[i] && *where[i] != cell[i]) return false;
+    return true;
+}
+
+void Patch::apply(Tensor& tensor) const {
+    // Axis by axis from the last: the offsets of the matching cells, so that a "*" costs no more than the cells it names.
+    std::vector<Index> offsets = {0};
+    for (std::size_t axis = 0; axis < where.size(); ++axis) {
+        const Index size = tensor.dim(axis);
+        std::vector<Index> deeper;
+        for (const Index offset : offsets)
+            for (Index i = where[axis].value_or(0); i < (where[axis] ? *where[axis] + 1 : size); ++i)
+                deeper.push_back(offset * size + i);
+        offsets = std::move(deeper);
+    }
+    const std::span<float> values = tensor.writable();
+    for (const Index offset : offsets) {
+        float& cell = values[static_cast<std::size_t>(offset)];
+        cell = kind == Kind::set ? value : cell * value;
+    }
+}
+
+Ref Plan::add(Step step) {
+    step.id = steps_.size();
+    step.block = block_;
+    step.part = part_;
+    if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
+    steps_.push_back(std::move(step));
+    return &steps_.back();
+}
+
+Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
+    if (const Ref known = find(name)) return known;
+    declared_.push_back({name, axes, init, true});
+    Step step{.name = name, .role = Role::parameter, .operation = Source{}, .axes = axes, .meaning = meaning_};
+    if (weights_ != nullptr) {
+        const auto found = weights_->find(name);
+        if (found == weights_->end())
+            throw Error(name + ": missing; expected a tensor of shape " + shape_text(axes));
+        if (!same_shape(found->second.axes(), axes))
+            throw Error(name + ": shape " + shape_text(found->second.axes()) + ", expected " + shape_text(axes));
+        step.source = found->second.with_axes(std::move(axes));
+    }
+    return add(std::move(step));
+}
+
+Ref Plan::optional_parameter(const std::string& name, Axes axes, Init init) {
+    if (weights_ != nullptr && weights_->find(name) == weights_->end()) {
+        declared_.push_back({name, std::move(axes), init, false});
+        return nullptr;
+    }
+    const Ref step = parameter(name, std::move(axes), init);
+    declared_.back().required = false;
+    return step;
+}
+
+void Plan::unread_parameter(const std::string& name, Axes axes, Init init) {
+    if (weights_ != nullptr) {
+        const auto found = weights_->find(name);
+        if (found != weights_->end() && !same_shape(found->second.axes(), axes))
+            throw Error(name + ": shape " + shape_text(found->second.axes()) + ", expected " + shape_text(axes));
+    }
+    declared_.push_back({name, std::move(axes), init, false});
+}
+
+Ref Plan::input(const std::string& name, const Tensor& values) {
+    if (values.empty()) return nullptr;
+    if (const Ref known = find(name)) return known;
+    return add({.name = name,
+                .role = Role::input,
+                .operation = Source{},
+                .axes = values.axes(),
+                .meaning = meaning_,
+                .source = values});
+}
+
+Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref> operands, std::optional<Meaning> meaning,
+               Role role) {
+    Step step{.name = std::move(name),
+              .role = role,
+              .operation = std::move(operation),
+              .meaning = meaning.value_or(meaning_)};
+    OperandAxes operand_axes;
+    for (const Ref operand : operands) {
+        if (operand == nullptr) continue;
+        step.operands.push_back(operand->id);
+        operand_axes.push_back(operand->axes);
+    }
+    step.axes = step.operation.axes(operand_axes);
+    return add(std::move(step));
+}
+
+void Plan::begin_part(std::string part, Meaning meaning) {
+    part_ = std::move(part);
+    meaning_ = meaning;
+}
+
+Ref Plan::find(std::string_view name) const {
+    const auto found = by_name_.find(std::string(name));
+    return found == by_name_.end() ? nullptr : &steps_[found->second];
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "engine/plan.h"
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <stop_token>
+
+namespace decoderscope {
+
+// A computed plan: every tensor of one forward pass. An immutable snapshot; tensors that nothing changed are shared with
+// the run before it.
+class Run {
+public:
+    // Nothing computed yet.
+    explicit Run(std::shared_ptr<const Plan> plan);
+
+    [[nodiscard]] const Plan& plan() const { return *plan_; }
+    [[nodiscard]] const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
+    // A step's values; empty for an on-demand step that nobody asked for.
+    [[nodiscard]] const Tensor& value(StepId id) const { return values_[id]; }
+    // The same by name; an empty tensor where there is no such step.
+    [[nodiscard]] const Tensor& value(std::string_view name) const;
+    [[nodiscard]] Operands operands_of(StepId id) const;
+
+    // How one cell of a step came to be. A cell changed by hand says so in lines of its own, after what was computed.
+    [[nodiscard]] Explanation explain(StepId id, const Cell& cell) const;
+
+    // How many steps were computed for this run, rather than taken over from the one before.
+    [[nodiscard]] std::size_t computed_steps() const { return computed_; }
+    // The bytes of all recorded tensors; storage that several steps share counts once.
+    [[nodiscard]] std::size_t recorded_bytes() const;
+
+private:
+    friend struct Executor;
+    std::shared_ptr<const Plan> plan_;
+    std::vector<Tensor> values_;
+    std::size_t computed_ = 0;
+};
+
+struct ExecuteOptions {
+    const Run* previous = nullptr;         // whose tensors are taken over where nothing that they depend on changed
+    std::span<const std::string> asked;    // on-demand steps to compute, by name; "*" for all
+    std::stop_token stop;                  // looked at between steps
+    std::atomic<std::size_t>* done = nullptr;  // counts the steps behind us, for a progress bar
+};
+
+// Computes a plan. A step is computed anew only if its operation, its patches or one of its operands changed. Returns
+// nullptr where it was stopped. Throws Error where the inputs don't fit (a token outside the vocabulary).
+[[nodiscard]] std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});
+
+}  // namespace decoderscope

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+using Index = std::int64_t;
+
+// One axis of a tensor: the field's name for it ("batch", "query", …; a literal, never owned) and its length.
+struct Axis {
+    std::string_view name;
+    Index size = 0;
+
+    bool operator==(const Axis&) const = default;
+};
+
+using Axes = std::vector<Axis>;
+
+// The place of one number in a tensor, an index an axis.
+using Cell = std::vector<Index>;
+
+// The names that the decoder's axes go by.
+namespace axis {
+inline constexpr std::string_view batch = "batch";
+inline constexpr std::string_view pos = "pos";
+inline constexpr std::string_view src = "src";
+inline constexpr std::string_view head = "head";
+inline constexpr std::string_view query = "query";
+inline constexpr std::string_view key = "key";
+inline constexpr std::string_view d_model = "d_model";
+inline constexpr std::string_view d_head = "d_head";
+inline constexpr std::string_view d_ff = "d_ff";
+inline constexpr std::string_view vocab = "vocab";
+inline constexpr std::string_view one = "1";
+inline constexpr std::string_view out = "out";
+inline constexpr std::string_view in = "in";
+}  // namespace axis
+
+// A dense row-major float tensor with named axes. A value: copies share their storage until one of them is written.
+class Tensor {
+public:
+    // No tensor at all: what stands for something absent or not computed.
+    Tensor() = default;
+
+    // Room for the values of `axes`, not yet written.
+    explicit Tensor(Axes axes);
+    Tensor(Axes axes, std::span<const float> values);
+    Tensor(Axes axes, std::initializer_list<float> values);
+    // Values that live elsewhere (a mapped file); `storage` keeps them alive.
+    Tensor(Axes axes, std::shared_ptr<const float> storage);
+
+    [[nodiscard]] bool empty() const { return storage_ == nullptr; }
+    [[nodiscard]] const Axes& axes() const { return axes_; }
+    [[nodiscard]] std::size_t rank() const { return axes_.size(); }
+    [[nodiscard]] Index dim(std::size_t axis) const { return axes_[axis].size; }
+    [[nodiscard]] Index size() const { return size_; }
+
+    [[nodiscard]] const float* data() const { return storage_.get(); }
+    [[nodiscard]] std::span<const float> values() const { return {storage_.get(), static_cast<std::size_t>(size_)}; }
+    // The values to write to; copied first where another tensor shares them.
+    [[nodiscard]] std::span<float> writable();
+
+    [[nodiscard]] float at(std::span<const Index> cell) const { return data()[offset(cell)]; }
+    [[nodiscard]] Index offset(std::span<const Index> cell) const;
+    [[nodiscard]] Cell cell(Index offset) const;
+    [[nodiscard]] bool contains(std::span<const Index> cell) const;
+
+    // The same values under other axes of the same total size.
+    [[nodiscard]] Tensor with_axes(Axes axes) const;
+    // Whether both are one storage: then nothing was computed between them.
+    [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
+
+private:
+    Axes axes_;
+    Index size_ = 0;
+    std::shared_ptr<const float> storage_;
+};
+
+// How many numbers a tensor of these axes holds.
+[[nodiscard]] Index element_count(const Axes& axes);
+
+// "[2, 8, 6, 6]", as messages and the inspector write a shape.
+[[nodiscard]] std::string shape_text(const Axes& axes);
+// "[batch, head, query, key]".
+[[nodiscard]] std::string axes_text(const Axes& axes);
+
+}  // namespace decoderscope

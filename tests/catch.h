@@ -1,0 +1,9 @@
+#pragma once
+
+// Catch2 in either form: version 2 as one header, version 3 as many.
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif

@@ -1,0 +1,255 @@
+"""The reference decoder: the forward pass written with PyTorch's own functions, every tensor recorded by name.
+
+It is a second, independent implementation of the contract that the C++ program keeps; nothing here is taken from it.
+`run` computes a trace.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+import rng
+from config import complete, encoder_config
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+}
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def _target(edit):
+    """The name of the tensor that an edit changes."""
+    if edit["edit"] == "set_cell":
+        return edit["tensor"]
+    return edit["attention"] + {"mask": ".mask", "scale_head": ".z"}[edit["edit"]]
+
+
+def _apply(edit, tensor):
+    """Changes `tensor` in place."""
+    if edit["edit"] == "set_cell":
+        tensor[tuple(edit["index"])] = edit["value"]
+    elif edit["edit"] == "scale_head":
+        tensor[:, edit["head"]] *= edit["factor"]
+    else:
+        where = (edit[axis] for axis in ("batch", "head", "query", "key"))
+        tensor[tuple(slice(None) if index == "*" else index for index in where)] = 1.0 if edit["keep"] else 0.0
+
+
+# --- the forward pass -------------------------------------------------------------------------------------------------
+
+
+class Decoder:
+    """One forward pass. `trace` maps names to tensors in the order of computation."""
+
+    def __init__(self, config, weights, edits=(), dropout_seed=None, asked=()):
+        self.config = complete(config)
+        self.weights = {name: torch.as_tensor(value) for name, value in weights.items()}
+        self.edits = list(edits)
+        self.dropout_seed = dropout_seed
+        self.asked = set(asked)
+        self.trace = {}
+
+    def record(self, name, tensor):
+        """Notes a tensor, changed by the edits that name it. What follows must read what this returns."""
+        tensor = tensor.clone()
+        for edit in self.edits:
+            if _target(edit) == name:
+                _apply(edit, tensor)
+        self.trace[name] = tensor
+        return tensor
+
+    def edited(self, name):
+        return any(_target(edit) == name for edit in self.edits)
+
+    def linear(self, x, name):
+        return F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias"))
+
+    def norm(self, x, weight, name):
+        """`weight` is the parameters' prefix, `name` the trace's."""
+        c = self.config
+        gain, shift = self.weights[weight + ".weight"], self.weights.get(weight + ".bias")
+        if c["norm"] == "rmsnorm":
+            centred, square = x, x.pow(2).mean(-1, keepdim=True)
+        else:
+            centred, square = x - x.mean(-1, keepdim=True), x.var(-1, unbiased=False, keepdim=True)
+        scale = self.record(name + ".scale", torch.sqrt(square + c["layer_norm_eps"]))
+        if c["norm"] == "layernorm" and not self.edited(name + ".scale"):
+            out = F.layer_norm(x, (c["d_model"],), gain, shift, c["layer_norm_eps"])
+        else:
+            out = centred / scale * gain
+            out = out if shift is None else out + shift
+        return self.record(name + ".normalized", out)
+
+    def dropout(self, x, site, name):
+        c = self.config
+        if self.dropout_seed is None or c["dropout"] == 0 or site not in c["dropout_sites"]:
+            return x
+        mask_name = name + ".dropout_mask"
+        mask = rng.dropout_mask(self.dropout_seed, mask_name, tuple(x.shape), c["dropout"])
+        mask = self.record(mask_name, torch.from_numpy(mask).to(x.dtype))
+        return self.record(name + ".dropped", x * mask)
+
+    def attention(self, c, x, memory, keep, weight, name, rope):
+        """Multi-head attention of `x` to `memory`; `keep` is the mask, broadcastable to [batch, head, query, key]."""
+        heads, kv_heads, d_head = c["nhead"], c["num_key_value_heads"], c["d_model"] // c["nhead"]
+        names = ("q", "q", "q") if c["shared_qkv"] else ("q", "k", "v")
+        sources = (x, memory, memory)
+        q, k, v = (self.linear(source, f"{weight}.{n}_proj").unflatten(-1, (-1, d_head)).transpose(1, 2)
+                   for source, n in zip(sources, names))
+        if rope:
+            q, k = rotate(q, c["rope_theta"]), rotate(k, c["rope_theta"])
+        q, k, v = (self.record(f"{name}.{n}", value) for n, value in zip("qkv", (q, k, v)))
+        k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
+
+        scores = self.record(name + ".attn_scores", torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_head))
+        mask = self.record(name + ".mask", keep.expand(scores.shape).to(scores.dtype))
+        masked = scores.masked_fill(mask == 0, float(c["mask_value"]))
+        masked = self.record(name + ".masked_scores", masked)
+        masked = self.dropout(masked, "attention_scores", name + ".masked_scores")
+        pattern = self.record(name + ".pattern", torch.softmax(masked, dim=-1))
+        pattern = self.dropout(pattern, "attention_weights", name + ".pattern")
+        z = self.record(name + ".z", torch.matmul(pattern, v))
+        out = self.output_projection(c, z, weight + ".o_proj", name)
+        return self.dropout(self.record(name + "_out", out), "attention_out", name + "_out")
+
+    def output_projection(self, c, z, weight, name):
+        """The heads side by side through o_proj; head by head where a head's share is asked for or changed."""
+        result = None
+        if name + ".result" in self.asked or self.edited(name + ".result"):
+            per_head = self.weights[weight + ".weight"].unflatten(1, (c["nhead"], -1))  # [d_model, head, d_head]
+            result = self.record(name + ".result", torch.einsum("bhqe,dhe->bhqd", z, per_head))
+        if not self.edited(name + ".result"):
+            return self.linear(z.transpose(1, 2).flatten(2), weight)
+        out, bias = result.sum(dim=1), self.weights.get(weight + ".bias")
+        return out if bias is None else out + bias
+
+    def mlp(self, c, x, weight, name):
+        act = ACTIVATIONS[c["activation"]]
+        pre = self.record(name + ".mlp.pre", self.linear(x, weight + ".up_proj"))
+        if c["gated_mlp"]:
+            gate = self.record(name + ".mlp.gate", self.linear(x, weight + ".gate_proj"))
+            post = act(gate) * pre
+        else:
+            post = act(pre)
+        post = self.dropout(self.record(name + ".mlp.post", post), "mlp_post", name + ".mlp.post")
+        out = self.record(name + ".mlp_out", self.linear(post, weight + ".down_proj"))
+        return self.dropout(out, "mlp_out", name + ".mlp_out")
+
+    def block(self, c, x, memory, masks, weight, name):
+        """One block: two or three sublayers, each with its residual sum and its norm, before or after."""
+        rope = c["positional_encoding"] == "rope"
+        sublayers = [(lambda h: self.attention(c, h, h, masks["self"], weight + ".self_attn", name + ".attn", rope),
+                      "resid_mid")]
+        if c["cross_attention"]:
+            sublayers.append((lambda h: self.attention(c, h, memory, masks["cross"], weight + ".cross_attn",
+                                                       name + ".cross_attn", False), "resid_mid_cross"))
+        if c["dim_feedforward"] > 0:
+            sublayers.append((lambda h: self.mlp(c, h, weight, name), "resid_post"))
+
+        x = self.record(name + ".resid_pre", x)
+        for n, (sublayer, total) in enumerate(sublayers, start=1):
+            norm = (f"{weight}.norm{n}", f"{name}.ln{n}")
+            if c["norm_first"]:
+                x = self.record(f"{name}.{total}", x + sublayer(self.norm(x, *norm)))
+            else:
+                x = self.norm(self.record(f"{name}.{total}", x + sublayer(x)), *norm)
+        if c["dim_feedforward"] == 0:
+            x = self.record(name + ".resid_post", x)  # what leaves the last attention sublayer
+        return x
+
+    def stack(self, c, x, memory, masks, weight, name):
+        """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
+        for layer in range(c["num_layers"]):
+            x = self.block(c, x, memory, masks, f"{weight}layers.{layer}", f"{name}blocks.{layer}")
+        return self.norm(x, weight + "norm", name + "ln_final") if c["final_norm"] else x
+
+    def embed(self, c, tokens, vectors, prefix):
+        """What enters the first block: looked-up rows or vectors as given, plus the positions' code."""
+        if tokens is None:
+            x = vectors
+        else:
+            x = F.embedding(tokens, self.weights[prefix + "embed.weight"])
+            x = self.record(prefix + "embed", x * math.sqrt(c["d_model"]) if c["scale_embedding"] else x)
+        length = x.shape[1]
+        if c["positional_encoding"] == "sinusoidal":
+            return x + self.record(prefix + "pos_embed", sinusoidal(length, c["d_model"]).to(x.dtype))
+        if c["positional_encoding"] == "learned":
+            return x + self.record(prefix + "pos_embed", self.weights[prefix + "pos_embed.weight"][:length])
+        return x
+
+    def encode(self, inputs):
+        c = encoder_config(self.config)
+        from_tokens = c["encoder_vocab_size"] > 0
+        x = self.embed(c, inputs["encoder_tokens"] if from_tokens else None, inputs.get("memory"), "encoder.")
+        masks = {"self": key_mask(inputs.get("encoder_attention_mask"), x)}
+        return self.record("encoder_out", self.stack(c, x, None, masks, "encoder.", "encoder."))
+
+    def forward(self, inputs):
+        c = self.config
+        memory = inputs.get("memory")
+        if c["encoder_layers"] > 0:
+            memory = self.encode(inputs)
+        x = self.embed(c, inputs["tokens"] if c["vocab_size"] > 0 else None, inputs.get("x"), "")
+        masks = {"self": self_mask(c, inputs, x)}
+        if c["cross_attention"]:
+            masks["cross"] = key_mask(inputs.get("encoder_attention_mask"), memory)
+        x = self.stack(c, x, memory, masks, "", "")
+        if c["lm_head"]:
+            matrix = self.weights["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
+            logits = self.record("logits", F.linear(x, matrix, self.weights.get("lm_head.bias")))
+            self.record("probs", torch.softmax(logits, dim=-1))
+
+
+def key_mask(attention_mask, over):
+    """[batch, 1, 1, key]: which keys are no padding; all of them where nobody says."""
+    if attention_mask is None:
+        attention_mask = torch.ones(over.shape[:2], dtype=torch.long)
+    return attention_mask[:, None, None, :] != 0
+
+
+def self_mask(c, inputs, x):
+    keep = key_mask(inputs.get("attention_mask"), x)
+    if c["causal"]:
+        keep = keep & torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+    if "custom_mask" in inputs:
+        keep = keep & (inputs["custom_mask"] != 0)
+    return keep
+
+
+def sinusoidal(length, d_model):
+    """The code of "Attention Is All You Need", in float32 as PyTorch tutorials compute it."""
+    position = torch.arange(length, dtype=torch.float).unsqueeze(1)
+    frequency = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
+    code = torch.zeros(length, d_model)
+    code[:, 0::2] = torch.sin(position * frequency)
+    code[:, 1::2] = torch.cos(position * frequency[: d_model // 2])  # an odd d_model has one cosine less
+    return code
+
+
+def rotate(x, theta):
+    """Rotary position embedding, rotate-half: dimension i pairs with i + d_head/2."""
+    length, d_head = x.shape[-2:]
+    inv_freq = 1.0 / theta ** (torch.arange(0, d_head, 2).float() / d_head)
+    angle = torch.outer(torch.arange(length).float(), inv_freq)
+    angle = torch.cat((angle, angle), dim=-1)
+    first, second = x.chunk(2, dim=-1)
+    turned = torch.cat((-second, first), dim=-1)
+    return x * angle.cos().to(x.dtype) + turned * angle.sin().to(x.dtype)
+
+
+def run(config, weights, inputs, edits=(), dropout_seed=None, asked=()):
+    """The trace of one forward pass: name -> tensor, in order. `asked` names attn.result tensors to make as well."""
+    decoder = Decoder(config, weights, edits, dropout_seed, asked)
+    with torch.no_grad():
+        decoder.forward({name: torch.as_tensor(value) for name, value in inputs.items()})
+    missing = {_target(edit) for edit in edits} | set(asked)
+    missing -= set(decoder.trace)
+    if missing:
+        raise KeyError(f"no such tensors: {sorted(missing)}")
+    return decoder.trace

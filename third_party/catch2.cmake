@@ -1,0 +1,16 @@
+# Catch2, 2.13 or 3: the tests. Version 2 is a header; its main() is compiled once here.
+find_package(Catch2 3 QUIET)
+if(NOT Catch2_FOUND)
+    find_package(Catch2 2.13 REQUIRED)
+endif()
+
+if(TARGET Catch2::Catch2WithMain)
+    add_library(decoderscope_catch2 INTERFACE)
+    target_link_libraries(decoderscope_catch2 INTERFACE Catch2::Catch2WithMain)
+else()
+    set(catch_main ${CMAKE_CURRENT_BINARY_DIR}/catch_main.cpp)
+    file(CONFIGURE OUTPUT ${catch_main} CONTENT "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+    add_library(decoderscope_catch2 STATIC ${catch_main})
+    target_link_libraries(decoderscope_catch2 PUBLIC Catch2::Catch2)
+endif()
+add_library(decoderscope::catch2 ALIAS decoderscope_catch2)
