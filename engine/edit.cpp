@@ -1,23 +1,28 @@
 #include "engine/edit.h"
 
 #include "engine/error.h"
+#include "engine/json.h"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keys as they are written
+
+[[noreturn]] void fail(std::size_t number, const std::string& why) {
+    throw Error("edit " + std::to_string(number) + ": " + why);
+}
 
 // ---- into the plan
 
-const Step& step_named(const Plan& plan, const std::string& name, const std::string& what) {
-    const Ref step = plan.find(name);
-    if (step == nullptr) throw Error(what + ": there is no " + name + " in this model");
+// A tensor of an attention: "blocks.0.attn" and ".mask".
+const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
+    const Ref step = plan.find(attention + tensor);
+    if (step == nullptr) throw Error(attention + ": this model has no such attention, expected one such as blocks.0.attn");
     return *step;
 }
 
@@ -39,26 +44,24 @@ struct Applier {
     Plan& plan;
 
     void operator()(const MaskEdit& edit) const {
-        const Step& mask = step_named(plan, edit.attention + ".mask", "edit \"mask\"");
+        const Step& mask = step_of(plan, edit.attention, ".mask");
         patch_step(plan, mask, {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
     }
 
     void operator()(const ScaleHead& edit) const {
-        const Step& z = step_named(plan, edit.attention + ".z", "edit \"scale_head\"");
+        const Step& z = step_of(plan, edit.attention, ".z");
         patch_step(plan, z, {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
     }
 
     void operator()(const SetCell& edit) const {
-        const Step& step = step_named(plan, edit.tensor, "edit \"set_cell\"");
-        patch_step(plan, step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
+        const Ref step = plan.find(edit.tensor);
+        if (step == nullptr)
+            throw Error(edit.tensor + ": this run has no such tensor, expected a name of its trace, a weight or an input");
+        patch_step(plan, *step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
     }
 };
 
 // ---- from JSON
-
-[[noreturn]] void fail(std::size_t number, const std::string& why) {
-    throw Error("edit " + std::to_string(number) + ": " + why);
-}
 
 // The members of one edit, each read once; what is left over is unknown.
 class Reader {
@@ -96,9 +99,8 @@ public:
     }
 
     void finish() const {
-        if (read_ != json_.size())
-            for (const auto& [key, value] : json_.items())
-                if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) fail(number_, "unknown key \"" + key + "\"");
+        for (const auto& [key, value] : json_.items())
+            if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) fail(number_, "unknown key \"" + key + "\"");
     }
 
 private:
@@ -106,7 +108,6 @@ private:
         const auto found = json_.find(key);
         if (found == json_.end()) fail(number_, "\"" + std::string(key) + "\" is missing; expected " + expected);
         keys_.emplace_back(key);
-        ++read_;
         return *found;
     }
 
@@ -126,7 +127,6 @@ private:
     const Json& json_;
     std::size_t number_;
     std::vector<std::string> keys_;
-    std::size_t read_ = 0;
 };
 
 Edit parse_edit(const Json& json, std::size_t number) {
@@ -149,10 +149,10 @@ Edit parse_edit(const Json& json, std::size_t number) {
 
 // ---- to JSON
 
-Json index_json(const std::optional<Index>& index) { return index ? Json(*index) : Json("*"); }
+OrderedJson index_json(const std::optional<Index>& index) { return index ? OrderedJson(*index) : OrderedJson("*"); }
 
 struct Writer {
-    Json operator()(const MaskEdit& edit) const {
+    OrderedJson operator()(const MaskEdit& edit) const {
         return {{"edit", "mask"},
                 {"attention", edit.attention},
                 {"batch", index_json(edit.batch)},
@@ -161,10 +161,10 @@ struct Writer {
                 {"key", index_json(edit.key)},
                 {"keep", edit.keep}};
     }
-    Json operator()(const ScaleHead& edit) const {
+    OrderedJson operator()(const ScaleHead& edit) const {
         return {{"edit", "scale_head"}, {"attention", edit.attention}, {"head", edit.head}, {"factor", edit.factor}};
     }
-    Json operator()(const SetCell& edit) const {
+    OrderedJson operator()(const SetCell& edit) const {
         return {{"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", edit.value}};
     }
 };
@@ -194,19 +194,25 @@ struct Describer {
 }  // namespace
 
 void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
-    for (const Edit& edit : edits) std::visit(Applier{plan}, edit);
+    for (std::size_t number = 0; number < edits.size(); ++number) {
+        try {
+            std::visit(Applier{plan}, edits[number]);
+        } catch (const Error& error) {
+            fail(number, error.what());
+        }
+    }
 }
 
 std::vector<Edit> parse_edits(std::string_view json) {
-    const Json list = Json::parse(json.begin(), json.end(), nullptr, false);
-    if (list.is_discarded() || !list.is_array()) throw Error("expected a JSON list of edits");
+    const Json list = parse_json(json, "a list of edits");
+    if (!list.is_array()) throw Error("not a JSON list, expected a list of edits");
     std::vector<Edit> edits;
     for (const Json& item : list) edits.push_back(parse_edit(item, edits.size()));
     return edits;
 }
 
 std::string edits_to_json(const std::vector<Edit>& edits) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const Edit& edit : edits) list.push_back(std::visit(Writer{}, edit));
     return list.dump(2);
 }

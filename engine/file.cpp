@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace decoderscope {
 
@@ -53,12 +53,16 @@ void write_device(const std::string& path, const std::function<void(std::ostream
     if (!file) throw Error(path + ": cannot be written: " + why());
 }
 
-// The file that a link stands for, so that the link stays and the file is replaced.
-std::string behind_links(const std::string& path) {
+// The file that a link stands for, whether it is there yet or not: the link stays, and the file is replaced.
+std::string behind_links(const std::string& name) {
+    constexpr int kMostLinks = 40;  // as many as Linux follows
     std::error_code failed;
-    if (!std::filesystem::is_symlink(path, failed)) return path;
-    const std::filesystem::path target = std::filesystem::canonical(path, failed);
-    return failed ? path : target.string();
+    std::filesystem::path path = name;
+    for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
+        if (links == kMostLinks) throw Error(name + ": a link that leads nowhere, expected a file to write");
+        path = path.parent_path() / std::filesystem::read_symlink(path, failed);
+    }
+    return path.string();
 }
 
 }  // namespace
@@ -68,13 +72,15 @@ std::string read_text(const std::string& path, std::size_t limit) {
     if (std::filesystem::is_directory(path, failed)) throw Error(path + ": is a folder, expected a file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw Error(path + ": cannot be read: " + why());
-    const auto size = std::filesystem::file_size(path, failed);
-    if (!failed && size > limit)
-        throw Error(path + ": " + std::to_string(size) + " bytes, expected at most " + std::to_string(limit));
-    std::ostringstream text;
-    text << file.rdbuf();
+    // Piece by piece, since a pipe or a device doesn't say how long it is.
+    std::string text;
+    std::array<char, 65536> piece;
+    while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+        if (text.size() > limit) throw Error(path + ": too long, expected at most " + std::to_string(limit) + " bytes");
+    }
     if (file.bad()) throw Error(path + ": cannot be read: " + why());
-    return text.str();
+    return text;
 }
 
 void write_whole(const std::string& name, const std::function<void(std::ostream&)>& write) {

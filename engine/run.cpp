@@ -55,14 +55,25 @@ struct Executor {
         if (step.is_source()) return before->source.shares_values_with(step.source) ? previous.value(before->id) : kNone;
         if (!(before->operation == step.operation) || before->operands.size() != step.operands.size()) return kNone;
         for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (!run->values_[step.operands[i]].shares_values_with(previous.value(before->operands[i]))) return kNone;
+            if (!same_as_before(step.operands[i], before->operands[i])) return kNone;
         return previous.value(before->id);
     }
 
+    // Whether one of our steps has the numbers, in the shape, of one of the previous run's.
+    [[nodiscard]] bool same_as_before(StepId ours, StepId theirs) const {
+        const Run& previous = *options.previous;
+        return run->plan()[ours].axes == previous.plan()[theirs].axes &&
+               run->value(ours).shares_values_with(previous.value(theirs));
+    }
+
     [[nodiscard]] Tensor compute(const Step& step) const {
-        Tensor tensor = step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
-        if (patched_by_hand(step)) apply_patches(step, tensor);
-        return tensor;
+        try {
+            Tensor tensor = step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
+            if (patched_by_hand(step)) apply_patches(step, tensor);
+            return tensor;
+        } catch (const Error& error) {
+            throw Error(step.name + ": " + error.what());
+        }
     }
 
     void visit(const Step& step) {

@@ -1,6 +1,6 @@
-# Cairo: draws the exported PNG and SVG.
+# Cairo: draws the exported PNG and SVG, in the faces that Fontconfig finds.
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo>=1.16)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo>=1.16 cairo-ft fontconfig)
 
 add_library(decoderscope_cairo INTERFACE)
 add_library(decoderscope::cairo ALIAS decoderscope_cairo)

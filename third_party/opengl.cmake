@@ -6,5 +6,5 @@ find_package(OpenGL REQUIRED COMPONENTS OpenGL EGL)
 add_library(decoderscope_opengl INTERFACE)
 add_library(decoderscope::opengl ALIAS decoderscope_opengl)
 target_link_libraries(decoderscope_opengl INTERFACE glfw OpenGL::GL OpenGL::EGL)
-# The functions after OpenGL 1.1 are declared by the header only when asked for.
-target_compile_definitions(decoderscope_opengl INTERFACE GL_GLEXT_PROTOTYPES)
+# The functions after OpenGL 1.1 are declared by OpenGL's own header, and only when asked for.
+target_compile_definitions(decoderscope_opengl INTERFACE GL_GLEXT_PROTOTYPES GLFW_INCLUDE_NONE)

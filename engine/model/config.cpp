@@ -1,8 +1,7 @@
 #include "engine/model/config.h"
 
 #include "engine/error.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,10 +12,12 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
-// Beyond this nothing that fits a machine is meant, and products of two sizes stay far from overflowing.
+// Beyond these nothing that fits a machine is meant, products of two sizes stay far from overflowing, and a plan of that
+// many layers can still be written.
 constexpr Index kLargestSize = Index{1} << 24;
+constexpr Index kMostLayers = Index{1} << 12;
 
 [[noreturn]] void fail(std::string_view key, const std::string& expected, const std::string& found) {
     throw Error(std::string(key) + ": expected " + expected + ", found " + found);
@@ -24,9 +25,10 @@ constexpr Index kLargestSize = Index{1} << 24;
 
 // A value as a message quotes it: never longer than a line.
 std::string found_text(const Json& value) {
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() > 60) text = text.substr(0, 57) + "…";
-    return text;
+    if (value.is_array()) return "a list";
+    if (value.is_object()) return "an object";
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return text.size() <= 60 ? text : "a " + std::string(value.type_name()) + " of " + std::to_string(text.size()) + " bytes";
 }
 
 // ---- one key
@@ -38,14 +40,14 @@ struct Key {
     std::function<Json(const Config&)> write;
 };
 
-Key integer(std::string_view name, Index Config::*member, Index lowest) {
+Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = kLargestSize) {
     return {name,
             [=](Config& config, const Json& value) {
                 const std::string expected = lowest > 0 ? "a positive integer" : "an integer from 0";
                 if (!value.is_number_integer()) fail(name, expected, found_text(value));
                 const double size = value.get<double>();
-                if (size < static_cast<double>(lowest) || size > static_cast<double>(kLargestSize))
-                    fail(name, expected + " up to " + std::to_string(kLargestSize), found_text(value));
+                if (size < static_cast<double>(lowest) || size > static_cast<double>(highest))
+                    fail(name, expected + " up to " + std::to_string(highest), found_text(value));
                 config.*member = value.get<Index>();
             },
             [=](const Config& config) { return Json(config.*member); }};
@@ -148,7 +150,7 @@ const std::vector<Key>& keys() {
     static const std::vector<Key> table = {
         integer("d_model", &Config::d_model, 1),
         integer("nhead", &Config::nhead, 1),
-        integer("num_layers", &Config::num_layers, 1),
+        integer("num_layers", &Config::num_layers, 1, kMostLayers),
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
@@ -164,7 +166,7 @@ const std::vector<Key>& keys() {
         boolean("bias", &Config::bias),
         boolean("causal", &Config::causal),
         boolean("cross_attention", &Config::cross_attention),
-        integer("encoder_layers", &Config::encoder_layers, 0),
+        integer("encoder_layers", &Config::encoder_layers, 0, kMostLayers),
         integer("vocab_size", &Config::vocab_size, 0),
         integer("encoder_vocab_size", &Config::encoder_vocab_size, 0),
         word<PositionalEncoding>("positional_encoding", &Config::positional_encoding,
@@ -207,8 +209,9 @@ Json list_from_commas(const std::string& text) {
 Json override_json(const std::string& key, const std::string& text) {
     if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding") return text;
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
-    const Json value = Json::parse(text, nullptr, false);
-    return value.is_discarded() ? Json(text) : value;
+    Json value = Json::parse(text, nullptr, false);
+    if (value.is_discarded()) return text;
+    return value;
 }
 
 // ---- the whole
@@ -240,8 +243,7 @@ void check_model_type(const Json& json) {
 }
 
 Json parse_object(std::string_view text) {
-    Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-    if (json.is_discarded()) throw Error("not valid JSON; expected an object of configuration keys");
+    Json json = parse_json(text, "an object of configuration keys");
     if (!json.is_object()) throw Error("expected a JSON object of configuration keys, found " + found_text(json));
     return json;
 }
@@ -269,7 +271,7 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
 }
 
 std::string config_to_json(const Config& config) {
-    Json json = {{"model_type", "decoderscope"}};
+    nlohmann::ordered_json json = {{"model_type", "decoderscope"}};
     for (const Key& key : keys()) json[std::string(key.name)] = key.write(config);
     return json.dump(2) + "\n";
 }

@@ -1,6 +1,7 @@
 #include "engine/model/inputs.h"
 
 #include "engine/error.h"
+#include "engine/explanation.h"
 #include "engine/model/safetensors.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void check_ids(const std::string& name, const Tensor& tokens, Index vocab_size) 
 void check_mask_values(const std::string& name, const Tensor& mask) {
     for (const float keep : mask.values())
         if (keep != 0.0F && keep != 1.0F)
-            throw Error(name + ": value " + std::to_string(static_cast<Index>(keep)) + ", expected 1 = keep or 0 = hide");
+            throw Error(name + ": value " + short_number(static_cast<double>(keep)) + ", expected 1 = keep or 0 = hide");
 }
 
 void check_length(const std::string& name, Index length, const Config& config) {

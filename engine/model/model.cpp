@@ -7,6 +7,8 @@
 #include "engine/model/safetensors.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 
@@ -38,7 +40,10 @@ void check_tied_head(Weights& weights, const Config& config) {
     const auto head = weights.find("lm_head.weight");
     if (head == weights.end()) return;
     const auto embedding = weights.find("embed.weight");
-    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values()))
+    const auto same_bits = [](float a, float b) {  // NaN is the same as itself here
+        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+    };
+    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
         throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
     weights.erase(head);
 }

@@ -2,25 +2,26 @@
 
 #include "engine/error.h"
 #include "engine/file.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <ostream>
 
 namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
@@ -38,7 +39,7 @@ struct Mapping {
 // The file's bytes, private to this process: writing to them never reaches the file.
 Mapping map_file(const std::string& path) {
     const auto fail = [&] { throw Error(path + ": cannot be read: " + std::strerror(errno)); };
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not keep us waiting
     if (file < 0) fail();
     const std::shared_ptr<const int> close_later(&file, [](const int* descriptor) { ::close(*descriptor); });
     struct stat status {};
@@ -59,6 +60,16 @@ std::size_t bytes_of(std::string_view dtype) {
     for (const auto& [name, size] : sizes)
         if (name == dtype) return size;
     return 0;
+}
+
+Json parse_header(const std::string& path, std::string_view text) {
+    try {
+        Json json = parse_json(text, "a safetensors file's header");
+        if (!json.is_object()) throw Error("not a JSON object; expected a safetensors file's header");
+        return json;
+    } catch (const Error& error) {
+        throw Error(path + ": the header: " + error.what());
+    }
 }
 
 // What a header says of one tensor, checked as far as it can be without the tensor's name.
@@ -92,7 +103,8 @@ private:
         for (const Json& size : json) {
             if (!size.is_number_unsigned()) throw Error(path_ + ": " + name + ": shape: expected sizes from 0");
             const auto length = size.get<std::uint64_t>();
-            if (length != 0 && count > data_size_ / length)
+            const bool beyond_index = length > static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
+            if (beyond_index || (length != 0 && count > data_size_ / length))
                 throw Error(path_ + ": " + name + ": shape: more elements than the file of " + std::to_string(data_size_) +
                             " bytes can hold");
             count *= length;
@@ -161,9 +173,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
                     std::to_string(std::min(file.size - 8, kLargestHeader)) + "; not a safetensors file, or cut short");
     data_offset_ = 8 + header_size;
     const char* header = file.bytes.get() + 8;
-    const Json json = Json::parse(header, header + header_size, nullptr, false);
-    if (json.is_discarded() || !json.is_object())
-        throw Error(path + ": the header is not a JSON object; expected a safetensors file");
+    const Json json = parse_header(path, {header, static_cast<std::size_t>(header_size)});
     const HeaderReader reader(path, file.size - data_offset_);
     for (const auto& [name, value] : json.items())
         if (name != "__metadata__") entries_.emplace(name, reader.read(name, value));
@@ -206,7 +216,7 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
 }
 
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors) {
-    Json header = Json::object();
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
     std::size_t offset = 0;
     for (const auto& [name, tensor] : tensors) {
         Json shape = Json::array();

@@ -9,11 +9,11 @@ namespace decoderscope {
 namespace {
 
 Index row_of(float token, Index rows) {
-    const auto row = static_cast<Index>(token);
-    if (!(token >= 0.0F) || token >= static_cast<float>(rows) || static_cast<float>(row) != token)
-        throw Error("tokens: " + short_number(static_cast<double>(token)) + " is not an id below the vocabulary's size of " +
-                    std::to_string(rows));
-    return row;
+    const bool is_row = token >= 0.0F && token < static_cast<float>(rows) && token == std::floor(token);
+    if (!is_row)
+        throw Error("token " + short_number(static_cast<double>(token)) + ", expected an id from 0 to " +
+                    std::to_string(rows - 1));
+    return static_cast<Index>(token);
 }
 
 }  // namespace

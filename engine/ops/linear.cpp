@@ -20,7 +20,7 @@ Explanation explain_row(const Operands& in, Index batch, Index pos, Index output
 }  // namespace
 
 About Linear::about() const {
-    return {"linear", "y[b, p, o] = Σᵢ x[b, p, i] · W[o, i] + bias[o]",
+    return {"linear", "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
             "A learned mix of the row's numbers. Every position is treated alike and on its own: nothing here looks at "
             "another token."};
 }
@@ -39,14 +39,14 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
 }
 
 About ProjectHeads::about() const {
-    return {"project to heads", "y[b, h, p, d] = Σᵢ x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
+    return {"project to heads", "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
             "Each head sees the whole row, through a few learned directions of its own. The query says what a position "
             "looks for, the key what it offers to be found by, the value what it hands over when it is found. Seed 001 "
             "projects all three with q_proj, so there a token always resembles itself most."};
 }
 
 Axes ProjectHeads::axes(const OperandAxes& in) const {
-    return {in[0][0], {axis::head, heads}, {axis::pos, in[0][1].size}, {axis::d_head, in[1][0].size / heads}};
+    return {in[0][0], {axis::head, heads}, in[0][1], {axis::d_head, in[1][0].size / heads}};
 }
 
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {

@@ -6,7 +6,7 @@
 namespace decoderscope {
 
 About Softmax::about() const {
-    return {"softmax", "y[…, k] = exp(x[…, k] − max) / Σⱼ exp(x[…, j] − max)",
+    return {"softmax", "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
             "Turns a row of scores into weights that are positive and sum to 1. What counts is the difference between "
             "scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but keeps exp from "
             "overflowing."};

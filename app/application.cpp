@@ -1,0 +1,99 @@
+#include "app/application.h"
+
+#include "app/core/export/png.h"
+#include "app/views/theme.h"
+#include "app/views/workspace.h"
+#include "app/window_offscreen.h"
+#include "engine/error.h"
+#include "engine/file.h"
+
+#include <filesystem>
+#include <limits>
+
+namespace decoderscope {
+
+namespace {
+
+// What fits into a frame may be waited for: an edit of a small model then answers in the frame in which it was made.
+constexpr std::chrono::milliseconds kPatience{12};
+
+}  // namespace
+
+Application::Application(std::shared_ptr<const Model> model, std::function<void()> wake)
+    : session_(std::move(model), std::move(wake)) {}
+
+void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
+
+bool Application::frame(Textures& textures) {
+    const Theme theme = make_theme(state_.dark);
+    if (styled_dark_ != state_.dark || styled_scale_ != fonts_->scale) {
+        apply_style(theme, fonts_->scale);
+        styled_dark_ = state_.dark;
+        styled_scale_ = fonts_->scale;
+    }
+    session_.update();
+    const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
+    for (const Command& command : commands) session_.apply(command);
+    session_.update(kPatience);
+    return !commands.empty() || session_.stale();
+}
+
+void Application::dropped(std::span<const std::string> paths) {
+    if (!paths.empty()) session_.apply(command::OpenModel{paths.front()});
+}
+
+std::string Application::title() const {
+    return std::filesystem::path(session_.scenario().model->name).filename().string() + " · " + session_.cursor().step + " · Decoderscope";
+}
+
+double Application::next_wake() const {
+    return state_.playing ? 0.05 : std::numeric_limits<double>::infinity();
+}
+
+// ---- the tour
+
+namespace {
+
+// Draws what the application shows now.
+std::string picture(OffscreenWindow& window, Application& application, const std::filesystem::path& path) {
+    window.settle(application);
+    application.session().finish();
+    window.settle(application);
+    std::vector<Rgba> pixels;
+    for (const std::uint32_t p : window.pixels())
+        pixels.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(p >> 8), static_cast<std::uint8_t>(p >> 16), 255});
+    write_whole(path.string(), [&](std::ostream& out) { write_png_pixels(out, window.size().width, window.size().height, pixels); });
+    return path.string();
+}
+
+}  // namespace
+
+std::vector<std::string> draw_tour(std::shared_ptr<const Model> model, const std::string& folder) {
+    struct Stop {
+        const char* file;
+        std::string step;
+        bool explain;
+    };
+    const std::vector<Stop> stops = {{"1-pattern.png", "blocks.0.attn.pattern", false},
+                                     {"2-explained.png", "blocks.0.attn.attn_scores", true},
+                                     {"3-mask.png", "blocks.0.attn.masked_scores", true},
+                                     {"4-norm.png", "blocks.0.ln1.normalized", true},
+                                     {"5-output.png", "", true}};
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw Error(folder + ": cannot be made: " + failed.message());
+    OffscreenWindow window({.width = 1280, .height = 800});
+    Application application(std::move(model));
+    std::vector<std::string> files;
+    for (const Stop& stop : stops) {
+        Session& session = application.session();
+        if (stop.step.empty()) session.apply(command::GoLast{});
+        else session.apply(command::GoTo{stop.step});
+        const Step& step = session.step();
+        if (stop.explain) session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
+        files.push_back(picture(window, application, std::filesystem::path(folder) / stop.file));
+    }
+    return files;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/core/session.h"
+#include "app/views/frontend.h"
+#include "app/views/view_state.h"
+
+#include <memory>
+#include <string>
+
+namespace decoderscope {
+
+struct Fonts;
+
+// The program as the window sees it: each frame draws the session and applies what the person asked for.
+class Application : public Frontend {
+public:
+    explicit Application(std::shared_ptr<const Model> model, std::function<void()> wake = {});
+
+    bool frame(Textures& textures) override;
+    void use_fonts(const Fonts& fonts) override;
+    [[nodiscard]] float text_scale() const override { return state_.text_scale; }
+    void dropped(std::span<const std::string> paths) override;
+    [[nodiscard]] std::string title() const override;
+    [[nodiscard]] bool wants_to_close() const override { return state_.close; }
+    [[nodiscard]] double next_wake() const override;
+
+    [[nodiscard]] Session& session() { return session_; }
+    [[nodiscard]] ViewState& state() { return state_; }
+    [[nodiscard]] const ViewState& state() const { return state_; }
+
+private:
+    Session session_;
+    ViewState state_;
+    const Fonts* fonts_ = nullptr;
+    bool styled_dark_ = false;
+    float styled_scale_ = 0.0F;
+};
+
+// Draws the tour of a model into a folder: the opening, a cell explained, the mask, the MLP, the last step, as PNG files.
+// Returns their paths. Throws Error where the machine cannot draw without a screen or the folder can't be written.
+[[nodiscard]] std::vector<std::string> draw_tour(std::shared_ptr<const Model> model, const std::string& folder);
+
+}  // namespace decoderscope

@@ -1,0 +1,219 @@
+#include "app/cli.h"
+
+#include "app/core/bench.h"
+#include "app/core/export/export.h"
+#include "app/core/scenario.h"
+#include "app/core/slice.h"
+#include "app/core/typed_inputs.h"
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/model/bundled.h"
+#include "engine/model/safetensors.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- what the commands share
+
+// The options that say what is run.
+struct RunOptions {
+    std::string model, inputs, edits, text, tokens, encoder_tokens;
+    std::vector<std::string> settings;  // KEY=VALUE
+    std::optional<std::uint64_t> dropout_seed;
+};
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    command.add_option("MODEL", options.model, "a bundled model's name, or a folder with config.json and model.safetensors")
+        ->required();
+    auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
+    auto* text = command.add_option("--text", options.text, "text instead of a file, for a model with a vocabulary");
+    auto* tokens = command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
+    command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
+    inputs->excludes(text)->excludes(tokens);
+    text->excludes(tokens);
+    command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
+    command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    command.add_option("--dropout-seed", options.dropout_seed, "switches dropout on, with this seed");
+}
+
+Overrides overrides_of(const std::vector<std::string>& settings) {
+    Overrides overrides;
+    for (const std::string& setting : settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw CLI::ValidationError("--set " + setting, "expected KEY=VALUE");
+        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return overrides;
+}
+
+template <class Work>
+auto naming_file(const std::string& path, Work work) {
+    try {
+        return work();
+    } catch (const Error& error) {
+        throw Error(path + ": " + error.what());
+    }
+}
+
+Scenario scenario_of(const RunOptions& options) {
+    const Overrides overrides = overrides_of(options.settings);
+    Scenario scenario = scenario_of(load_model(options.model, overrides));
+    scenario.overrides = overrides;
+    scenario.dropout_seed = options.dropout_seed;
+    const Config config = naming_file("--set", [&] { return scenario.config(); });
+    if (!options.inputs.empty()) scenario.inputs = load_inputs(options.inputs, config);
+    if (!options.text.empty()) scenario.inputs = inputs_from_text(*scenario.model, scenario.inputs, options.text);
+    if (!options.tokens.empty()) scenario.inputs = inputs_from_tokens(scenario.inputs, options.tokens);
+    if (!options.encoder_tokens.empty())
+        scenario.inputs = inputs_from_encoder_tokens(scenario.inputs, options.encoder_tokens);
+    if (!options.edits.empty())
+        scenario.edits = naming_file(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+    return scenario;
+}
+
+// The plan of a scenario; an edit that doesn't fit is told with its file.
+std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options) {
+    if (options.edits.empty()) return plan_of(scenario);
+    Scenario unedited = scenario;
+    unedited.edits.clear();
+    static_cast<void>(plan_of(unedited));  // what is wrong without the edits is not theirs
+    return naming_file(options.edits, [&] { return plan_of(scenario); });
+}
+
+std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options, std::vector<std::string> asked = {}) {
+    return execute(plan_naming_files(scenario, options), {.asked = asked});
+}
+
+// ---- the commands
+
+void list_models(std::ostream& out) {
+    for (const BundledModel& model : bundled_models()) out << model.name << "  " << model.description << '\n';
+}
+
+void trace(const RunOptions& options, const std::string& path, const std::vector<std::string>& asked) {
+    const Scenario scenario = scenario_of(options);
+    write_safetensors(path, recorded_tensors(*run_of(scenario, options, asked)));
+}
+
+struct ExportOptions {
+    std::string tensor, path;
+    Index batch = 0, head = 0;
+    bool batch_given = false, head_given = false;
+};
+
+void check_index(const Step& step, std::string_view axis_name, Index index) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == axis_name && index >= step.axes[i].size)
+            throw Error(step.name + ": " + std::string(axis_name) + " " + std::to_string(index) +
+                        " is out of range, expected 0 to " + std::to_string(step.axes[i].size - 1));
+}
+
+// The slice that was asked for. On the command line a head is one of the tensor's own, also where keys are shared.
+Place place_for(const Step& step, const ExportOptions& options, Index query_heads) {
+    check_index(step, axis::batch, options.batch);
+    check_index(step, axis::head, options.head);
+    for (const Axis& axis : step.axes)
+        if (axis.name == axis::head) return {options.batch, options.head * (query_heads / axis.size)};
+    return {options.batch, 0};
+}
+
+void export_tensor(const RunOptions& options, const ExportOptions& wanted) {
+    const Scenario scenario = scenario_of(options);
+    const std::shared_ptr<const Run> run = run_of(scenario, options, {wanted.tensor});
+    const Ref step = run->plan().find(wanted.tensor);
+    if (step == nullptr)
+        throw Error(wanted.tensor + ": this run has no such tensor; expected a name such as blocks.0.attn.pattern");
+    export_heatmap(heatmap_of(scenario, *run, *step, place_for(*step, wanted, scenario.config().nhead)), wanted.path);
+}
+
+void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) {
+    const Scenario scenario = scenario_of(options);
+    static_cast<void>(plan_naming_files(scenario, options));
+    const BenchResult result = bench_forward(scenario, repeat);
+    if (!json) {
+        out << options.model << ": " << result.forward_ms << " ms, median of " << result.runs << " recorded forward passes; "
+            << result.recorded_bytes << " bytes recorded\n";
+        return;
+    }
+    out << "{\"forward_ms\": " << result.forward_ms << ", \"runs\": " << result.runs
+        << ", \"recorded_bytes\": " << result.recorded_bytes << "}\n";
+}
+
+}  // namespace
+
+CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+    CliResult result;
+    std::function<void()> work = [&] { result.open_window = true; };
+
+    CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
+    app.set_version_flag("--version", DECODERSCOPE_VERSION);
+    app.require_subcommand(0, 1);
+    app.add_option("--model", result.window.model, "the model that the window opens on");
+    app.add_option("--inputs", result.window.inputs, "safetensors file to run it on");
+    app.add_option("--tour", result.window.tour, "draw the tour of the model into this folder instead of opening a window");
+
+    CLI::App* models = app.add_subcommand("models", "List the bundled models, a line each");
+    models->callback([&] { work = [&] { list_models(out); }; });
+
+    RunOptions run;
+    std::string trace_path;
+    std::vector<std::string> asked;
+    CLI::App* tracing = app.add_subcommand("trace", "Run a model and write every recorded tensor to one safetensors file");
+    add_run_options(*tracing, run);
+    tracing->add_option("--out", trace_path, "the safetensors file to write")->required();
+    tracing->add_option("--ask", asked, "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    tracing->callback([&] { work = [&] { trace(run, trace_path, asked); }; });
+
+    ExportOptions wanted;
+    CLI::App* exporting = app.add_subcommand("export", "Write one heatmap as .png, .svg, .csv, .npy or .json");
+    add_run_options(*exporting, run);
+    exporting->add_option("--tensor", wanted.tensor, "the tensor's name, such as blocks.0.attn.pattern")->required();
+    exporting->add_option("--out", wanted.path, "the file to write; its ending is the format")
+        ->required()
+        ->check([](const std::string& path) {
+            return is_export_path(path) ? std::string() : path + ": expected an ending of .png, .svg, .csv, .npy or .json";
+        });
+    exporting->add_option("--batch", wanted.batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
+    exporting->add_option("--head", wanted.head, "which head (0)")->check(CLI::NonNegativeNumber);
+    exporting->callback([&] { work = [&] { export_tensor(run, wanted); }; });
+
+    int repeat = 10;
+    bool json = false;
+    CLI::App* benching = app.add_subcommand("bench", "Time the recorded forward pass");
+    add_run_options(*benching, run);
+    benching->add_option("--repeat", repeat, "how many timed runs (10)")->check(CLI::Range(1, 1'000'000));
+    benching->add_flag("--json", json, "print the result as JSON");
+    benching->callback([&] { work = [&] { bench(run, repeat, json, out); }; });
+
+    try {
+        // CLI11 takes its arguments from the last to the first.
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+        work();
+    } catch (const CLI::Success& done) {
+        app.exit(done, out, err);
+    } catch (const CLI::ParseError& wrong) {
+        err << "decoderscope: " << wrong.what() << "; see decoderscope --help\n";
+        result.status = 2;
+    } catch (const Error& failed) {
+        err << "decoderscope: " << failed.what() << '\n';
+        result.status = 1;
+    } catch (const std::bad_alloc&) {
+        err << "decoderscope: " << run.model << ": the run does not fit into this machine's memory\n";
+        result.status = 1;
+    }
+    return result;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace decoderscope {
+
+// What the command line asks for beside its own commands: the window.
+struct WindowRequest {
+    std::string model;  // empty: the default one
+    std::string inputs;
+    std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
+};
+
+// What a command line came to.
+struct CliResult {
+    bool open_window = false;
+    WindowRequest window;
+    int status = 0;  // 0 done, 1 the work failed, 2 the command line was wrong
+};
+
+// Runs a command of the contract: models, trace, export, bench, or --help. `arguments` are those behind the program's
+// name. Writes answers to `out` and one line about what failed to `err`.
+[[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace decoderscope

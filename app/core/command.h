@@ -1,0 +1,114 @@
+#pragma once
+
+#include "app/core/slice.h"
+#include "engine/edit.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+// What a person can ask for. Views return these; Session::apply is the one place where they take effect.
+namespace decoderscope::command {
+
+// ---- what is run
+
+// Opens a bundled model or a folder, on its own example.
+struct OpenModel {
+    std::string name;
+};
+// Sets a configuration key, as --set does.
+struct SetOption {
+    std::string key, value;
+};
+// Switches dropout on with this seed, or off.
+struct SetDropout {
+    std::optional<std::uint64_t> seed;
+};
+// One cell of a mask, for one head or all. `continues` adds to the change before, so that one drag is undone at once.
+struct PaintMask {
+    std::string attention;
+    Index batch = 0;
+    std::optional<Index> head;
+    Index query = 0, key = 0;
+    bool keep = false;
+    bool continues = false;
+};
+// A head's output times a factor: 0 is off, 1 is as it was.
+struct ScaleHeadTo {
+    std::string attention;
+    Index head = 0;
+    float factor = 0.0F;
+};
+// Types over one cell of a tensor.
+struct TypeOver {
+    std::string tensor;
+    Cell cell;
+    float value = 0.0F;
+};
+struct RemoveEdit {
+    std::size_t number = 0;
+};
+struct ClearEdits {};
+struct Undo {};
+struct Redo {};
+
+// ---- where we look
+
+struct GoTo {
+    std::string step;
+};
+// Steps along the timeline.
+struct Move {
+    int by = 1;
+};
+// The same step in another block of the stack.
+struct MoveLayer {
+    int by = 1;
+};
+struct GoFirst {};
+struct GoLast {};
+struct ChooseBatch {
+    Index batch = 0;
+};
+struct ChooseHead {
+    Index head = 0;
+};
+// Explains a cell of the step that we look at.
+struct SelectCell {
+    Cell cell;
+};
+// Goes to a cell that the selected one was made from (or any other), with a way back.
+struct Follow {
+    std::string step;
+    Cell cell;
+};
+struct GoBack {
+    std::size_t steps = 1;
+};
+struct Deselect {};
+
+// Computes another run beside the one that we look at, under a name that a lab gives it; without a variation no longer.
+struct Accompany {
+    std::string name;
+    std::optional<Variation> variation;
+};
+
+// ---- what leaves the program
+
+// Writes what the stage shows; the format is the path's ending.
+struct Export {
+    std::string path;
+};
+
+}  // namespace decoderscope::command
+
+namespace decoderscope {
+
+using Command =
+    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
+                 command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
+                 command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
+                 command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
+                 command::Accompany, command::Export>;
+
+}  // namespace decoderscope

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "app/core/colormap.h"
+#include "app/core/heatmap.h"
+#include "app/core/heatmap_image.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace decoderscope {
+
+// What a figure is made of. Lengths are in units of 1/96 inch, x to the right, y down.
+namespace figure {
+
+struct Box {
+    double x = 0, y = 0, width = 0, height = 0;
+
+    [[nodiscard]] double right() const { return x + width; }
+    [[nodiscard]] double bottom() const { return y + height; }
+};
+
+struct FilledRectangle {
+    Box box;
+    Rgba fill;
+};
+
+struct Line {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+    double width = 1;
+    Rgba color;
+};
+
+// Which point of a text stands at its x and y.
+enum class Anchor { start, middle, end };
+
+// One line of text on its baseline. A vertical one reads from bottom to top.
+struct Text {
+    std::string text;
+    double x = 0, y = 0;
+    double size = 12;
+    Rgba color;
+    Anchor anchor = Anchor::start;
+    bool bold = false;
+    bool monospace = false;
+    bool vertical = false;
+};
+
+// Equally large cells side by side, coloured row by row.
+struct CellGrid {
+    Box box;
+    Index rows = 0, columns = 0;
+    std::vector<Rgba> colors;
+};
+
+// Lines or dots within a box. They follow one raster over the whole figure, so that the hatches of boxes that touch
+// join.
+struct HatchedRectangle {
+    Box box;
+    Hatch hatch = Hatch::none;
+    Rgba color;
+    double spacing = 7;
+    double width = 0.9;
+};
+
+using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle>;
+
+// A straight piece of a hatch; a dot is one without length, to be drawn with round ends.
+struct Segment {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+};
+[[nodiscard]] std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle);
+// How wide the hatch's lines are drawn: dots are drawn wider.
+[[nodiscard]] double stroke_width(const HatchedRectangle& rectangle);
+
+// A box that the text lies in whichever of its fonts draws it.
+[[nodiscard]] Box text_box(const Text& text);
+
+}  // namespace figure
+
+// A drawing that does not know how it will be written: SVG, PNG, later PDF. Primitives later in the list cover earlier
+// ones.
+struct Figure {
+    double width = 0, height = 0;
+    Rgba background;
+    std::string name;  // one line that says what it shows
+    std::vector<figure::Primitive> primitives;
+};
+
+struct FigureStyle {
+    bool dark = false;
+    ColorMap sequential = ColorMap::viridis;
+    ColorMap diverging = ColorMap::blue_orange;
+    bool numbers = true;  // in cells that have room for them
+};
+
+// The drawing of one heatmap: title, axes with token labels, cells, numbers, hatched masks, a colour bar with its exact
+// range, and a legend of the masks and marks that occur. No two texts overlap. Cells are square unless that would leave
+// a sliver; beyond 1,024 rows or columns a cell of the drawing shows the strongest value of several, and says so.
+[[nodiscard]] Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style = {});
+
+}  // namespace decoderscope

@@ -1,0 +1,168 @@
+#include "app/core/export/svg.h"
+
+#include "app/core/export/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace decoderscope {
+namespace {
+
+constexpr std::string_view proportional_fonts = "Inter, Helvetica, Arial, sans-serif";
+constexpr std::string_view monospaced_fonts = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
+
+// A length to a thousandth of a unit, as short as it can be written.
+std::string number(double value) {
+    std::array<char, 32> buffer{};
+    const double rounded = std::round(value * 1000) / 1000;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), rounded == 0 ? 0.0 : rounded);
+    return {buffer.data(), end.ptr};
+}
+
+std::string color(Rgba rgba) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text = "#";
+    for (const std::uint8_t channel : {rgba.r, rgba.g, rgba.b}) {
+        text += digits[channel >> 4U];
+        text += digits[channel & 0xFU];
+    }
+    return text;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+    return std::string(" ").append(name).append("=\"").append(value).append("\"");
+}
+
+std::string attribute(std::string_view name, double value) { return attribute(name, number(value)); }
+
+// A paint attribute, with its opacity where it is not opaque: ` fill="#440154"`.
+std::string paint(const std::string& name, Rgba rgba) {
+    const std::string opacity = rgba.a == 255 ? "" : attribute(name + "-opacity", rgba.a / 255.0);
+    return attribute(name, color(rgba)) + opacity;
+}
+
+std::string escaped(std::string_view text) {
+    std::string safe;
+    for (const char c : printable(text)) {
+        switch (c) {
+            case '<':
+                safe += "&lt;";
+                break;
+            case '>':
+                safe += "&gt;";
+                break;
+            case '&':
+                safe += "&amp;";
+                break;
+            case '"':
+                safe += "&quot;";
+                break;
+            default:
+                safe += c;
+        }
+    }
+    return safe;
+}
+
+std::string box_attributes(const figure::Box& box) {
+    return attribute("x", box.x) + attribute("y", box.y) + attribute("width", box.width) +
+           attribute("height", box.height);
+}
+
+struct Writer {
+    std::ostream& out;
+
+    void operator()(const figure::FilledRectangle& rectangle) const {
+        out << "<rect" << box_attributes(rectangle.box) << paint("fill", rectangle.fill) << "/>\n";
+    }
+
+    void operator()(const figure::Line& line) const {
+        out << "<line" << attribute("x1", line.x1) << attribute("y1", line.y1) << attribute("x2", line.x2)
+            << attribute("y2", line.y2) << paint("stroke", line.color) << attribute("stroke-width", line.width)
+            << "/>\n";
+    }
+
+    void operator()(const figure::Text& text) const {
+        constexpr std::array<std::string_view, 3> anchors = {"start", "middle", "end"};
+        out << "<text" << attribute("x", text.x) << attribute("y", text.y)
+            << attribute("font-family", text.monospace ? monospaced_fonts : proportional_fonts)
+            << attribute("font-size", text.size);
+        if (text.bold) out << attribute("font-weight", "bold");
+        if (text.anchor != figure::Anchor::start) {
+            out << attribute("text-anchor", anchors[static_cast<std::size_t>(text.anchor)]);
+        }
+        if (text.vertical) out << attribute("transform", "rotate(-90 " + number(text.x) + " " + number(text.y) + ")");
+        out << paint("fill", text.color) << attribute("xml:space", "preserve") << ">" << escaped(text.text)
+            << "</text>\n";
+    }
+
+    // In units of a cell, so that each rectangle is short; runs of one colour along a row are one rectangle.
+    void operator()(const figure::CellGrid& grid) const {
+        const std::string scale =
+            number_of_cells(grid.box.width, grid.columns) + " " + number_of_cells(grid.box.height, grid.rows);
+        out << "<g"
+            << attribute("transform",
+                         "translate(" + number(grid.box.x) + " " + number(grid.box.y) + ") scale(" + scale + ")")
+            << attribute("shape-rendering", "crispEdges") << ">\n";
+        for (Index row = 0; row < grid.rows; ++row) write_row(grid, row);
+        out << "</g>\n";
+    }
+
+    void operator()(const figure::HatchedRectangle& rectangle) const {
+        const auto segments = figure::hatch_segments(rectangle);
+        if (segments.empty()) return;
+        out << "<path" << attribute("fill", "none") << paint("stroke", rectangle.color)
+            << attribute("stroke-width", figure::stroke_width(rectangle));
+        if (rectangle.hatch == Hatch::dots) out << attribute("stroke-linecap", "round");
+        out << " d=\"";
+        for (const figure::Segment& segment : segments) write_segment(segment);
+        out << "\"/>\n";
+    }
+
+private:
+    // The side of one cell, exactly enough that a thousand of them still meet the box's end.
+    static std::string number_of_cells(double side, Index cells) {
+        std::array<char, 32> buffer{};
+        const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), side / static_cast<double>(cells));
+        return {buffer.data(), end.ptr};
+    }
+
+    void write_row(const figure::CellGrid& grid, Index row) const {
+        const Rgba* colors = grid.colors.data() + row * grid.columns;
+        for (Index column = 0; column < grid.columns;) {
+            Index last = column + 1;
+            while (last < grid.columns && colors[last] == colors[column]) ++last;
+            out << "<rect x=\"" << column << "\" y=\"" << row << "\" width=\"" << last - column << "\" height=\"1\""
+                << paint("fill", colors[column]) << "/>\n";
+            column = last;
+        }
+    }
+
+    // A dot has a length of its own: some programs don't draw the round ends of nothing.
+    void write_segment(const figure::Segment& segment) const {
+        const bool dot = segment.x1 == segment.x2 && segment.y1 == segment.y2;
+        out << "M" << number(segment.x1) << " " << number(segment.y1) << "L" << number(segment.x2 + (dot ? 0.01 : 0))
+            << " " << number(segment.y2);
+    }
+};
+
+}  // namespace
+
+void write_svg(std::ostream& out, const Figure& figure) {
+    out << R"(<?xml version="1.0" encoding="UTF-8"?>)"
+        << "\n"
+        << R"(<svg xmlns="http://www.w3.org/2000/svg" version="1.1")" << attribute("width", figure.width)
+        << attribute("height", figure.height)
+        << attribute("viewBox", "0 0 " + number(figure.width) + " " + number(figure.height)) << ">\n"
+        << "<title>" << escaped(figure.name) << "</title>\n"
+        << "<rect" << box_attributes({0, 0, figure.width, figure.height}) << paint("fill", figure.background) << "/>\n";
+    const Writer writer{out};
+    for (const figure::Primitive& primitive : figure.primitives) std::visit(writer, primitive);
+    out << "</svg>\n";
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "engine/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// A box of the diagram: steps that belong together.
+struct OutlinePart {
+    std::string title;  // "Self-attention"
+    Meaning meaning = Meaning::residual;
+    std::vector<StepId> steps;
+    bool on_stream = false;  // it carries the residual stream on, rather than adding to it from the side
+};
+
+// A block, or what stands before, between and behind the blocks (then `name` is empty).
+struct OutlineBlock {
+    std::string name;  // "blocks.0", "encoder.blocks.1"
+    std::vector<OutlinePart> parts;
+};
+
+// The computed steps as the diagram draws them, in order. Which parts lie on the stream follows from the arrows: a norm
+// does where a residual sum or the next block reads it.
+[[nodiscard]] std::vector<OutlineBlock> outline_of(const Plan& plan);
+
+}  // namespace decoderscope

@@ -1,0 +1,56 @@
+#include "app/core/scenario.h"
+
+#include "engine/model/initial_weights.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+Scenario scenario_of(std::shared_ptr<const Model> model) {
+    Inputs example = model->example;
+    return {.model = std::move(model), .inputs = std::move(example)};
+}
+
+Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
+    std::erase_if(scenario.overrides, [&](const auto& override) { return override.first == key; });
+    scenario.overrides.emplace_back(key, value);
+    return scenario;
+}
+
+Scenario varied(Scenario scenario, const Variation& variation) {
+    for (const auto& [key, value] : variation.overrides) scenario = with_override(std::move(scenario), key, value);
+    if (variation.without_edits) scenario.edits.clear();
+    scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
+    if (variation.layers) {
+        scenario.model = with_layers(scenario.model, scenario.overrides, *variation.layers);
+        scenario = with_override(std::move(scenario), "num_layers", std::to_string(*variation.layers));
+    }
+    return scenario;
+}
+
+std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides, Index layers) {
+    constexpr std::uint64_t kSeed = 0;
+    Overrides deep = overrides;
+    std::erase_if(deep, [](const auto& override) { return override.first == "num_layers"; });
+    deep.emplace_back("num_layers", std::to_string(layers));
+    Model deeper = *model;
+    // Only what the model has not got itself; a parameter's numbers depend on its name alone.
+    for (auto& [name, tensor] : initial_weights(model->config(deep), kSeed)) deeper.weights.emplace(name, tensor);
+    return std::make_shared<const Model>(std::move(deeper));
+}
+
+std::shared_ptr<const Plan> plan_of(const Scenario& scenario) {
+    const Config config = scenario.config();
+    return plan_decoder({config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed});
+}
+
+std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const Step& step : run.plan().steps()) {
+        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
+        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
+    }
+    return tensors;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "engine/decoder/decoder.h"
+#include "engine/model/model.h"
+#include "engine/run.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// Everything that one run depends on, as a value: undo is the scenario before.
+struct Scenario {
+    std::shared_ptr<const Model> model;
+    Overrides overrides;  // over the model's own configuration
+    Inputs inputs;
+    std::vector<Edit> edits;
+    std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
+
+    [[nodiscard]] Config config() const { return model->config(overrides); }
+};
+
+// The model on its own example.
+[[nodiscard]] Scenario scenario_of(std::shared_ptr<const Model> model);
+
+// The scenario with one configuration key set; an override of the same key is replaced.
+[[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
+
+// How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them, another
+// number of blocks.
+struct Variation {
+    Overrides overrides;
+    bool without_edits = false;
+    std::vector<Edit> more_edits;
+    std::optional<Index> layers;  // beyond the model's own, with fresh weights from a seed
+
+    bool operator==(const Variation&) const = default;
+};
+[[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
+
+// The model with this many decoder blocks: fewer, or more with fresh weights as PyTorch would initialise them.
+[[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                                       Index layers);
+
+// Throws Error where the configuration, the inputs and the edits don't fit together.
+[[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario);
+
+// What a trace lists: every recorded step that was computed, by name, in order.
+[[nodiscard]] std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run);
+
+}  // namespace decoderscope

@@ -1,0 +1,349 @@
+#include "app/core/session.h"
+
+#include "app/core/export/export.h"
+#include "app/core/labels.h"
+#include "engine/error.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// The step to open on: the first attention pattern, which shows most at a glance.
+std::string opening_step(const Plan& plan, const std::vector<StepId>& timeline) {
+    for (const char* name : {"blocks.0.attn.pattern", "blocks.0.attn.z"})
+        if (plan.find(name) != nullptr) return name;
+    return plan[timeline.front()].name;
+}
+
+std::vector<StepId> computed_steps(const Plan& plan) {
+    std::vector<StepId> steps;
+    for (const Step& step : plan.steps())
+        if (!step.is_source()) steps.push_back(step.id);
+    return steps;
+}
+
+// ---- lists of edits: a later edit of the same thing takes the place of an earlier one
+
+bool same_target(const Edit& a, const Edit& b) {
+    if (a.index() != b.index()) return false;
+    if (const auto* mask = std::get_if<MaskEdit>(&a)) {
+        const auto& other = std::get<MaskEdit>(b);
+        return mask->attention == other.attention && mask->batch == other.batch && mask->head == other.head &&
+               mask->query == other.query && mask->key == other.key;
+    }
+    if (const auto* scale = std::get_if<ScaleHead>(&a)) {
+        const auto& other = std::get<ScaleHead>(b);
+        return scale->attention == other.attention && scale->head == other.head;
+    }
+    const auto& cell = std::get<SetCell>(a);
+    const auto& other = std::get<SetCell>(b);
+    return cell.tensor == other.tensor && cell.index == other.index;
+}
+
+void remove_target(std::vector<Edit>& edits, const Edit& edit) {
+    std::erase_if(edits, [&](const Edit& other) { return same_target(edit, other); });
+}
+
+void replace_edit(std::vector<Edit>& edits, Edit edit) {
+    remove_target(edits, edit);
+    edits.push_back(std::move(edit));
+}
+
+}  // namespace
+
+// One function a command.
+struct Session::Apply {
+    Session& s;
+
+    void operator()(const command::OpenModel& c) const {
+        Scenario next = scenario_of(load_model(c.name));
+        s.change(std::move(next));
+        s.finish();
+        s.trail_.clear();
+        s.look_at({opening_step(s.plan(), s.timeline_), {}, {}});
+    }
+
+    void operator()(const command::SetOption& c) const { s.change(with_override(s.scenario_, c.key, c.value)); }
+
+    void operator()(const command::SetDropout& c) const {
+        Scenario next = s.scenario_;
+        next.dropout_seed = c.seed;
+        s.change(std::move(next));
+    }
+
+    void operator()(const command::PaintMask& c) const {
+        Scenario next = s.scenario_;
+        const Edit edit = MaskEdit{c.attention, c.batch, c.head, c.query, c.key, c.keep};
+        remove_target(next.edits, edit);
+        // A cell painted back to what it was before any edit needs none, unless an edit of more cells lies under it.
+        const bool plain = std::none_of(next.edits.begin(), next.edits.end(), [&](const Edit& other) {
+            const auto* mask = std::get_if<MaskEdit>(&other);
+            return mask != nullptr && mask->attention == c.attention;
+        });
+        const Tensor& before = s.shown_.unedited->value(c.attention + ".mask");
+        const Cell cell = {c.batch, c.head.value_or(0), c.query, c.key};
+        const bool as_before = c.head && !before.empty() && before.contains(cell) && (before.at(cell) != 0.0F) == c.keep;
+        if (!plain || !as_before) next.edits.push_back(edit);
+        s.change(std::move(next), c.continues);
+    }
+
+    void operator()(const command::ScaleHeadTo& c) const {
+        Scenario next = s.scenario_;
+        const Edit edit = ScaleHead{c.attention, c.head, c.factor};
+        if (c.factor == 1.0F) remove_target(next.edits, edit);
+        else replace_edit(next.edits, edit);
+        s.change(std::move(next));
+    }
+
+    void operator()(const command::TypeOver& c) const {
+        Scenario next = s.scenario_;
+        replace_edit(next.edits, SetCell{c.tensor, c.cell, c.value});
+        s.change(std::move(next));
+    }
+
+    void operator()(const command::RemoveEdit& c) const {
+        Scenario next = s.scenario_;
+        if (c.number >= next.edits.size()) return;
+        next.edits.erase(next.edits.begin() + static_cast<std::ptrdiff_t>(c.number));
+        s.change(std::move(next));
+    }
+
+    void operator()(const command::ClearEdits&) const {
+        if (s.scenario_.edits.empty()) return;
+        Scenario next = s.scenario_;
+        next.edits.clear();
+        s.change(std::move(next));
+    }
+
+    void operator()(const command::Undo&) const { s.restore(s.undo_, s.redo_); }
+    void operator()(const command::Redo&) const { s.restore(s.redo_, s.undo_); }
+
+    void operator()(const command::GoTo& c) const { leave_trail_for({c.step, s.cursor_.place, {}}); }
+
+    void operator()(const command::Move& c) const {
+        const auto last = static_cast<std::ptrdiff_t>(s.timeline_.size()) - 1;
+        const auto now = static_cast<std::ptrdiff_t>(s.timeline_position());
+        go_to_position(std::clamp<std::ptrdiff_t>(now + c.by, 0, last));
+    }
+
+    void operator()(const command::MoveLayer& c) const {
+        const Step& here = s.step();
+        const Index block = block_number(here) + c.by;
+        const std::string name = block >= 0 ? name_in_block(here, block) : std::string();
+        if (s.plan().find(name) != nullptr) leave_trail_for({name, s.cursor_.place, {}});
+    }
+
+    void operator()(const command::GoFirst&) const { go_to_position(0); }
+    void operator()(const command::GoLast&) const {
+        go_to_position(static_cast<std::ptrdiff_t>(s.timeline_.size()) - 1);
+    }
+
+    void operator()(const command::ChooseBatch& c) const { change_place({c.batch, s.cursor_.place.head}); }
+    void operator()(const command::ChooseHead& c) const { change_place({s.cursor_.place.batch, c.head}); }
+
+    void operator()(const command::SelectCell& c) const {
+        if (s.shown_.run->value(s.step().id).contains(c.cell)) s.cursor_.cell = c.cell;
+    }
+
+    void operator()(const command::Follow& c) const {
+        const Ref step = s.plan().find(c.step);
+        if (step == nullptr) return;
+        s.trail_.push_back(s.cursor_);
+        const Place place = place_of(*step, c.cell, s.cursor_.place, s.shown_.scenario.config().nhead);
+        s.look_at({c.step, place, c.cell});
+    }
+
+    void operator()(const command::GoBack& c) const {
+        if (s.trail_.empty() || c.steps == 0) return;
+        const std::size_t to = s.trail_.size() - std::min(c.steps, s.trail_.size());
+        const Cursor cursor = s.trail_[to];
+        s.trail_.resize(to);
+        s.look_at(cursor);
+    }
+
+    void operator()(const command::Deselect&) const { s.cursor_.cell.reset(); }
+
+    void operator()(const command::Accompany& c) const {
+        const auto known = s.companions_.find(c.name);
+        if (!c.variation) {
+            s.companions_.erase(c.name);
+            s.shown_.companions.erase(c.name);
+            return;
+        }
+        if (known != s.companions_.end() && known->second.variation == *c.variation) return;
+        s.companions_[c.name] = {.variation = *c.variation};
+        s.start(plan_of(s.scenario_));
+    }
+
+    void operator()(const command::Export& c) const {
+        s.finish();
+        export_heatmap(heatmap_of(s.shown_.scenario, *s.shown_.run, s.step(), s.cursor_.place), c.path);
+        s.message_ = Message{s.step().name + " written to " + c.path};
+    }
+
+private:
+    // Going somewhere by oneself starts a new trail.
+    void leave_trail_for(Cursor cursor) const {
+        s.trail_.clear();
+        s.look_at(std::move(cursor));
+    }
+
+    void go_to_position(std::ptrdiff_t position) const {
+        leave_trail_for({s.plan()[s.timeline_[static_cast<std::size_t>(position)]].name, s.cursor_.place, {}});
+    }
+
+    void change_place(Place place) const {
+        const Index batches = s.shown_.scenario.inputs.batch(), heads = s.shown_.scenario.config().nhead;
+        place.batch = std::clamp<Index>(place.batch, 0, batches - 1);
+        place.head = std::clamp<Index>(place.head, 0, heads - 1);
+        // The selected cell moves along to the same row and column.
+        if (s.cursor_.cell && !s.step().axes.empty()) {
+            const Slice now = slice_of(s.step(), s.cursor_.place, heads), next = slice_of(s.step(), place, heads);
+            if (const auto at = now.find(*s.cursor_.cell)) s.cursor_.cell = next.cell(at->first, at->second);
+        }
+        s.cursor_.place = place;
+    }
+};
+
+const Companion* Snapshot::companion(const std::string& name) const {
+    const auto found = companions.find(name);
+    return found != companions.end() && found->second.run ? &found->second : nullptr;
+}
+
+Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake) : worker_(std::move(wake)) {
+    scenario_ = scenario_of(std::move(model));
+    start(plan_of(scenario_));
+    finish();
+    if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
+    cursor_.step = opening_step(plan(), timeline_);
+}
+
+void Session::apply(const Command& command) {
+    message_.reset();
+    try {
+        std::visit(Apply{*this}, command);
+    } catch (const Error& error) {
+        message_ = Message{error.what(), true};
+    }
+}
+
+void Session::update(std::chrono::milliseconds patience) {
+    if (computing_ && patience.count() > 0) worker_.wait(patience);
+    if (const auto result = worker_.collect()) take(*result);
+}
+
+void Session::finish() {
+    while (computing_) update(std::chrono::milliseconds(1000));
+}
+
+const Step& Session::step() const {
+    const Ref step = plan().find(cursor_.step);
+    return step != nullptr ? *step : plan()[timeline_.front()];
+}
+
+std::size_t Session::timeline_position() const {
+    const Step& here = step();
+    for (std::size_t i = 0; i < timeline_.size(); ++i) {
+        const Step& at = plan()[timeline_[i]];
+        const bool reads = std::find(at.operands.begin(), at.operands.end(), here.id) != at.operands.end();
+        if (at.id == here.id || (here.is_source() && reads)) return i;
+    }
+    return 0;
+}
+
+void Session::change(Scenario next, bool merge) {
+    std::shared_ptr<const Plan> plan = plan_of(next);
+    if (!merge || undo_.empty()) undo_.push_back(scenario_);
+    redo_.clear();
+    scenario_ = std::move(next);
+    start(std::move(plan));
+}
+
+void Session::restore(std::vector<Scenario>& from, std::vector<Scenario>& to) {
+    if (from.empty()) return;
+    std::shared_ptr<const Plan> plan = plan_of(from.back());
+    to.push_back(std::move(scenario_));
+    scenario_ = std::move(from.back());
+    from.pop_back();
+    start(std::move(plan));
+}
+
+void Session::start(std::shared_ptr<const Plan> plan) {
+    Worker::Job job{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
+    if (!scenario_.edits.empty()) job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
+    stale_ = true;
+    computing_ = true;
+    worker_.start(std::move(job));
+}
+
+std::map<std::string, Worker::Task> Session::companion_tasks() {
+    std::map<std::string, Worker::Task> tasks;
+    for (auto& [name, companion] : companions_) {
+        try {
+            companion.error.clear();
+            companion.scenario = varied(scenario_, companion.variation);
+            tasks[name] = {plan_of(companion.scenario), companion.run};
+        } catch (const Error& error) {
+            companion.error = error.what();
+            companion.run = nullptr;
+        }
+    }
+    return tasks;
+}
+
+void Session::take(const Worker::Result& result) {
+    stale_ = false;
+    computing_ = !result.complete;
+    if (!result.run) {
+        message_ = Message{result.error, true};
+        if (!shown_.run) return;
+        scenario_ = shown_.scenario;
+        if (!undo_.empty()) undo_.pop_back();
+        return;
+    }
+    take_companions(result);
+    shown_ = {scenario_, result.run, result.unedited ? result.unedited : result.run, companions_, shown_.version + 1};
+    timeline_ = computed_steps(plan());
+    keep_cursor_in_plan();
+}
+
+void Session::take_companions(const Worker::Result& result) {
+    if (!result.complete) return;
+    for (const auto& [name, run] : result.companions)
+        if (const auto found = companions_.find(name); found != companions_.end()) found->second.run = run;
+    for (const auto& [name, error] : result.companion_errors) {
+        const auto found = companions_.find(name);
+        if (found == companions_.end()) continue;
+        found->second.run = nullptr;
+        found->second.error = error;
+    }
+}
+
+// Looks at a step; one that is made only when somebody asks for it is asked for.
+void Session::look_at(Cursor cursor) {
+    const Ref step = plan().find(cursor.step);
+    if (step == nullptr) return;
+    cursor_ = std::move(cursor);
+    if (step->role != Role::on_demand || !shown_.run->value(step->id).empty()) return;
+    asked_.push_back(step->name);
+    start(shown_.run->shared_plan());
+}
+
+// After a change the step may be gone (dropout off) and the place out of range (a smaller batch).
+void Session::keep_cursor_in_plan() {
+    if (cursor_.step.empty()) return;
+    const Config config = scenario_.config();
+    const std::size_t behind = cursor_.step.rfind(".drop");
+    if (plan().find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
+    if (plan().find(cursor_.step) == nullptr) cursor_.step = opening_step(plan(), timeline_);
+    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
+    cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
+    const Cell shape_check = cursor_.cell.value_or(Cell{});
+    const Tensor& values = shown_.run->value(step().id);
+    if (cursor_.cell && (values.empty() || !values.contains(shape_check))) cursor_.cell.reset();
+    std::erase_if(trail_, [&](const Cursor& at) { return plan().find(at.step) == nullptr; });
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "app/core/command.h"
+#include "app/core/scenario.h"
+#include "app/core/slice.h"
+#include "app/core/worker.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// Where we look: a step by name, a place on its batch and head axes, and a cell of it.
+struct Cursor {
+    std::string step;
+    Place place;
+    std::optional<Cell> cell;
+    bool operator==(const Cursor&) const = default;
+};
+
+// A run beside the one that is looked at.
+struct Companion {
+    Variation variation;
+    Scenario scenario;
+    std::shared_ptr<const Run> run;  // nullptr where it failed, or is still being computed
+    std::string error;
+};
+
+// What there is to show: a computed run, what it was computed for, and the same without edits. Immutable.
+struct Snapshot {
+    Scenario scenario;
+    std::shared_ptr<const Run> run;
+    std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
+    std::map<std::string, Companion> companions;
+    std::uint64_t version = 0;  // another number for other numbers
+
+    // The companion of that name, if its run is there; else nullptr.
+    [[nodiscard]] const Companion* companion(const std::string& name) const;
+};
+
+// A sentence for the person.
+struct Message {
+    std::string text;
+    bool failed = false;
+};
+
+// One person's work: what is run, where they look, and the way back. Every change goes through apply().
+class Session {
+public:
+    // Opens on a model and computes it. `wake` is called from another thread when something new is there to show.
+    explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
+
+    // Does what was asked. What fails leaves everything as it was, and a message.
+    void apply(const Command& command);
+    // Takes over what the worker has finished; waits for it, but never longer than `patience`.
+    void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+    // Waits for all work to be done.
+    void finish();
+
+    [[nodiscard]] const Snapshot& shown() const { return shown_; }
+    // Whether what is shown is behind what was asked for.
+    [[nodiscard]] bool stale() const { return stale_; }
+    [[nodiscard]] float progress() const { return worker_.progress(); }
+    // What was asked for, also where it is still being computed.
+    [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+    [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+    // Where Follow came from, oldest first.
+    [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
+    [[nodiscard]] const std::optional<Message>& message() const { return message_; }
+    [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
+    [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
+
+    // The step that we look at.
+    [[nodiscard]] const Step& step() const;
+    // The computed steps in order: what the timeline shows.
+    [[nodiscard]] const std::vector<StepId>& timeline() const { return timeline_; }
+    // Where we are on it. For a weight or an input: the first step that reads it.
+    [[nodiscard]] std::size_t timeline_position() const;
+
+private:
+    struct Apply;
+
+    // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't fit.
+    void change(Scenario next, bool merge = false);
+    void restore(std::vector<Scenario>& from, std::vector<Scenario>& to);
+    void start(std::shared_ptr<const Plan> plan);
+    [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
+    void take_companions(const Worker::Result& result);
+    void take(const Worker::Result& result);
+    void look_at(Cursor cursor);
+    void keep_cursor_in_plan();
+    [[nodiscard]] const Plan& plan() const { return shown_.run->plan(); }
+
+    Worker worker_;
+    Scenario scenario_;
+    Snapshot shown_;
+    std::vector<Scenario> undo_, redo_;
+    std::vector<std::string> asked_;
+    std::map<std::string, Companion> companions_;  // as they are being computed
+    bool stale_ = false;
+    bool computing_ = false;  // companions, too
+    Cursor cursor_;
+    std::vector<Cursor> trail_;
+    std::vector<StepId> timeline_;
+    std::optional<Message> message_;
+};
+
+}  // namespace decoderscope

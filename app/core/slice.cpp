@@ -1,0 +1,156 @@
+#include "app/core/slice.h"
+
+#include "app/core/labels.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/carry.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/masks.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/softmax.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// The step that holds the mask which acts on this one; nullptr where none does.
+Ref mask_on(const Plan& plan, const Step& step) {
+    const bool scored = step.axes.size() == 4 && step.axes[2].name == axis::query && step.axes[3].name == axis::key;
+    if (!scored || step.is_source() || step.name.ends_with(".attn_scores") || step.name.ends_with(".dropout_mask"))
+        return nullptr;
+    return plan.find(attention_of(step) + ".mask");
+}
+
+bool painted(const Step& mask, const Cell& cell) {
+    return std::any_of(mask.patches.begin(), mask.patches.end(), [&](const Patch& patch) { return patch.touches(cell); });
+}
+
+std::uint8_t causes_of(const CombineMasks::Verdict& verdict, bool by_hand) {
+    std::uint8_t causes = hidden_by::nothing;
+    if (!verdict.causal) causes |= hidden_by::causal;
+    if (!verdict.padding) causes |= hidden_by::padding;
+    if (!verdict.custom) causes |= hidden_by::custom;
+    if (by_hand) causes |= hidden_by::hand;
+    return causes;
+}
+
+std::string subtitle_of(const Slice& slice) {
+    std::string text;
+    for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
+        text += (text.empty() ? "" : ", ") + std::string(slice.axes[i].name) + " " + std::to_string(slice.fixed[i]);
+    return text;
+}
+
+std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
+    std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
+    // The last two axes lie together in memory.
+    std::copy_n(tensor.data() + tensor.offset(slice.cell(0, 0)), values.size(), values.begin());
+    return values;
+}
+
+}  // namespace
+
+Cell Slice::cell(Index row, Index column) const {
+    Cell cell = fixed;
+    if (axes.size() >= 2) cell[axes.size() - 2] = row;
+    if (!axes.empty()) cell.back() = column;
+    return cell;
+}
+
+std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
+    if (cell.size() != axes.size()) return std::nullopt;
+    for (std::size_t i = 0; i + 2 < cell.size(); ++i)
+        if (cell[i] != fixed[i]) return std::nullopt;
+    return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.empty() ? 0 : cell.back()};
+}
+
+Slice slice_of(const Step& step, Place place, Index query_heads) {
+    Slice slice{step.axes, Cell(step.axes.size())};
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Index size = step.axes[i].size;
+        const Index wanted = step.axes[i].name == axis::head ? place.head * size / query_heads : place.batch;
+        slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
+    }
+    return slice;
+}
+
+Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Axis& axis = step.axes[i];
+        if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
+        // The first query head that reads this key/value head, unless the current one does.
+        if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i]) now.head = cell[i] * (query_heads / axis.size);
+    }
+    return now;
+}
+
+Scale scale_of(const Plan& plan, const Step& step) {
+    if (step.role == Role::input)
+        return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
+    const Operation& op = step.operation;
+    if (op.as<Softmax>() || op.as<CombineMasks>() || op.as<DropoutMask>() || op.as<NormScale>()) return Scale::sequential;
+    if (const auto* activation = op.as<Activate>(); activation && activation->kind == ActivationKind::relu)
+        return Scale::sequential;
+    if (op.as<Drop>()) return scale_of(plan, plan[step.operands[0]]);
+    return Scale::diverging;
+}
+
+std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
+    const Ref mask = mask_on(run.plan(), step);
+    if (mask == nullptr) return {};
+    const auto* combine = mask->operation.as<CombineMasks>();
+    const Operands operands = run.operands_of(mask->id);
+    const Tensor& kept = run.value(mask->id);
+    std::vector<std::uint8_t> causes;
+    for (Index row = 0; row < slice.rows(); ++row) {
+        for (Index column = 0; column < slice.columns(); ++column) {
+            const Cell cell = slice.cell(row, column);
+            const bool hidden = kept.at(cell) == 0.0F;
+            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted(*mask, cell)) : hidden_by::nothing);
+        }
+    }
+    return causes;
+}
+
+
+Range range_of_step(const Run& run, const Step& step) {
+    const Tensor& values = run.value(step.id);
+    const Scale scale = scale_of(run.plan(), step);
+    const Ref mask = mask_on(run.plan(), step);
+    if (mask == nullptr || mask->id == step.id) return range_of(values.values(), scale);
+    std::vector<float> seen;
+    for (Index i = 0; i < values.size(); ++i)
+        if (run.value(mask->id).data()[i] != 0.0F) seen.push_back(values.data()[i]);
+    return range_of(seen, scale);
+}
+
+Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place) {
+    const Slice slice = slice_of(step, place, scenario.config().nhead);
+    const Tensor& tensor = run.value(step.id);
+    const std::size_t rank = step.axes.size();
+    Heatmap heatmap;
+    heatmap.title = step.name;
+    heatmap.subtitle = subtitle_of(slice);
+    heatmap.rows = slice.rows();
+    heatmap.columns = slice.columns();
+    if (rank >= 1) {
+        heatmap.column_axis = step.axes[rank - 1].name;
+        heatmap.column_labels = axis_labels(scenario, step, rank - 1, place.batch);
+    } else {
+        heatmap.column_labels = {""};
+    }
+    if (rank >= 2) {
+        heatmap.row_axis = step.axes[rank - 2].name;
+        heatmap.row_labels = axis_labels(scenario, step, rank - 2, place.batch);
+    } else {
+        heatmap.row_labels = {""};
+    }
+    heatmap.values = values_in(tensor, slice);
+    heatmap.hidden = hidden_cells(run, step, slice);
+    heatmap.scale = scale_of(run.plan(), step);
+    heatmap.range = range_of_step(run, step);
+    return heatmap;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,125 @@
+#include "app/core/typed_inputs.h"
+
+#include "engine/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+using Rows = std::vector<std::vector<float>>;
+
+// Beyond this an id is no float of its own, and no vocabulary is that large.
+constexpr Index kLargestId = Index{1} << 24;
+
+float parse_id(std::string_view word, std::string_view what) {
+    Index id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
+        throw Error(std::string(what) + ": \"" + std::string(word.substr(0, 40)) + "\", expected token ids such as \"1 2 3\"");
+    return static_cast<float>(id);
+}
+
+Rows parse_rows(std::string_view ids, std::string_view what) {
+    Rows rows(1);
+    const auto separates = [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\r'; };
+    for (std::size_t at = 0; at < ids.size();) {
+        if (ids[at] == ';' || ids[at] == '\n') {
+            if (!rows.back().empty()) rows.emplace_back();
+            ++at;
+        } else if (separates(ids[at])) {
+            ++at;
+        } else {
+            const std::size_t end = std::min(ids.find_first_of(" ,;\t\r\n", at), ids.size());
+            rows.back().push_back(parse_id(ids.substr(at, end - at), what));
+            at = end;
+        }
+    }
+    if (rows.back().empty()) rows.pop_back();
+    if (rows.empty()) throw Error(std::string(what) + ": no token id, expected ids such as \"1 2 3\"");
+    return rows;
+}
+
+// The rows padded to one length, and the mask that hides the padding; the mask is empty where nothing is padded.
+struct Padded {
+    Tensor tokens, mask;  // [batch, length]
+};
+
+Padded padded(const Rows& rows, std::string_view length_axis) {
+    std::size_t longest = 0, shortest = rows.front().size();
+    for (const auto& row : rows) {
+        longest = std::max(longest, row.size());
+        shortest = std::min(shortest, row.size());
+    }
+    const Axes axes = {{axis::batch, static_cast<Index>(rows.size())}, {length_axis, static_cast<Index>(longest)}};
+    std::vector<float> tokens, mask;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < longest; ++i) {
+            tokens.push_back(i < row.size() ? row[i] : 0.0F);
+            mask.push_back(i < row.size() ? 1.0F : 0.0F);
+        }
+    }
+    return {Tensor(axes, tokens), shortest < longest ? Tensor(axes, mask) : Tensor()};
+}
+
+// The first rows of a batch; the tensor itself where it has no more.
+Tensor first_rows(const Tensor& tensor, Index batch) {
+    if (tensor.empty() || tensor.dim(0) <= batch) return tensor;
+    Axes axes = tensor.axes();
+    axes[0].size = batch;
+    return {axes, tensor.values().first(static_cast<std::size_t>(element_count(axes)))};
+}
+
+}  // namespace
+
+Inputs inputs_from_tokens(Inputs inputs, std::string_view ids) {
+    const Padded typed = padded(parse_rows(ids, "tokens"), axis::pos);
+    const Index batch = typed.tokens.dim(0);
+    return {.tokens = typed.tokens,
+            .memory = first_rows(inputs.memory, batch),
+            .encoder_tokens = first_rows(inputs.encoder_tokens, batch),
+            .attention_mask = typed.mask,
+            .encoder_attention_mask = first_rows(inputs.encoder_attention_mask, batch)};
+}
+
+Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids) {
+    const Padded typed = padded(parse_rows(ids, "encoder_tokens"), axis::src);
+    const Index batch = typed.tokens.dim(0);
+    return {.tokens = first_rows(inputs.tokens, batch),
+            .x = first_rows(inputs.x, batch),
+            .encoder_tokens = typed.tokens,
+            .attention_mask = first_rows(inputs.attention_mask, batch),
+            .encoder_attention_mask = typed.mask,
+            .custom_mask = inputs.custom_mask};
+}
+
+Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text) {
+    if (model.vocabulary.empty())
+        throw Error("--text: " + model.name + " has no vocabulary, expected --tokens with ids such as \"1 2 3\"");
+    if (text.empty()) throw Error("--text: empty, expected at least one token");
+    // The longest piece first, from left to right.
+    Rows rows(1);
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t best = 0, length = 0;
+        for (std::size_t id = 0; id < model.vocabulary.size(); ++id) {
+            const std::string& piece = model.vocabulary[id];
+            if (piece.size() > length && text.substr(at).starts_with(piece)) {
+                best = id;
+                length = piece.size();
+            }
+        }
+        if (length == 0) throw Error("--text: \"" + std::string(text.substr(at, 8)) + "\" is not in the vocabulary of " + model.name);
+        rows.back().push_back(static_cast<float>(best));
+        at += length;
+    }
+    constexpr Index batch = 1;
+    return {.tokens = padded(rows, axis::pos).tokens,
+            .memory = first_rows(inputs.memory, batch),
+            .encoder_tokens = first_rows(inputs.encoder_tokens, batch),
+            .encoder_attention_mask = first_rows(inputs.encoder_attention_mask, batch)};
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,115 @@
+#include "app/core/worker.h"
+
+#include "engine/error.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace decoderscope {
+
+Worker::Worker(std::function<void()> wake)
+    : wake_(std::move(wake)), thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+Worker::~Worker() {
+    const std::lock_guard lock(mutex_);
+    cancel_.request_stop();
+    thread_.request_stop();
+}
+
+void Worker::start(Job job) {
+    const std::lock_guard lock(mutex_);
+    cancel_.request_stop();
+    finished_.reset();
+    waiting_ = std::move(job);
+    changed_.notify_all();
+}
+
+std::optional<Worker::Result> Worker::collect() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(finished_, std::nullopt);
+}
+
+bool Worker::busy() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.has_value() || working_;
+}
+
+void Worker::wait(std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return finished_ || (!waiting_ && !working_); });
+}
+
+float Worker::progress() const {
+    return std::min(1.0F, static_cast<float>(done_.load()) / static_cast<float>(total_.load()));
+}
+
+void Worker::serve(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [&] { return waiting_.has_value(); })) {
+        const Job job = std::move(*waiting_);
+        waiting_.reset();
+        working_ = true;
+        cancel_ = std::stop_source();
+        const std::stop_token cancelled = cancel_.get_token();
+        lock.unlock();
+        compute(job, cancelled);
+        lock.lock();
+        working_ = false;
+        changed_.notify_all();
+    }
+}
+
+void Worker::publish(Result result, const std::stop_token& stop) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stop.stop_requested()) return;
+        finished_ = std::move(result);
+        changed_.notify_all();
+    }
+    if (wake_) wake_();
+}
+
+void Worker::compute(const Job& job, const std::stop_token& stop) {
+    done_ = 0;
+    total_ = job.main.plan->steps().size() + (job.unedited ? job.unedited->plan->steps().size() : 0);
+    Result result = compute_main(job, stop);
+    if (!result.run || job.companions.empty()) return publish(std::move(result), stop);
+    result.complete = false;
+    publish(result, stop);
+    compute_companions(job, stop, result);
+    result.complete = true;
+    publish(std::move(result), stop);
+}
+
+Worker::Result Worker::compute_main(const Job& job, const std::stop_token& stop) {
+    const auto options = [&](const Run* previous) {
+        return ExecuteOptions{.previous = previous, .asked = job.asked, .stop = stop, .done = &done_};
+    };
+    try {
+        Result result;
+        if (job.unedited) result.unedited = execute(job.unedited->plan, options(job.unedited->previous.get()));
+        // Where edits are few, most tensors are those of the unedited run.
+        result.run = execute(job.main.plan, options(job.main.previous ? job.main.previous.get() : result.unedited.get()));
+        return result;
+    } catch (const Error& error) {
+        return {.error = error.what()};
+    } catch (const std::bad_alloc&) {
+        return {.error = "this run does not fit into the machine's memory"};
+    }
+}
+
+void Worker::compute_companions(const Job& job, const std::stop_token& stop, Result& result) {
+    for (const auto& [name, task] : job.companions) {
+        try {
+            const Run* previous = task.previous ? task.previous.get() : result.run.get();
+            result.companions[name] = execute(task.plan, {.previous = previous, .asked = job.asked, .stop = stop});
+        } catch (const Error& error) {
+            result.companion_errors[name] = error.what();
+        } catch (const std::bad_alloc&) {
+            result.companion_errors[name] = "this run does not fit into the machine's memory";
+        }
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,167 @@
+#include "app/views/actions.h"
+
+#include "app/core/labels.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace decoderscope {
+
+namespace {
+
+bool always(const Session&) { return true; }
+
+// An action that is one command.
+Action command_action(std::string label, Key key, Mods mods, Command command, bool repeats = false) {
+    return {std::move(label), key, mods, repeats, true, always,
+            [command](const Session&, ViewState&, Commands& commands) { commands.push_back(command); }};
+}
+
+// An action that is the window's own.
+Action view_action(std::string label, Key key, Mods mods, std::function<void(ViewState&)> change) {
+    return {std::move(label), key, mods, false, true, always,
+            [change](const Session&, ViewState& state, Commands&) { change(state); }};
+}
+
+void open_dialog(ViewState& state, Dialog dialog) {
+    state.dialog = dialog;
+    state.dialog_opens = true;
+}
+
+// Goes to a step of the block that we are in; the first block where we are in none.
+Action go_in_block(std::string label, Key key, std::string step) {
+    return {std::move(label), key, {}, false, true, always, [step](const Session& session, ViewState&, Commands& commands) {
+                const std::string& block = session.step().block;
+                commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
+            }};
+}
+
+void flip_norm(const Session& session, ViewState&, Commands& commands) {
+    const bool norm_first = session.scenario().config().norm_first;
+    commands.push_back(command::SetOption{"norm_first", norm_first ? "false" : "true"});
+}
+
+void flip_dropout(const Session& session, ViewState&, Commands& commands) {
+    const bool on = session.scenario().dropout_seed.has_value();
+    commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
+}
+
+void switch_head(const Session& session, Index head, Commands& commands) {
+    const Step& step = session.step();
+    const std::string own = attention_of(step);
+    const std::string attention = own.empty() && !step.block.empty() ? step.block + ".attn" : own;
+    if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
+    const auto& edits = session.scenario().edits;
+    const bool off = std::any_of(edits.begin(), edits.end(), [&](const Edit& edit) {
+        const auto* scale = std::get_if<ScaleHead>(&edit);
+        return scale != nullptr && scale->attention == attention && scale->head == head && scale->factor == 0.0F;
+    });
+    commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
+}
+
+void scale_text(ViewState& state, float factor) { state.text_scale = std::clamp(state.text_scale * factor, 0.6F, 3.0F); }
+
+std::vector<Action> make_actions() {
+    std::vector<Action> list = {
+        command_action("Next step", Key::right, {}, command::Move{1}, true),
+        command_action("Previous step", Key::left, {}, command::Move{-1}, true),
+        command_action("Same step in the next layer", Key::down, {}, command::MoveLayer{1}, true),
+        command_action("Same step in the previous layer", Key::up, {}, command::MoveLayer{-1}, true),
+        command_action("First step", Key::home, {}, command::GoFirst{}),
+        command_action("Last step", Key::end, {}, command::GoLast{}),
+        view_action("Play or pause", Key::space, {}, [](ViewState& s) { s.playing = !s.playing; }),
+        go_in_block("Look at the attention mask", Key::m, ".attn.mask"),
+        go_in_block("Look at the attention pattern", Key::a, ".attn.pattern"),
+        go_in_block("Look at the norm", Key::n, ".ln1.normalized"),
+        {"Flip Pre-Norm / Post-Norm", Key::n, with_shift, false, true, always, flip_norm},
+        {"Dropout on or off", Key::d, {}, false, true, always, flip_dropout},
+        view_action("Take or drop the mask brush", Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),
+        command_action("Back to where this cell was followed from", Key::backspace, {}, command::GoBack{}),
+        command_action("Let go of the cell", Key::escape, {}, command::Deselect{}),
+        {"Undo", Key::z, with_ctrl, true, true, [](const Session& s) { return s.can_undo(); },
+         [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Undo{}); }},
+        {"Redo", Key::y, with_ctrl, true, true, [](const Session& s) { return s.can_redo(); },
+         [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }},
+        command_action("Clear all edits", Key::none, {}, command::ClearEdits{}),
+        view_action("Export this heatmap …", Key::e, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
+        view_action("Open a model …", Key::o, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
+        view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
+        view_action("Keys", Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
+        view_action("Dark or light", Key::t, {}, [](ViewState& s) { s.dark = !s.dark; }),
+        view_action("Larger text", Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
+        view_action("Smaller text", Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
+        view_action("Quit", Key::q, with_ctrl, [](ViewState& s) { s.close = true; }),
+    };
+    Action redo_too = *std::find_if(list.begin(), list.end(), [](const Action& a) { return a.label == "Redo"; });
+    redo_too.key = Key::z;
+    redo_too.mods = with_ctrl_shift;
+    redo_too.listed = false;
+    list.push_back(std::move(redo_too));
+    for (int digit = 1; digit <= 9; ++digit) {
+        const Index head = digit - 1;
+        Action choose = command_action("Head " + std::to_string(head), digit_key(digit), {}, command::ChooseHead{head});
+        choose.listed = false;
+        list.push_back(std::move(choose));
+        list.push_back({"Head " + std::to_string(head) + " off or on", digit_key(digit), with_shift, false, false, always,
+                        [head](const Session& session, ViewState&, Commands& commands) { switch_head(session, head, commands); }});
+    }
+    return list;
+}
+
+std::string key_text(Key key) {
+    if (key >= Key::a && key <= Key::z) return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a))};
+    if (key >= Key::digit_0 && key <= Key::digit_9)
+        return {static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(Key::digit_0))};
+    switch (key) {
+        case Key::left: return "←";
+        case Key::right: return "→";
+        case Key::up: return "↑";
+        case Key::down: return "↓";
+        case Key::home: return "Home";
+        case Key::end: return "End";
+        case Key::space: return "Space";
+        case Key::escape: return "Esc";
+        case Key::backspace: return "Backspace";
+        case Key::equal: return "+";
+        case Key::minus: return "−";
+        case Key::f1: return "F1";
+        default: return "";
+    }
+}
+
+}  // namespace
+
+const std::vector<Action>& actions() {
+    static const std::vector<Action> table = make_actions();
+    return table;
+}
+
+std::string chord_text(const Action& action) {
+    if (action.key == Key::none) return {};
+    return std::string(action.mods.ctrl ? "Ctrl+" : "") + (action.mods.shift ? "Shift+" : "") + key_text(action.key);
+}
+
+void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
+    if (typing() || state.dialog != Dialog::none) return;
+    for (const Action& action : actions())
+        if (action.key != Key::none && pressed(action.key, action.mods, action.repeats) && action.enabled(session))
+            action.run(session, state, commands);
+}
+
+int fuzzy_score(std::string_view label, std::string_view typed) {
+    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    int score = 0;
+    std::size_t at = 0;
+    for (const char c : typed) {
+        if (c == ' ') continue;
+        std::size_t found = at;
+        while (found < label.size() && lower(label[found]) != lower(c)) ++found;
+        if (found == label.size()) return -1;
+        const bool word = found == 0 || label[found - 1] == ' ' || label[found - 1] == '-' || label[found - 1] == '/';
+        score += word ? 8 : (found == at && at > 0 ? 4 : 1);
+        at = found + 1;
+    }
+    return score;
+}
+
+}  // namespace decoderscope

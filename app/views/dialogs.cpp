@@ -1,0 +1,152 @@
+#include "app/views/actions.h"
+#include "app/views/imgui_compat.h"
+#include "app/views/panels.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace decoderscope {
+
+namespace {
+
+void set_text(std::span<char> buffer, const std::string& text) {
+    std::fill(buffer.begin(), buffer.end(), '\0');
+    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
+}
+
+void close(ViewState& state) {
+    state.dialog = Dialog::none;
+    ImGui::CloseCurrentPopup();
+}
+
+// ---- what each dialog shows
+
+void keys_dialog(const Ui& ui, ViewState& state) {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const Action& action : actions())
+        if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), action.label);
+    rows.insert(rows.end(), {{"1 … 9", "Choose head 0 … 8"},
+                             {"Shift+1 … 9", "Switch head 0 … 8 off or on"},
+                             {"click", "Explain a cell; on an operand: follow it there"},
+                             {"right-drag", "Paint the mask; with Shift for all heads"},
+                             {"wheel, drag", "Zoom at the pointer, pan; double click fits"}});
+    text_line(ui.fonts.heading, ui.theme.text, "Keys");
+    ImGui::Dummy({ui.px(840), ui.px(4)});
+    // Two columns, read downwards.
+    const std::size_t half = (rows.size() + 1) / 2;
+    const float start = ImGui::GetCursorPosX();
+    const auto cell = [&](float x, const std::pair<std::string, std::string>& row) {
+        ImGui::SetCursorPosX(x);
+        text_line(ui.fonts.mono_small, ui.theme.accent, row.first);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(x + ui.px(110));
+        text_line(ui.fonts.caption, ui.theme.text, row.second);
+    };
+    for (std::size_t i = 0; i < half; ++i) {
+        cell(start, rows[i]);
+        if (i + half >= rows.size()) continue;
+        ImGui::SameLine();
+        cell(start + ui.px(430), rows[i + half]);
+    }
+    // The press that opened it is still in this frame.
+    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
+}
+
+void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    ImGui::SetNextItemWidth(ui.px(460));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (ImGui::InputText("##search", state.search.data(), state.search.size())) state.chosen_action = 0;
+    std::vector<std::pair<int, const Action*>> found;
+    for (const Action& action : actions()) {
+        const int score = fuzzy_score(action.label, state.search.data());
+        if (action.listed && score >= 0 && action.enabled(session)) found.emplace_back(score, &action);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, "No action has these letters in this order.");
+    const auto move = [&](std::ptrdiff_t by) {
+        const auto count = static_cast<std::ptrdiff_t>(found.size());
+        if (count > 0) state.chosen_action = static_cast<std::size_t>((static_cast<std::ptrdiff_t>(state.chosen_action) + by + count) % count);
+    };
+    if (pressed(Key::down, {}, true)) move(1);
+    if (pressed(Key::up, {}, true)) move(-1);
+    const Action* run = nullptr;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Action& action = *found[i].second;
+        if (ImGui::Selectable((action.label + "##" + std::to_string(i)).c_str(), i == state.chosen_action)) run = &action;
+        const std::string chord = chord_text(action);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(460) - compat::text_size(ui.fonts.mono_small, chord).x);
+        text_line(ui.fonts.mono_small, ui.theme.muted, chord);
+    }
+    if (pressed(Key::enter) && state.chosen_action < found.size()) run = found[state.chosen_action].second;
+    if (run != nullptr) {
+        close(state);
+        run->run(session, state, commands);
+    } else if (pressed(Key::escape)) {
+        close(state);
+    }
+}
+
+// A line for a path, and what to do with it. Returns the path when it was entered.
+std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* button) {
+    ImGui::SetNextItemWidth(ui.px(460));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    const bool entered = ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool clicked = ImGui::Button(button);
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel") || pressed(Key::escape)) {
+        close(state);
+        return std::nullopt;
+    }
+    if ((!entered && !clicked) || state.path[0] == '\0') return std::nullopt;
+    close(state);
+    return std::string(state.path.data());
+}
+
+void export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    if (state.dialog_opens) set_text(state.path, session.step().name + ".png");
+    text_line(ui.fonts.heading, ui.theme.text, "Export");
+    const Place place = session.cursor().place;
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              session.step().name + ", batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head) +
+                  ". The ending is the format: .png .svg .csv .npy .json");
+    if (const auto path = path_field(ui, state, "Export")) commands.push_back(command::Export{*path});
+}
+
+void open_dialog(const Ui& ui, ViewState& state, Commands& commands) {
+    if (state.dialog_opens) set_text(state.path, "");
+    text_line(ui.fonts.heading, ui.theme.text, "Open a model");
+    paragraph(ui.fonts.caption, ui.theme.muted, "A folder with config.json and model.safetensors, or a bundled model's name. "
+                                                "A folder can be dropped on the window, too.");
+    if (const auto path = path_field(ui, state, "Open")) commands.push_back(command::OpenModel{*path});
+}
+
+}  // namespace
+
+void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    if (state.dialog == Dialog::none) return;
+    if (state.dialog_opens) {
+        ImGui::OpenPopup("dialog");
+        state.search.fill('\0');
+        state.chosen_action = 0;
+    }
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({screen.x * 0.5F, screen.y * 0.16F}, ImGuiCond_Always, {0.5F, 0.0F});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
+    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove)) {
+        switch (state.dialog) {
+            case Dialog::keys: keys_dialog(ui, state); break;
+            case Dialog::palette: palette_dialog(ui, session, state, commands); break;
+            case Dialog::export_file: export_dialog(ui, session, state, commands); break;
+            case Dialog::open_model: open_dialog(ui, state, commands); break;
+            case Dialog::none: break;
+        }
+        ImGui::EndPopup();
+    } else {
+        state.dialog = Dialog::none;  // a click beside it closes it
+    }
+    ImGui::PopStyleVar();
+    state.dialog_opens = false;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "app/core/session.h"
+#include "app/views/view_state.h"
+
+// The panels of the window, a file each. Each draws a part of what the session shows into an area, and adds what the
+// person asked for to `commands`; none of them computes a number of the model.
+namespace decoderscope {
+
+void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// The stage: its tabs, and the one that is open.
+void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+}  // namespace decoderscope

@@ -1,0 +1,38 @@
+#include "app/views/imgui_compat.h"
+#include "app/views/panels.h"
+
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+// A tab of the stage: one question that people ask about decoders.
+struct StageTab {
+    Tab tab;
+    const char* title;
+    const char* question;
+    void (*draw)(const Ui&, const Session&, ViewState&, Area, Commands&);
+};
+
+constexpr std::array kTabs = {
+    StageTab{Tab::step, "Step", "How is this tensor computed?", draw_step_tab},
+};
+
+}  // namespace
+
+void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const float bar = kTabs.size() > 1 ? ui.px(36) : 0.0F;
+    if (bar > 0.0F) {
+        ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
+        for (const StageTab& tab : kTabs) {
+            if (toggle_button(ui, tab.title, state.tab == tab.tab, tab.question)) state.tab = tab.tab;
+            ImGui::SameLine(0, ui.px(4));
+        }
+        ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
+    }
+    for (const StageTab& tab : kTabs)
+        if (tab.tab == state.tab) tab.draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
+}
+
+}  // namespace decoderscope

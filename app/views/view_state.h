@@ -1,0 +1,77 @@
+#pragma once
+
+#include "app/core/session.h"
+#include "app/views/heatmap_view.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A heatmap as it is shown, made once for a place in a snapshot.
+struct ShownHeatmap {
+    Heatmap heatmap;
+    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty where nothing does
+    std::uint64_t version = 0;
+};
+
+// The heatmaps of the snapshot that is shown.
+class HeatmapCache {
+public:
+    const ShownHeatmap& get(const Snapshot& shown, const Step& step, Place place);
+
+private:
+    std::uint64_t version_ = 0;
+    std::map<std::tuple<StepId, Index, Index>, ShownHeatmap> heatmaps_;
+};
+
+// The explanations of the last few cells that were pointed at.
+class ExplanationCache {
+public:
+    const Explanation& get(const Snapshot& shown, const Step& step, const Cell& cell);
+
+private:
+    std::uint64_t version_ = 0;
+    std::map<std::pair<StepId, Cell>, Explanation> explanations_;
+};
+
+// What the stage shows: one question a tab.
+enum class Tab { step };
+
+// Which dialog lies over the window.
+enum class Dialog { none, keys, palette, export_file, open_model };
+
+// What the views remember from frame to frame; nothing of it is the model's.
+struct ViewState {
+    bool dark = true;
+    float text_scale = 1.0F;
+    float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1
+    Tab tab = Tab::step;
+    bool playing = false;
+    double next_step_at = 0.0;  // seconds, ImGui's clock
+    bool painting = false;      // the brush is in hand: clicks paint the mask
+    bool paint_keeps = false;   // what the brush sets, from its first cell on
+    Spot last_painted = {-1, -1};
+    bool hint_done = false;
+    Dialog dialog = Dialog::none;
+    bool dialog_opens = false;
+    std::array<char, 1024> path{};    // the export's or the model's
+    std::array<char, 64> typed{};     // over the selected cell
+    std::string typed_for;            // which cell that is
+    std::array<char, 128> search{};   // the palette's
+    std::size_t chosen_action = 0;    // in the palette
+    std::string mapped_step;          // the step that the map was last scrolled to
+    bool close = false;
+
+    std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
+    HeatmapCache heatmaps;
+    ExplanationCache explanations;
+    std::optional<std::pair<std::string, Cell>> hovered;  // the cell under the mouse, and its step, as of the last frame
+};
+
+using Commands = std::vector<Command>;
+
+}  // namespace decoderscope

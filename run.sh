@@ -1,0 +1,15 @@
+#!/bin/sh
+# Builds the program and starts it: ./run.sh [ARGUMENTS of decoderscope]. Installs the packages that it needs.
+set -eu
+root=$(cd "$(dirname "$0")" && pwd)
+. "$root/scripts/packages.sh"
+install_missing
+
+(cd "$root" && cmake --preset release --log-level=WARNING && cmake --build --preset release --target decoderscope -- --quiet) >&2
+program=$root/build/release/decoderscope
+
+if [ $# -eq 0 ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+    echo "There is no display to open a window on; drawing the tour of the default model into $root/out instead." >&2
+    exec "$program" --tour "$root/out"
+fi
+exec "$program" "$@"

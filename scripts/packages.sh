@@ -1,0 +1,40 @@
+# The Debian packages that the program is built from, run with and tested with; read by run.sh and test.sh.
+# What each is for: third_party/README.md.
+# shellcheck shell=sh disable=SC2086 # the lists are words
+packages="g++ cmake ninja-build pkgconf
+    libeigen3-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev
+    libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
+    libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
+
+is_installed() {
+    dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# Runs a command as root; fails where nobody lets us.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    elif command -v sudo >/dev/null; then
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        return 1
+    fi
+}
+
+# Installs the packages that are missing. Where it can't, names them in one sentence and ends the script.
+install_missing() {
+    if ! command -v dpkg-query >/dev/null; then
+        echo "This is not Debian; install by your system's means what these packages hold:" $packages >&2
+        return
+    fi
+    missing=""
+    for package in $packages; do
+        is_installed "$package" || missing="$missing $package"
+    done
+    [ -z "$missing" ] && return
+    echo "Installing$missing ..." >&2
+    as_root apt-get update -qq >/dev/null || true # an old list may do
+    as_root apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
+    echo "These Debian packages are missing, and could not be installed:$missing" >&2
+    exit 1
+}

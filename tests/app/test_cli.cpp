@@ -1,0 +1,166 @@
+// The command line: what it prints, what it writes, and its exit status.
+#include "app/cli.h"
+#include "engine/model/bundled.h"
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <sstream>
+
+using namespace decoderscope;
+using decoderscope::testing::TemporaryFolder;
+using decoderscope::testing::write_bytes;
+
+namespace {
+
+struct Outcome {
+    int status = 0;
+    bool window = false;
+    std::string out, err;
+};
+
+Outcome run(const std::vector<std::string>& arguments) {
+    std::ostringstream out, err;
+    const CliResult result = run_cli(arguments, out, err);
+    return {result.status, result.open_window, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// One line on standard error, and nothing more.
+bool one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
+
+}  // namespace
+
+TEST_CASE("without a command the window is opened") {
+    CHECK(run({}).window);
+    CHECK(run({"--model", "causal-lm"}).window);
+    CHECK_FALSE(run({"models"}).window);
+}
+
+TEST_CASE("every command has a usage") {
+    for (const std::string command : {"", "models", "trace", "export", "bench"}) {
+        const Outcome outcome = run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
+        INFO(command);
+        CHECK(outcome.status == 0);
+        CHECK_FALSE(outcome.window);
+        CHECK(contains(outcome.out, "Usage"));
+    }
+}
+
+TEST_CASE("models lists the bundled models, a line each") {
+    const Outcome outcome = run({"models"});
+    CHECK(outcome.status == 0);
+    std::istringstream lines(outcome.out);
+    std::string line;
+    for (const BundledModel& model : bundled_models()) {
+        REQUIRE(std::getline(lines, line));
+        CHECK(line.starts_with(model.name + "  "));
+    }
+    CHECK_FALSE(std::getline(lines, line));
+}
+
+TEST_CASE("a wrong command line is status 2") {
+    for (const auto& arguments : std::vector<std::vector<std::string>>{{"nonsense"},
+                                                                       {"trace"},
+                                                                       {"trace", "causal-lm"},
+                                                                       {"trace", "causal-lm", "--out"},
+                                                                       {"trace", "causal-lm", "--out", "a", "--what"},
+                                                                       {"trace", "causal-lm", "--out", "a", "--set", "bias"},
+                                                                       {"trace", "causal-lm", "--out", "a", "--dropout-seed", "x"},
+                                                                       {"export", "causal-lm", "--tensor", "z", "--out", "a.bmp"},
+                                                                       {"bench", "causal-lm", "--repeat", "0", "--json"}}) {
+        const Outcome outcome = run(arguments);
+        INFO(outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(one_line(outcome.err));
+    }
+}
+
+TEST_CASE("work that fails is status 1, with one line that names what is wrong, and nothing written") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("t.safetensors");
+    write_bytes(folder.file("edits.json"), R"([{"edit": "mask", "attention": "blocks.9.attn", "batch": 0, "head": 0, "query": 0, "key": 0, "keep": false}])");
+    write_bytes(folder.file("broken.json"), "[{]");
+    write_bytes(folder.file("bad.safetensors"), "12345678not a header");
+    const std::size_t files = folder.entries();
+    const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> cases = {
+        {{"trace", "no-such-model", "--out", out}, {"no-such-model"}},
+        {{"trace", "causal-lm", "--out", out, "--set", "nheads=4"}, {"nheads"}},
+        {{"trace", "causal-lm", "--out", out, "--set", "nhead=5"}, {"nhead", "64"}},
+        {{"trace", "causal-lm", "--out", out, "--set", "d_model=32"}, {"embed.weight", "[12, 64]", "[12, 32]"}},
+        {{"trace", "causal-lm", "--out", out, "--tokens", "1 2 12"}, {"tokens", "12", "11"}},
+        {{"trace", "causal-lm", "--out", out, "--tokens", "1 two"}, {"two"}},
+        {{"trace", "causal-lm", "--out", out, "--text", "hello"}, {"causal-lm", "vocabulary"}},
+        {{"trace", "simple-decoder", "--out", out, "--tokens", "1"}, {"tokens", "vocab_size"}},
+        {{"trace", "causal-lm", "--out", out, "--inputs", folder.file("none")}, {folder.file("none")}},
+        {{"trace", "causal-lm", "--out", out, "--inputs", folder.file("bad.safetensors")}, {"bad.safetensors", "header"}},
+        {{"trace", "causal-lm", "--out", out, "--edits", folder.file("edits.json")}, {"edits.json", "blocks.9.attn"}},
+        {{"trace", "causal-lm", "--out", out, "--edits", folder.file("broken.json")}, {"broken.json", "JSON"}},
+        {{"trace", "causal-lm", "--out", folder.file("no/where.safetensors")}, {"no/where.safetensors"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.patern", "--out", folder.file("a.png")}, {"blocks.0.attn.patern"}},
+        {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("a.png"), "--batch", "3"}, {"embed", "batch 3", "2"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--head", "8"}, {"head 8", "7"}},
+        {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("no/where.png")}, {"no/where.png"}},
+    };
+    for (const auto& [arguments, names] : cases) {
+        const Outcome outcome = run(arguments);
+        INFO(outcome.err);
+        CHECK(outcome.status == 1);
+        CHECK(one_line(outcome.err));
+        for (const std::string& name : names) CHECK(contains(outcome.err, name));
+        CHECK(folder.entries() == files);
+    }
+}
+
+TEST_CASE("trace writes what was recorded, and edits, settings and dropout reach it") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("t.safetensors");
+    REQUIRE(run({"trace", "causal-lm", "--out", out}).status == 0);
+    {
+        const SafetensorsFile file(out);
+        CHECK(file.contains("probs"));
+        CHECK_FALSE(file.contains("blocks.0.attn.result"));
+        CHECK_FALSE(file.contains("embed.weight"));
+        CHECK(file.entries().at("blocks.0.attn.pattern").shape == std::vector<Index>{3, 8, 4, 4});
+    }
+    write_bytes(folder.file("edits.json"), R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 3, "factor": 0.0}])");
+    REQUIRE(run({"trace", "causal-lm", "--out", out, "--edits", folder.file("edits.json"), "--set", "norm_first=true", "--ask", "*",
+                 "--dropout-seed", "4", "--tokens", "1 2 3; 4 5"})
+                .status == 0);
+    const SafetensorsFile file(out);
+    CHECK(file.contains("blocks.4.attn.result"));
+    CHECK(file.contains("blocks.0.mlp_out.dropout_mask"));
+    CHECK(file.entries().at("blocks.0.attn.z").shape == std::vector<Index>{2, 8, 3, 8});
+    CHECK(file.floats("blocks.0.attn.z").at(Cell{0, 3, 2, 1}) == 0.0F);
+    // The shorter row is padded, and masked so.
+    CHECK(file.floats("blocks.0.attn.mask").at(Cell{1, 0, 2, 2}) == 0.0F);
+    CHECK(file.floats("blocks.0.attn.mask").at(Cell{0, 0, 2, 2}) == 1.0F);
+}
+
+TEST_CASE("export writes all five formats") {
+    const TemporaryFolder folder;
+    for (const std::string ending : {"png", "svg", "csv", "npy", "json"}) {
+        INFO(ending);
+        const std::string path = folder.file("pattern." + ending);
+        CHECK(run({"export", "causal-lm", "--tensor", "blocks.1.attn.pattern", "--out", path, "--batch", "2", "--head", "5"}).status == 0);
+        CHECK(std::filesystem::file_size(path) > 100);
+    }
+}
+
+TEST_CASE("an on-demand tensor can be exported") {
+    const TemporaryFolder folder;
+    CHECK(run({"export", "causal-lm", "--tensor", "blocks.1.attn.result", "--out", folder.file("r.npy")}).status == 0);
+}
+
+TEST_CASE("bench prints JSON") {
+    const Outcome outcome = run({"bench", "simple-decoder", "--repeat", "3", "--json"});
+    CHECK(outcome.status == 0);
+    const auto json = nlohmann::json::parse(outcome.out);
+    CHECK(json["runs"] == 3);
+    CHECK(json["forward_ms"].get<double>() > 0.0);
+    CHECK(json["recorded_bytes"].get<std::size_t>() > 1000);
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "engine/error.h"
+#include "tests/catch.h"
+
+#include <string>
+#include <vector>
+
+// What the program says of bad input. A message is for the person: one line, that names what is wrong and says what was
+// expected. So the tests look for these words in it, not for the whole sentence.
+namespace decoderscope::testing {
+
+// The message of the Error that `work` throws; another exception fails the test, and so does none.
+template <class Work>
+std::string error_of(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "(no error)";
+}
+
+inline void check_message(const std::string& message, const std::vector<std::string>& says) {
+    INFO(message);
+    CHECK(message != "(no error)");
+    CHECK(message.find('\n') == std::string::npos);
+    CHECK(message.size() < 5000);
+    for (const std::string& part : says) {
+        INFO("should say: " << part);
+        CHECK(message.find(part) != std::string::npos);
+    }
+}
+
+}  // namespace decoderscope::testing

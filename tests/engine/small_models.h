@@ -1,0 +1,36 @@
+#pragma once
+
+#include "engine/decoder/decoder.h"
+#include "engine/run.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope::testing {
+
+// A small decoder with initial weights and random inputs of its own, to change this and that about it and run it again.
+struct SmallModel {
+    Config config;
+    Weights weights;
+    Inputs inputs;
+    std::vector<Edit> edits;
+    std::optional<std::uint64_t> dropout_seed;
+    std::vector<std::string> asked;  // on-demand tensors
+
+    [[nodiscard]] std::shared_ptr<const Plan> plan() const;
+    [[nodiscard]] std::shared_ptr<const Run> run(const Run* previous = nullptr) const;
+};
+
+// Sizes that differ from one another, so that no two axes can be mistaken: d_model 12, 2 heads, 1 layer, d_ff 10.
+[[nodiscard]] Config small_config(const Overrides& overrides = {});
+
+// batch 2, pos 3, src 4 unless said otherwise.
+struct Sizes {
+    Index batch = 2, pos = 3, src = 4;
+};
+[[nodiscard]] SmallModel small_model(const Overrides& overrides = {}, Sizes sizes = {});
+
+}  // namespace decoderscope::testing

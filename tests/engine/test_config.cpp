@@ -1,0 +1,262 @@
+// The configuration: the contract's keys and defaults, and what is said of a bad one.
+#include "engine/model/bundled.h"
+#include "engine/model/config.h"
+#include "tests/catch.h"
+#include "tests/engine/fixtures.h"
+#include "tests/engine/messages.h"
+
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// A configuration that is complete, with `more` in it.
+std::string json_with(const std::string& more) {
+    return R"({"model_type": "decoderscope", "d_model": 12, "nhead": 6, "num_layers": 1)" +
+           (more.empty() ? "" : ", " + more) + "}";
+}
+
+std::string error_with(const std::string& more) {
+    return error_of([&] { static_cast<void>(parse_config(json_with(more))); });
+}
+
+std::string error_in(const std::string& json) {
+    return error_of([&] { static_cast<void>(parse_config(json)); });
+}
+
+struct Bad {
+    std::string json;
+    std::vector<std::string> says;
+};
+
+}  // namespace
+
+// ---- what is read
+
+TEST_CASE("the defaults are the contract's") {
+    const Config c = parse_config(json_with(""));
+    CHECK(c.d_model == 12);
+    CHECK(c.nhead == 6);
+    CHECK(c.num_layers == 1);
+    CHECK(c.num_key_value_heads == 6);
+    CHECK(c.dim_feedforward == 48);
+    CHECK_FALSE(c.norm_first);
+    CHECK(c.norm == NormKind::layernorm);
+    CHECK(c.layer_norm_eps == 1e-5);
+    CHECK_FALSE(c.final_norm);
+    CHECK(c.activation == ActivationKind::relu);
+    CHECK_FALSE(c.gated_mlp);
+    CHECK(c.bias);
+    CHECK(c.causal);
+    CHECK_FALSE(c.cross_attention);
+    CHECK(c.encoder_layers == 0);
+    CHECK(c.vocab_size == 0);
+    CHECK(c.encoder_vocab_size == 0);
+    CHECK(c.positional_encoding == PositionalEncoding::none);
+    CHECK(c.max_positions == 0);
+    CHECK(c.rope_theta == 10000.0);
+    CHECK_FALSE(c.scale_embedding);
+    CHECK_FALSE(c.lm_head);
+    CHECK_FALSE(c.tie_word_embeddings);
+    CHECK(c.mask_value == -std::numeric_limits<float>::infinity());
+    CHECK(c.dropout == 0.0);
+    CHECK(c.dropout_sites ==
+          std::vector{DropoutSite::attention_weights, DropoutSite::attention_out, DropoutSite::mlp_out});
+    CHECK_FALSE(c.shared_qkv);
+}
+
+TEST_CASE("what a default follows: heads, four times the width, the decoder's vocabulary") {
+    CHECK(parse_config(json_with(R"("vocab_size": 9)")).encoder_vocab_size == 9);
+    CHECK(parse_config(json_with(R"("vocab_size": 9, "encoder_vocab_size": 0)")).encoder_vocab_size == 0);
+    CHECK(parse_config(json_with(R"("dim_feedforward": 0)")).dim_feedforward == 0);
+    CHECK(parse_config(json_with(R"("num_key_value_heads": 3)")).num_key_value_heads == 3);
+}
+
+TEST_CASE("a configuration written out reads back the same") {
+    std::vector<Config> configs;
+    for (const std::string& name : fixture_names()) configs.push_back(load_fixture(name).config);
+    for (const BundledModel& model : bundled_models()) configs.push_back(make_bundled_model(model.name)->config());
+    configs.push_back(parse_config(json_with(
+        R"("layer_norm_eps": 1.2345678901234567e-7, "mask_value": "-3.4028235e38", "rope_theta": 0.1, "dropout_sites": [])")));
+    for (const Config& config : configs) {
+        INFO(config_to_json(config));
+        CHECK(parse_config(config_to_json(config)) == config);
+        // The same as overrides, the way --set gives them.
+        CHECK(parse_config(json_with(""), config_values(config)) == config);
+    }
+}
+
+TEST_CASE("overrides are put over the file, each read as its key wants it") {
+    const Config c =
+        parse_config(json_with(R"("norm_first": false, "dim_feedforward": 5)"), {{"norm_first", "true"},
+                                                                                 {"norm", "rmsnorm"},
+                                                                                 {"activation", "gelu_tanh"},
+                                                                                 {"mask_value", "-1e9"},
+                                                                                 {"layer_norm_eps", "1e-6"},
+                                                                                 {"dropout_sites", "mlp_out,mlp_post"},
+                                                                                 {"nhead", "4"},
+                                                                                 {"nhead", "3"}});
+    CHECK(c.norm_first);
+    CHECK(c.dim_feedforward == 5);
+    CHECK(c.norm == NormKind::rmsnorm);
+    CHECK(c.activation == ActivationKind::gelu_tanh);
+    CHECK(c.mask_value == -1e9F);
+    CHECK(c.layer_norm_eps == 1e-6);
+    CHECK(c.dropout_sites == std::vector{DropoutSite::mlp_out, DropoutSite::mlp_post});
+    CHECK(c.nhead == 3);  // the last one counts
+    CHECK(c.num_key_value_heads == 3);
+    CHECK(parse_config(json_with(""), {{"dropout_sites", ""}}).dropout_sites.empty());
+    CHECK(parse_config(json_with(""), {{"dropout_sites", R"(["mlp_out"])"}}).dropout_sites.size() == 1);
+}
+
+// ---- what is refused
+
+TEST_CASE("a key of the wrong type says its name, what was expected and what was found") {
+    for (const Bad& bad :
+         std::vector<Bad>{{R"("num_layers": "2")", {"num_layers", "a positive integer", "\"2\""}},
+                          {R"("d_model": 8.5)", {"d_model", "a positive integer", "8.5"}},
+                          {R"("nhead": null)", {"nhead", "a positive integer", "null"}},
+                          {R"("dim_feedforward": [4])", {"dim_feedforward", "an integer", "list"}},
+                          {R"("vocab_size": {"a": 1})", {"vocab_size", "an integer", "object"}},
+                          {R"("norm_first": 1)", {"norm_first", "true or false", "1"}},
+                          {R"("bias": "true")", {"bias", "true or false", "\"true\""}},
+                          {R"("norm": "batchnorm")", {"norm", "layernorm, rmsnorm", "batchnorm"}},
+                          {R"("activation": 3)", {"activation", "relu, gelu, gelu_tanh, silu", "3"}},
+                          {R"("positional_encoding": "alibi")", {"positional_encoding", "rope", "alibi"}},
+                          {R"("layer_norm_eps": "1e-5")", {"layer_norm_eps", "a positive number"}},
+                          {R"("mask_value": -1e9)", {"mask_value", "\"-1e9\"", "-1000000000.0"}},
+                          {R"("mask_value": "-infinity?")", {"mask_value", "\"-inf\""}},
+                          {R"("mask_value": "nan")", {"mask_value", "\"-inf\"", "nan"}},
+                          {R"("mask_value": "")", {"mask_value", "\"-inf\""}},
+                          {R"("dropout_sites": "mlp_out")", {"dropout_sites", "a list"}},
+                          {R"("dropout_sites": ["mlp_in"])", {"dropout_sites", "mlp_out", "mlp_in"}},
+                          {R"("dropout_sites": [1])", {"dropout_sites", "mlp_out", "1"}}}) {
+        // A key of the base is replaced by an override, since a file may not give it twice.
+        const std::string key = bad.says.front();
+        const bool in_base = key == "num_layers" || key == "d_model" || key == "nhead";
+        const std::string value = bad.json.substr(bad.json.find(": ") + 2);
+        check_message(in_base ? error_of([&] {
+                          static_cast<void>(parse_config(json_with(""), {{key, value}}));
+                      })
+                              : error_with(bad.json),
+                      bad.says);
+    }
+}
+
+TEST_CASE("a number out of range says the range") {
+    for (const Bad& bad : std::vector<Bad>{
+             {R"("dim_feedforward": -1)", {"dim_feedforward", "from 0", "-1"}},
+             {R"("vocab_size": 99999999999999999999)", {"vocab_size", "integer", "1e+20"}},
+             {R"("vocab_size": 9223372036854775807)", {"vocab_size", "up to 16777216", "9223372036854775807"}},
+             {R"("vocab_size": 18446744073709551615)", {"vocab_size", "up to 16777216", "18446744073709551615"}},
+             {R"("max_positions": -9223372036854775808)", {"max_positions", "from 0", "-9223372036854775808"}},
+             {R"("vocab_size": 1e400)", {"not valid JSON"}},
+             {R"("encoder_layers": 4097)", {"encoder_layers", "up to 4096"}},
+             {R"("num_key_value_heads": 0)", {"num_key_value_heads", "a positive integer", "0"}},
+             {R"("layer_norm_eps": 0)", {"layer_norm_eps", "a positive number", "0"}},
+             {R"("layer_norm_eps": -1e-5)", {"layer_norm_eps", "a positive number"}},
+             {R"("rope_theta": 0.0)", {"rope_theta", "a positive number"}},
+             {R"("dropout": 1.5)", {"dropout", "from 0 to 1", "1.5"}},
+             {R"("dropout": -0.1)", {"dropout", "from 0 to 1"}},
+             {R"("mask_value": "-1e39")", {"mask_value", "\"-1e9\"", "-1e39"}}})
+        check_message(error_with(bad.json), bad.says);
+    for (const char* size : {"0", "-3", "16777217"})
+        check_message(error_of([&] {
+                          static_cast<void>(parse_config(json_with(""), {{"d_model", size}}));
+                      }),
+                      {"d_model", "a positive integer", size});
+    check_message(error_of([&] {
+                      static_cast<void>(parse_config(json_with(""), {{"num_layers", "16777216"}}));
+                  }),
+                  {"num_layers", "up to 4096"});
+}
+
+TEST_CASE("keys that don't go together name one of them and the reason") {
+    for (const Bad& bad :
+         std::vector<Bad>{{R"("num_key_value_heads": 4)", {"num_key_value_heads", "a divisor of nhead = 6", "4"}},
+                          {R"("num_key_value_heads": 3, "shared_qkv": true)", {"num_key_value_heads", "shared_qkv"}},
+                          {R"("positional_encoding": "learned")", {"max_positions", "learned"}},
+                          {R"("encoder_layers": 1)", {"cross_attention", "encoder_layers"}},
+                          {R"("lm_head": true)", {"vocab_size", "lm_head"}},
+                          {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
+        check_message(error_with(bad.json), bad.says);
+    const auto override_error = [](const Overrides& overrides) {
+        return error_of([&] { static_cast<void>(parse_config(json_with(""), overrides)); });
+    };
+    check_message(override_error({{"nhead", "5"}}), {"nhead", "a divisor of d_model = 12", "5"});
+    check_message(override_error({{"nhead", "24"}}), {"nhead", "a divisor of d_model = 12", "24"});
+    check_message(override_error({{"nhead", "4"}, {"positional_encoding", "rope"}}),
+                  {"positional_encoding", "even", "3"});
+}
+
+TEST_CASE("an unknown, a missing and a repeated key are named") {
+    check_message(error_with(R"("d_modle": 12)"), {"d_modle", "unknown key"});
+    check_message(error_with(R"("": 12)"), {"unknown key"});
+    check_message(error_with(R"("bias": true, "causal": true, "bias": false)"), {"bias", "twice"});
+    check_message(error_in(R"({"model_type": "decoderscope", "d_model": 8, "nhead": 2})"),
+                  {"num_layers", "a positive integer"});
+    check_message(error_in(R"({"model_type": "decoderscope", "nhead": 2, "num_layers": 1})"),
+                  {"d_model", "a positive integer"});
+    check_message(error_in(R"({"model_type": "decoderscope", "d_model": 8, "num_layers": 1})"),
+                  {"nhead", "a positive integer"});
+    check_message(error_of([] {
+                      static_cast<void>(parse_config(json_with(""), {{"heads", "1"}}));
+                  }),
+                  {"heads", "unknown key"});
+    check_message(error_of([] {
+                      static_cast<void>(parse_config(json_with(""), {{"model_type", "gpt2"}}));
+                  }),
+                  {"model_type"});
+}
+
+TEST_CASE("a model_type that this program doesn't know is named") {
+    check_message(error_in(R"({"d_model": 8, "nhead": 2, "num_layers": 1})"), {"model_type", "\"decoderscope\""});
+    check_message(error_in(R"({"model_type": "bert", "d_model": 8})"), {"model_type", "\"decoderscope\"", "bert"});
+    check_message(error_in(R"({"model_type": 1, "d_model": 8})"), {"model_type", "\"decoderscope\"", "1"});
+}
+
+TEST_CASE("what is no JSON object says in which line") {
+    check_message(error_in(""), {"not valid JSON from line 1", "configuration keys"});
+    check_message(error_in("{\n\"d_model\": 8,\n\"nhead\": }"), {"not valid JSON from line 3"});
+    check_message(error_in("{\"d_model\": 8"), {"not valid JSON"});
+    check_message(error_in("{} {}"), {"not valid JSON"});
+    check_message(error_in("{\"d_model\": NaN}"), {"not valid JSON"});
+    check_message(error_in("{\"d_model\xff\": 1}"), {"not valid JSON"});
+    check_message(error_in("[1, 2]"), {"a JSON object", "list"});
+    check_message(error_in("12"), {"a JSON object", "12"});
+}
+
+TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
+    const std::string deep(100'000, '['), closing(100'000, ']');
+    check_message(error_in(deep), {"nested", "configuration keys"});
+    check_message(error_in(deep + closing), {"nested", "configuration keys"});
+    check_message(error_with("\"norm_first\": " + deep + closing), {"nested"});
+    check_message(error_with("\"norm_first\": [[[[1]]]]"), {"norm_first", "true or false", "list"});
+    check_message(error_of([&] {
+                      static_cast<void>(parse_config(json_with(""), {{"bias", deep + closing}}));
+                  }),
+                  {"bias"});
+}
+
+TEST_CASE("a message stays one line of readable length whatever it quotes") {
+    check_message(error_with(R"("two\nlines": 1)"), {"two lines", "unknown key"});
+    check_message(error_with("\"" + std::string(1'000'000, 'k') + "\": 1"), {"kkk", "unknown key"});
+    const std::string long_value = error_with("\"norm\": \"" + std::string(1'000'000, 'n') + "\"");
+    check_message(long_value, {"norm", "layernorm, rmsnorm", "1000002 bytes"});
+    CHECK(long_value.size() < 200);
+    // The cut falls between characters, so that the message is still UTF-8: "ß" is two bytes.
+    std::string many;
+    for (int i = 0; i < 4000; ++i) many += "ß";
+    const std::string cut = error_with("\"a" + many + "\": 1"), uncut = error_with("\"" + many + "\": 1");
+    for (const std::string& message : {cut, uncut}) {
+        check_message(message, {"ß … ß", "unknown key"});
+        CHECK(std::ranges::count(message, '\xc3') == std::ranges::count(message, '\x9f'));
+    }
+    // The bytes of a command line need not be UTF-8.
+    check_message(error_of([] {
+                      static_cast<void>(parse_config(json_with(""), {{"norm", "\xff\xfe"}}));
+                  }),
+                  {"norm", "layernorm"});
+}

@@ -1,0 +1,209 @@
+// Files: one appears whole or not at all, and nothing else is left behind.
+#include "engine/file.h"
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <ostream>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+    write_whole(path, [&](std::ostream& file) { file << text; });
+}
+
+// While it lives, no file may grow beyond this many bytes.
+class SmallestFiles {
+public:
+    explicit SmallestFiles(rlim_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit = {bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);  // so that writing fails, and doesn't kill
+    }
+    SmallestFiles(const SmallestFiles&) = delete;
+    SmallestFiles& operator=(const SmallestFiles&) = delete;
+    ~SmallestFiles() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_ = {};
+    void (*handler_)(int) = nullptr;
+};
+
+// The message of the Error that `work` throws, in a process of its own that may not write to /dev: these tests may run
+// as root, and a fault that they are to find must not replace the machine's devices by files.
+std::string said_to_nobody(const std::function<void()>& work) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        constexpr uid_t kNobody = 65534;
+        const bool harmless = ::geteuid() != 0 || (::setgid(kNobody) == 0 && ::setuid(kNobody) == 0);
+        const std::string said = harmless && ::access("/dev", W_OK) != 0 ? error_of(work) : "(cannot give up root)";
+        const bool told = ::write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size());
+        ::_exit(told ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::string said;
+    char piece[256];
+    for (ssize_t count = 0; (count = ::read(ends[0], piece, sizeof piece)) > 0;)
+        said.append(piece, static_cast<std::size_t>(count));
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    return said;
+}
+
+}  // namespace
+
+// ---- writing
+
+TEST_CASE("a file is written whole, and replaced whole") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("out");
+    write_text(path, "first, and longer");
+    write_text(path, "second");
+    CHECK(read_bytes(path) == "second");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("when writing fails half-way, what was there stays and nothing is left behind") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("out");
+    const auto fail_half_way = [&] {
+        write_whole(path, [](std::ostream& file) {
+            file << "half";
+            throw Error("the other half is missing");
+        });
+    };
+    check_message(error_of(fail_half_way), {"the other half"});
+    CHECK(folder.entries() == 0);
+    write_bytes(path, "before");
+    check_message(error_of(fail_half_way), {"the other half"});
+    CHECK(read_bytes(path) == "before");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a path that can't be written is named, and nothing appears") {
+    const TemporaryFolder folder;
+    const std::vector<std::pair<std::string, Tensor>> tensors = {{"t", Tensor({{axis::pos, 2}}, {1.0F, 2.0F})}};
+    const auto error_writing = [&](const std::string& path) {
+        return error_of([&] { write_safetensors(path, tensors); });
+    };
+    check_message(error_writing(folder.file("absent/out")),
+                  {"absent/out", "cannot be written", "No such file or directory"});
+    check_message(error_writing(folder.path()), {folder.path(), "is a folder", "expected a file"});
+    check_message(error_writing(""), {"cannot be written"});
+    write_bytes(folder.file("file"), "text");
+    check_message(error_writing(folder.file("file/out")), {"file/out", "cannot be written"});
+    CHECK(folder.entries() == 1);
+    CHECK(read_bytes(folder.file("file")) == "text");
+}
+
+TEST_CASE("when the disk takes no more, what was there stays and nothing is left behind") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("out"), "before");
+    const SmallestFiles limit(4096);
+    check_message(error_of([&] { write_text(folder.file("out"), std::string(100'000, 'x')); }),
+                  {folder.file("out"), "cannot be written", "too large"});
+    CHECK(read_bytes(folder.file("out")) == "before");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a pipe is written to, and stays a pipe") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("pipe");
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    REQUIRE(reader >= 0);
+    write_text(path, "text");
+    char read[8] = {};
+    CHECK(::read(reader, read, sizeof read) == 4);
+    CHECK(std::string(read) == "text");
+    ::close(reader);
+    CHECK(fs::is_fifo(path));
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a full device is an error") {
+    CHECK(said_to_nobody([] { write_text("/dev/full", "text"); }) ==
+          "/dev/full: cannot be written: No space left on device");
+    CHECK(said_to_nobody([] { write_text("/dev/full", std::string(100'000, 'x')); }) ==
+          "/dev/full: cannot be written: No space left on device");
+    CHECK(said_to_nobody([] { write_text("/dev/null", "text"); }) == "(no error)");
+}
+
+TEST_CASE("a link stays a link, and the file behind it is written") {
+    const TemporaryFolder folder;
+    fs::create_directory(folder.file("deep"));
+    write_bytes(folder.file("deep/file"), "before");
+    fs::create_symlink("deep/file", folder.file("link"));
+    fs::create_symlink("link", folder.file("link to link"));
+    write_text(folder.file("link to link"), "after");
+    CHECK(fs::is_symlink(folder.file("link to link")));
+    CHECK(fs::is_symlink(folder.file("link")));
+    CHECK_FALSE(fs::is_symlink(folder.file("deep/file")));
+    CHECK(read_bytes(folder.file("deep/file")) == "after");
+    CHECK(folder.entries() == 3);
+}
+
+TEST_CASE("a link to a file that isn't there yet makes that file") {
+    const TemporaryFolder folder;
+    fs::create_symlink(folder.file("file"), folder.file("link"));
+    write_text(folder.file("link"), "new");
+    CHECK(fs::is_symlink(folder.file("link")));
+    CHECK(read_bytes(folder.file("file")) == "new");
+}
+
+TEST_CASE("links that lead in a circle are an error") {
+    const TemporaryFolder folder;
+    fs::create_symlink("b", folder.file("a"));
+    fs::create_symlink("a", folder.file("b"));
+    check_message(error_of([&] { write_text(folder.file("a"), "text"); }), {folder.file("a")});
+    CHECK(fs::is_symlink(folder.file("a")));
+    CHECK(folder.entries() == 2);
+}
+
+// ---- reading
+
+TEST_CASE("a text is read whole, whatever is in it") {
+    const TemporaryFolder folder;
+    const std::string text = std::string("a\0b\r\n\xff", 6) + std::string(200'000, 'x');
+    write_bytes(folder.file("text"), text);
+    CHECK(read_text(folder.file("text")) == text);
+    write_bytes(folder.file("empty"), "");
+    CHECK(read_text(folder.file("empty")).empty());
+}
+
+TEST_CASE("a text that can't be read is named") {
+    const TemporaryFolder folder;
+    check_message(error_of([&] { static_cast<void>(read_text(folder.file("absent"))); }), {"absent", "No such file"});
+    check_message(error_of([&] { static_cast<void>(read_text(folder.path())); }),
+                  {folder.path(), "is a folder", "expected a file"});
+}
+
+TEST_CASE("a text beyond the limit is refused, even where it has no end") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("text"), "12345");
+    CHECK(read_text(folder.file("text"), 5) == "12345");
+    check_message(error_of([&] { static_cast<void>(read_text(folder.file("text"), 4)); }), {"text", "at most 4 bytes"});
+    check_message(error_of([&] { static_cast<void>(read_text("/dev/zero", 1000)); }),
+                  {"/dev/zero", "at most 1000 bytes"});
+}

@@ -1,0 +1,326 @@
+// What holds of every decoder, whatever its numbers: the identities that the lessons tell, as tests.
+#include "engine/model/initial_weights.h"
+#include "tests/catch.h"
+#include "tests/engine/fixtures.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+using Row = std::span<const float>;
+
+std::vector<Row> rows_of(const Tensor& tensor) {
+    const auto width = static_cast<std::size_t>(tensor.axes().back().size);
+    std::vector<Row> rows;
+    for (std::size_t start = 0; start < tensor.values().size(); start += width)
+        rows.push_back(tensor.values().subspan(start, width));
+    return rows;
+}
+
+bool all_nan(Row row) {
+    return std::ranges::all_of(row, [](float x) { return std::isnan(x); });
+}
+
+double mean_of(
+    Row row, const std::function<double(double)>& of = [](double x) { return x; }) {
+    double sum = 0.0;
+    for (const float x : row) sum += of(static_cast<double>(x));
+    return sum / static_cast<double>(row.size());
+}
+
+// Every fixture that nobody edited: an edit may break a law, that is what it is for.
+std::vector<Fixture> unedited_fixtures() {
+    std::vector<Fixture> fixtures;
+    for (const std::string& name : fixture_names())
+        if (Fixture fixture = load_fixture(name); fixture.edits.empty()) fixtures.push_back(std::move(fixture));
+    return fixtures;
+}
+
+// The tensors of a run whose names end like this, with what stands before the ending.
+std::vector<std::pair<std::string, Tensor>> tensors_ending(const Run& run, const std::string& ending) {
+    std::vector<std::pair<std::string, Tensor>> found;
+    for (const auto& [name, tensor] : trace_of(run))
+        if (name.ends_with(ending)) found.emplace_back(name.substr(0, name.size() - ending.size()), tensor);
+    return found;
+}
+
+}  // namespace
+
+// ---- attention
+
+TEST_CASE("the weights of a row are positive and sum to 1, or all are NaN") {
+    std::size_t nan_rows = 0;
+    for (const Fixture& fixture : unedited_fixtures()) {
+        const auto run = fixture.run();
+        for (const char* ending : {"attn.pattern", "probs"}) {
+            for (const auto& [at, pattern] : tensors_ending(*run, ending)) {
+                INFO(fixture.name << ": " << at << ending);
+                const auto is_fair = [&](Row row) {
+                    return *std::ranges::min_element(row) >= 0.0F &&
+                           std::abs(mean_of(row) * static_cast<double>(row.size()) - 1.0) < 1e-6;
+                };
+                for (const Row row : rows_of(pattern)) {
+                    const bool nan = all_nan(row);
+                    if (nan) ++nan_rows;
+                    if (!nan && !is_fair(row)) FAIL_CHECK("a row that sums to " << mean_of(row) * double(row.size()));
+                }
+            }
+        }
+    }
+    CHECK(nan_rows > 0);  // the fixtures have rows with nothing left
+}
+
+TEST_CASE("under -inf a hidden key has no weight at all") {
+    std::size_t hidden = 0;
+    for (const Fixture& fixture : unedited_fixtures()) {
+        if (!std::isinf(fixture.config.mask_value)) continue;
+        const auto run = fixture.run();
+        for (const auto& [at, pattern] : tensors_ending(*run, "attn.pattern")) {
+            INFO(fixture.name << ": " << at);
+            const auto weights = rows_of(pattern), masks = rows_of(run->value(at + "attn.mask"));
+            for (std::size_t r = 0; r < weights.size(); ++r) {
+                if (all_nan(weights[r])) continue;
+                for (std::size_t k = 0; k < weights[r].size(); ++k) {
+                    if (masks[r][k] != 0.0F) continue;
+                    ++hidden;
+                    if (weights[r][k] != 0.0F) FAIL_CHECK("weight " << weights[r][k] << " on a hidden key");
+                }
+            }
+        }
+    }
+    CHECK(hidden > 100);
+}
+
+TEST_CASE("the heads' results and the bias are what attention writes into the stream") {
+    for (const char* bias : {"true", "false"}) {
+        SmallModel model = small_model({{"bias", bias}, {"cross_attention", "true"}, {"num_key_value_heads", "1"}});
+        model.asked = {"*"};
+        const auto run = model.run();
+        for (const auto& [at, out] : tensors_ending(*run, "attn_out")) {
+            INFO(at << ", bias " << bias);
+            const Tensor& result = run->value(at + "attn.result");
+            const std::string o_proj =
+                at.ends_with("cross_") ? "layers.0.cross_attn.o_proj.bias" : "layers.0.self_attn.o_proj.bias";
+            for (Index i = 0; i < out.size(); ++i) {
+                const Cell cell = out.cell(i);
+                const Tensor& shift = run->value(o_proj);
+                float sum = shift.empty() ? 0.0F : shift.at(Cell{cell[2]});
+                for (Index h = 0; h < 2; ++h) sum += result.at(Cell{cell[0], h, cell[1], cell[2]});
+                CHECK(out.data()[i] == Approx(sum).margin(1e-6));
+            }
+        }
+    }
+}
+
+// ---- who can see whom
+
+namespace {
+
+// The first tensor of which a part that `watched` tells differs between two runs.
+std::string first_change(const Run& a, const Run& b,
+                         const std::function<bool(const std::string&, const Axes&, const Cell&)>& watched) {
+    for (const auto& [name, tensor] : trace_of(a)) {
+        const Tensor& other = b.value(name);
+        for (Index i = 0; i < tensor.size(); ++i)
+            if (tensor.data()[i] != other.data()[i] && watched(name, tensor.axes(), tensor.cell(i))) return name;
+    }
+    return {};
+}
+
+// The index of a cell along the first of these axes that it has.
+std::optional<Index> along(const Axes& axes, const Cell& cell, std::initializer_list<std::string_view> names) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        for (const std::string_view name : names)
+            if (axes[i].name == name) return cell[i];
+    return std::nullopt;
+}
+
+// Whether a cell belongs to what comes before position `pos`. The scores before any mask still look at all keys.
+bool is_before(Index pos, const std::string& name, const Axes& axes, const Cell& cell) {
+    if (along(axes, cell, {axis::pos, axis::query}).value_or(0) >= pos) return false;
+    return !name.ends_with(".attn_scores") || cell[3] < pos;
+}
+
+// A copy of the model whose input differs at these cells of [batch, pos].
+SmallModel changed_at(const SmallModel& model, const std::function<bool(Index batch, Index pos)>& where) {
+    SmallModel changed = model;
+    const bool has_tokens = !model.inputs.tokens.empty();
+    Tensor& input = has_tokens ? changed.inputs.tokens : changed.inputs.x;
+    const Tensor before = input;
+    std::size_t i = 0;
+    for (float& value : input.writable()) {
+        const Cell cell = before.cell(static_cast<Index>(i++));
+        if (where(cell[0], cell[1])) value = has_tokens ? (value == 0.0F ? 1.0F : value - 1.0F) : value + 1.0F;
+    }
+    return changed;
+}
+
+// What of the past changes when position `pos` does.
+std::string change_of_the_past(const SmallModel& model, Index pos) {
+    const auto run = model.run(), changed = changed_at(model, [=](Index, Index p) { return p == pos; }).run();
+    REQUIRE_FALSE(same_bits(trace_of(*run).back().second, trace_of(*changed).back().second));
+    return first_change(*run, *changed, [=](const std::string& name, const Axes& axes, const Cell& cell) {
+        return is_before(pos, name, axes, cell);
+    });
+}
+
+const std::vector<Overrides>& architectures() {
+    static const std::vector<Overrides> list = {
+        {},
+        {{"norm_first", "true"}, {"num_layers", "3"}, {"final_norm", "true"}},
+        {{"num_layers", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}, {"positional_encoding", "rope"}},
+        {{"vocab_size", "7"},
+         {"lm_head", "true"},
+         {"tie_word_embeddings", "true"},
+         {"positional_encoding", "sinusoidal"}},
+        {{"norm", "rmsnorm"}, {"gated_mlp", "true"}, {"activation", "silu"}, {"bias", "false"}, {"norm_first", "true"}},
+        {{"dim_feedforward", "0"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
+        {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
+        {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
+    };
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("in a causal model the future changes nothing in the past, not by a bit") {
+    for (const Overrides& architecture : architectures()) {
+        const SmallModel model = small_model(architecture, {.pos = 5});
+        INFO(config_to_json(model.config));
+        for (Index pos = 1; pos < 5; ++pos) CHECK(change_of_the_past(model, pos) == "");
+    }
+}
+
+TEST_CASE("in a model that isn't causal it does, from the first pattern on") {
+    CHECK(change_of_the_past(small_model({{"causal", "false"}}), 2) == "blocks.0.attn.masked_scores");
+}
+
+TEST_CASE("the elements of a batch do not see each other") {
+    for (Overrides architecture : architectures()) {
+        architecture.emplace_back("causal", "false");
+        const SmallModel model = small_model(architecture);
+        const auto run = model.run(), changed = changed_at(model, [](Index batch, Index) { return batch == 1; }).run();
+        CHECK(first_change(*run, *changed, [](const std::string&, const Axes& axes, const Cell& cell) {
+                  return along(axes, cell, {axis::batch}) == 0;
+              }) == "");
+    }
+}
+
+// ---- norms and the residual stream
+
+TEST_CASE("LayerNorm brings each row to mean 0 and variance 1, RMSNorm to mean square 1, before gain and shift") {
+    for (const Overrides& architecture : architectures()) {
+        const SmallModel model = small_model(architecture);  // initial weights: gain 1, shift 0
+        const auto run = model.run();
+        for (const auto& [at, normalized] : tensors_ending(*run, ".normalized")) {
+            INFO(at);
+            const auto rows = rows_of(normalized);
+            for (std::size_t r = 0; r < rows.size(); ++r) {
+                const auto scale = static_cast<double>(run->value(at + ".scale").data()[r]);
+                const double spread = mean_of(rows[r], [](double x) { return x * x; });
+                // scale² = spread of the row + eps, so what comes out falls short of 1 by eps/scale².
+                CHECK(spread == Approx(1.0 - model.config.layer_norm_eps / (scale * scale)).epsilon(1e-5));
+                if (model.config.norm == NormKind::layernorm) CHECK(mean_of(rows[r]) == Approx(0.0).margin(1e-6));
+            }
+        }
+    }
+}
+
+TEST_CASE("under Post-Norm the stream between blocks is normalised, under Pre-Norm it is the sum") {
+    for (const char* norm_first : {"false", "true"}) {
+        const auto run = small_model({{"norm_first", norm_first}, {"num_layers", "3"}}).run();
+        for (const char* layer : {"0", "1"}) {
+            const std::string leaving = std::string("blocks.") + layer;
+            const std::string entering = "blocks." + std::to_string(layer[0] - '0' + 1) + ".resid_pre";
+            const bool pre = norm_first[0] == 't';
+            INFO(entering << (pre ? ", Pre-Norm" : ", Post-Norm"));
+            CHECK(run->value(entering).shares_values_with(
+                run->value(leaving + (pre ? ".resid_post" : ".ln2.normalized"))));
+            CHECK_FALSE(same_bits(run->value(leaving + ".resid_post"), run->value(leaving + ".ln2.normalized")));
+        }
+    }
+}
+
+TEST_CASE("a block adds to the stream what its sublayers write, and nothing else") {
+    const auto run = small_model({{"norm_first", "true"}, {"cross_attention", "true"}}).run();
+    const Tensor& pre = run->value("blocks.0.resid_pre");
+    for (Index i = 0; i < pre.size(); ++i) {
+        float stream = pre.data()[i];
+        for (const char* written : {"blocks.0.attn_out", "blocks.0.cross_attn_out", "blocks.0.mlp_out"})
+            stream += run->value(written).data()[i];
+        CHECK(run->value("blocks.0.resid_post").data()[i] == stream);
+    }
+}
+
+// ---- dropout
+
+namespace {
+
+SmallModel with_dropout(const char* p, std::optional<std::uint64_t> seed) {
+    SmallModel model =
+        small_model({{"dropout", p}, {"dropout_sites", "attention_weights,mlp_post,mlp_out"}}, {.batch = 8, .pos = 12});
+    model.dropout_seed = seed;
+    return model;
+}
+
+}  // namespace
+
+TEST_CASE("a dropout mask is 0 about as often as it should be, and else 1/(1-p)") {
+    const auto run = with_dropout("0.25", 1).run();
+    const auto masks = tensors_ending(*run, ".dropout_mask");
+    CHECK(masks.size() == 3);
+    for (const auto& [at, mask] : masks) {
+        INFO(at);
+        const auto dropped = std::ranges::count(mask.values(), 0.0F),
+                   kept = std::ranges::count(mask.values(), 4.0F / 3.0F);
+        CHECK(dropped + kept == mask.size());
+        CHECK(static_cast<double>(dropped) / static_cast<double>(mask.size()) == Approx(0.25).margin(0.05));
+        for (Index i = 0; i < mask.size(); ++i)
+            CHECK(run->value(at + ".dropped").data()[i] == run->value(at).data()[i] * mask.data()[i]);
+    }
+}
+
+TEST_CASE("the same dropout seed drops the same cells, another one others") {
+    const auto one = with_dropout("0.25", 1).run();
+    CHECK(first_difference(*one, *with_dropout("0.25", 1).run()) == "");
+    for (const auto& [at, mask] : tensors_ending(*with_dropout("0.25", 2).run(), ".dropout_mask"))
+        CHECK_FALSE(same_bits(mask, one->value(at + ".dropout_mask")));
+}
+
+TEST_CASE("without a seed, or with probability 0, nothing is dropped and nothing recorded of it") {
+    const auto off = with_dropout("0.25", std::nullopt).run();
+    CHECK(tensors_ending(*off, ".dropped").empty());
+    CHECK(first_difference(*off, *with_dropout("0", 1).run()) == "");
+}
+
+// ---- initial weights
+
+TEST_CASE("initial weights are spread as PyTorch spreads them, and a parameter's depend on its name alone") {
+    const Config config = small_config({{"vocab_size", "50"}, {"num_layers", "2"}, {"lm_head", "true"}});
+    const Weights weights = initial_weights(config, 3);
+    const double bound = 1.0 / std::sqrt(12.0);
+    for (const char* name : {"layers.0.self_attn.q_proj.weight", "layers.1.up_proj.bias", "lm_head.weight"}) {
+        INFO(name);
+        const auto [lowest, highest] = std::ranges::minmax(weights.find(name)->second.values());
+        CHECK(static_cast<double>(highest) <= bound);
+        CHECK(static_cast<double>(lowest) >= -bound);
+        CHECK(static_cast<double>(highest - lowest) > bound);
+    }
+    const Row embedding = weights.find("embed.weight")->second.values();
+    CHECK(mean_of(embedding) == Approx(0.0).margin(0.1));
+    CHECK(mean_of(embedding, [](double x) { return x * x; }) == Approx(1.0).margin(0.15));
+    CHECK(std::ranges::count(weights.find("layers.0.norm1.weight")->second.values(), 1.0F) == 12);
+    CHECK(std::ranges::count(weights.find("layers.0.norm1.bias")->second.values(), 0.0F) == 12);
+
+    const Weights fewer = initial_weights(small_config({{"vocab_size", "50"}}), 3);
+    for (const auto& [name, tensor] : fewer) CHECK(same_bits(tensor, weights.find(name)->second));
+    CHECK_FALSE(
+        same_bits(initial_weights(config, 4).find("embed.weight")->second, weights.find("embed.weight")->second));
+}

@@ -1,0 +1,227 @@
+// Models: a folder as Hugging Face lays one out, and the bundled ones.
+#include "engine/model/bundled.h"
+#include "engine/model/model.h"
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/filled.h"
+#include "tests/engine/fixtures.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/raw_safetensors.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// A small model in a folder of its own, to be spoilt.
+struct Saved {
+    SmallModel model;
+    TemporaryFolder folder;
+
+    explicit Saved(const Overrides& overrides = {{"vocab_size", "7"}, {"lm_head", "true"}})
+        : model(small_model(overrides)) {
+        save();
+    }
+
+    void save() const {
+        write_bytes(folder.file("config.json"), config_to_json(model.config));
+        write_safetensors(folder.file("model.safetensors"), {model.weights.begin(), model.weights.end()});
+    }
+    // What is said of it; it must name this file of the folder.
+    void check_error(const char* file, std::vector<std::string> says, const Overrides& overrides = {}) const {
+        says.push_back(folder.file(file));
+        check_message(error_of([&] { static_cast<void>(load_model(folder.path(), overrides)); }), says);
+    }
+};
+
+std::shared_ptr<const Run> run_example(const Model& model, const Overrides& overrides = {}) {
+    const Config config = model.config(overrides);
+    return execute(plan_decoder({config, &model.weights, model.example, {}, std::nullopt}));
+}
+
+}  // namespace
+
+// ---- a folder
+
+TEST_CASE("a folder loads as it was saved, and runs on an example of its own") {
+    const Saved saved;
+    const auto model = load_model(saved.folder.path());
+    CHECK(model->config() == saved.model.config);
+    REQUIRE(model->weights.size() == saved.model.weights.size());
+    for (const auto& [name, tensor] : saved.model.weights) {
+        INFO(name);
+        REQUIRE(model->weights.contains(name));
+        CHECK(std::ranges::equal(model->weights.find(name)->second.values(), tensor.values()));
+    }
+    CHECK(run_example(*model)->value("probs").dim(0) == 1);
+}
+
+TEST_CASE("a folder's inputs.safetensors is its example") {
+    const Saved saved;
+    write_bytes(saved.folder.file("inputs.safetensors"),
+                raw_safetensors({{"tokens", "I64", "[1, 2]", raw<std::int64_t>({3, 6})}}));
+    CHECK(load_model(saved.folder.path())->example.tokens.at(Cell{0, 1}) == 6.0F);
+    write_bytes(saved.folder.file("inputs.safetensors"),
+                raw_safetensors({{"tokens", "I64", "[1, 2]", raw<std::int64_t>({3, 7})}}));
+    saved.check_error("inputs.safetensors", {"tokens", "id 7", "0 to 6"});
+}
+
+TEST_CASE("weights that are NaN or infinite are somebody's weights") {
+    Saved saved;
+    saved.model.weights.find("embed.weight")->second.writable()[0] = std::numeric_limits<float>::quiet_NaN();
+    saved.model.weights.find("lm_head.bias")->second.writable()[0] = -std::numeric_limits<float>::infinity();
+    saved.save();
+    const auto model = load_model(saved.folder.path());
+    CHECK(std::isnan(model->weights.find("embed.weight")->second.at(Cell{0, 0})));
+    CHECK(run_example(*model)->value("probs").dim(2) == 7);
+}
+
+TEST_CASE("a tensor that is missing, surplus, misshapen or of whole numbers is named") {
+    const std::string name = "layers.0.self_attn.k_proj.weight";
+    Saved missing;
+    missing.model.weights.erase(name);
+    missing.save();
+    missing.check_error("model.safetensors", {name, "missing", "[12, 12]"});
+
+    Saved surplus;
+    surplus.model.weights.emplace("layers.1.norm1.weight", filled({12}, 1.0F));
+    surplus.save();
+    surplus.check_error("model.safetensors", {"layers.1.norm1.weight", "no such tensor"});
+
+    Saved misshapen;
+    misshapen.model.weights.insert_or_assign(name, filled({6, 12}, 1.0F));
+    misshapen.save();
+    misshapen.check_error("model.safetensors", {name, "[6, 12]", "[12, 12]"});
+
+    const Saved whole;
+    write_bytes(whole.folder.file("model.safetensors"),
+                raw_safetensors({{"embed.weight", "I64", "[1]", raw<std::int64_t>({1})}}));
+    whole.check_error("model.safetensors", {"embed.weight", "I64", "F32"});
+}
+
+TEST_CASE("a file that is missing, cut short or something else is named") {
+    const Saved no_config;
+    std::filesystem::remove(no_config.folder.file("config.json"));
+    no_config.check_error("config.json", {"No such file"});
+
+    const Saved no_weights;
+    std::filesystem::remove(no_weights.folder.file("model.safetensors"));
+    no_weights.check_error("model.safetensors", {"No such file"});
+
+    const Saved cut_short;
+    const std::string whole = read_bytes(cut_short.folder.file("model.safetensors"));
+    write_bytes(cut_short.folder.file("model.safetensors"), whole.substr(0, whole.size() - 1));
+    cut_short.check_error("model.safetensors", {"cut short"});
+
+    const Saved folder_instead;
+    std::filesystem::remove(folder_instead.folder.file("model.safetensors"));
+    std::filesystem::create_directory(folder_instead.folder.file("model.safetensors"));
+    folder_instead.check_error("model.safetensors", {"safetensors file"});
+}
+
+TEST_CASE("a bad configuration names its file and its key") {
+    const Saved saved;
+    write_bytes(saved.folder.file("config.json"),
+                R"({"model_type": "decoderscope", "d_model": 12, "nhead": 5, "num_layers": 1})");
+    saved.check_error("config.json", {"nhead", "a divisor of d_model"});
+    write_bytes(saved.folder.file("config.json"), "not JSON");
+    saved.check_error("config.json", {"not valid JSON"});
+}
+
+TEST_CASE("an override is checked against the weights") {
+    const Saved saved;
+    CHECK(load_model(saved.folder.path(), {{"norm_first", "true"}})->config().norm_first ==
+          false);  // kept beside, not in
+    saved.check_error("model.safetensors", {"layers.1.", "missing"}, {{"num_layers", "2"}});
+    saved.check_error("model.safetensors", {"proj", "no such tensor"}, {{"dim_feedforward", "0"}});
+    saved.check_error("config.json", {"nhead", "a divisor"}, {{"nhead", "5"}});
+}
+
+TEST_CASE("a tied head may be stored as well, if it is the embedding") {
+    Saved saved(Overrides{{"vocab_size", "7"}, {"lm_head", "true"}, {"tie_word_embeddings", "true"}});
+    CHECK(load_model(saved.folder.path())->weights.count("lm_head.weight") == 0);
+    saved.model.weights.find("embed.weight")->second.writable()[7] = std::numeric_limits<float>::quiet_NaN();
+    Tensor head = saved.model.weights.find("embed.weight")->second;
+    saved.model.weights.emplace("lm_head.weight", head);
+    saved.save();
+    CHECK(load_model(saved.folder.path())->weights.count("lm_head.weight") == 0);
+    head.writable()[5] += 1.0F;
+    saved.model.weights.insert_or_assign("lm_head.weight", head);
+    saved.save();
+    saved.check_error("model.safetensors", {"lm_head.weight", "embed.weight", "tie_word_embeddings"});
+    saved.model.weights.insert_or_assign("lm_head.weight", filled({7, 11}, 1.0F));
+    saved.save();
+    saved.check_error("model.safetensors", {"lm_head.weight", "embed.weight"});
+    saved.model.weights.erase("embed.weight");
+    saved.save();
+    saved.check_error("model.safetensors", {"embed.weight"});
+}
+
+TEST_CASE("under shared_qkv the key's and the value's projection may be there, in their own shape, and are not read") {
+    Saved saved(Overrides{{"shared_qkv", "true"}});
+    const Weights all = saved.model.weights;
+    REQUIRE(all.contains("layers.0.self_attn.k_proj.weight"));
+    const auto with = run_example(*load_model(saved.folder.path()));
+    for (const char* name : {"k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias"})
+        saved.model.weights.erase("layers.0.self_attn." + std::string(name));
+    saved.save();
+    const auto without = run_example(*load_model(saved.folder.path()));
+    CHECK(first_difference(*with, *without) == "");
+    saved.model.weights.emplace("layers.0.self_attn.k_proj.weight", filled({6, 12}, 1.0F));
+    saved.save();
+    saved.check_error("model.safetensors", {"k_proj.weight", "[6, 12]", "[12, 12]"});
+}
+
+TEST_CASE("a model that doesn't exist says which ones do") {
+    for (const char* name : {"gpt-5", "", "/absent/folder", "two\nlines"})
+        check_message(error_of([&] { static_cast<void>(load_model(name)); }),
+                      {"no such model", "config.json", "causal-lm", "simple-decoder"});
+}
+
+// ---- the bundled ones
+
+TEST_CASE("every bundled model loads, runs on its example, and is the same each time") {
+    REQUIRE(bundled_models().size() >= 6);
+    for (const BundledModel& card : bundled_models()) {
+        INFO(card.name);
+        CHECK(card.description.find('\n') == std::string::npos);
+        CHECK(card.description.size() > 20);
+        const auto model = load_model(card.name);
+        CHECK(model->name == card.name);
+        CHECK(model->description == card.description);
+        const auto run = run_example(*model);
+        CHECK(trace_of(*run).size() > 15);
+        CHECK(first_difference(*run, *run_example(*load_model(card.name))) == "");
+        for (const float value : trace_of(*run).back().second.values())
+            if (!std::isfinite(value)) FAIL_CHECK("the output is not finite");
+    }
+}
+
+TEST_CASE("a bundled model runs either way round, with dropout and without") {
+    for (const BundledModel& card : bundled_models()) {
+        INFO(card.name);
+        const auto model = load_model(card.name);
+        const Config config = model->config();
+        const Config flipped = model->config({{"norm_first", config.norm_first ? "false" : "true"}});
+        const auto as_built = execute(plan_decoder({config, &model->weights, model->example, {}, 1}));
+        const auto other = execute(plan_decoder({flipped, &model->weights, model->example, {}, 1}));
+        CHECK(trace_of(*as_built).size() == trace_of(*other).size());
+    }
+}
+
+TEST_CASE("the window's first model is one of them") { CHECK(make_bundled_model(kDefaultModel) != nullptr); }
+
+TEST_CASE("an example for any configuration fits it") {
+    for (const std::string& name : fixture_names()) {
+        INFO(name);
+        const Fixture fixture = load_fixture(name);
+        const Inputs example = example_inputs(fixture.config, 3);
+        CHECK(error_of([&] { check_inputs(example, fixture.config); }) == "(no error)");
+    }
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Fails where a room includes what it must not know: test_walls.sh ROOT
+cd "$1" || exit 1
+broken=0
+
+# The includes of a folder's files that match a pattern break a wall: wall FOLDER PATTERN WHAT-THE-WALL-IS
+wall() {
+    found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)" "$1" --include='*.h' --include='*.cpp')
+    [ -z "$found" ] && return
+    printf '%s:\n%s\n' "$3" "$found"
+    broken=1
+}
+
+imgui='imgui|backends/'
+screen='GLFW/|GL/|GLES|EGL/|X11/'
+
+wall engine "app/|cairo|CLI/|$imgui|$screen" 'the engine knows numbers, and nothing of the program around it'
+wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixels'
+wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
+    'app/views draw; they neither compute nor know the window'
+
+others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window')
+if [ -n "$others" ]; then
+    printf 'only app/window* know GLFW, EGL and OpenGL:\n%s\n' "$others"
+    broken=1
+fi
+exit $broken

@@ -1,0 +1,81 @@
+#include "tests/views/drawn_text.h"
+
+#include "app/views/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace decoderscope::testing {
+
+namespace {
+
+// A glyph's corner in the texture, in steps finer than a pixel of any atlas.
+using Corner = std::pair<long, long>;
+Corner corner(float u, float v) { return {std::lround(u * 65536.0F), std::lround(v * 65536.0F)}; }
+
+std::map<Corner, ImWchar> glyphs_of(const ImFontAtlas& atlas) {
+    std::map<Corner, ImWchar> glyphs;
+    for (ImFont* font : atlas.Fonts)
+        compat::each_glyph(*font, [&](ImWchar code, float u, float v) { glyphs.emplace(corner(u, v), code); });
+    return glyphs;
+}
+
+std::string utf8(ImWchar code) {
+    const auto c = static_cast<unsigned>(code);
+    if (c < 0x80) return {static_cast<char>(c)};
+    if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), static_cast<char>(0x80 | (c & 63))};
+    return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 63)), static_cast<char>(0x80 | (c & 63))};
+}
+
+// Whether a glyph goes on with the piece: on its line, a little further to the right.
+bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
+    const float height = std::max(piece.high.y - piece.low.y, 6.0F);
+    const bool line = low.y < piece.high.y + height && high.y > piece.low.y - height;
+    return line && low.x >= piece.high.x - height * 0.5F && low.x <= piece.high.x + height * 1.2F;
+}
+
+}  // namespace
+
+ImVec2 DrawnText::middle_of(std::string_view part) const {
+    const std::size_t at = text.find(part);
+    return {(x[at] + x[at + part.size() - 1]) * 0.5F, (low.y + high.y) * 0.5F};
+}
+
+std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas) {
+    const std::map<Corner, ImWchar> glyphs = glyphs_of(atlas);
+    std::vector<DrawnText> pieces;
+    for (int l = 0; l < frame.CmdListsCount; ++l) {
+        const ImDrawList& list = *frame.CmdLists[l];
+        bool open = false;
+        for (const ImDrawCmd& command : list.CmdBuffer) {
+            // A glyph is a quad: the corners 0, 1, 2 and 0, 2, 3.
+            for (unsigned i = 0; i + 5 < command.ElemCount; i += 3) {
+                const ImDrawIdx* index = &list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
+                const auto vertex = [&](int n) -> const ImDrawVert& { return list.VtxBuffer[static_cast<int>(index[n] + command.VtxOffset)]; };
+                const ImDrawVert& a = vertex(0);
+                const ImDrawVert& c = vertex(2);
+                const auto found = glyphs.find(corner(a.uv.x, a.uv.y));
+                if (found == glyphs.end() || index[3] != index[0] || index[4] != index[2] || c.uv.x <= a.uv.x) continue;
+                i += 3;
+                const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x && a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
+                if (!seen) continue;
+                if (!open || !continues(pieces.back(), a.pos, c.pos)) pieces.push_back({{}, a.pos, c.pos, {}});
+                open = true;
+                DrawnText& piece = pieces.back();
+                piece.text += utf8(found->second);
+                piece.x.resize(piece.text.size(), (a.pos.x + c.pos.x) * 0.5F);
+                piece.low = {std::min(piece.low.x, a.pos.x), std::min(piece.low.y, a.pos.y)};
+                piece.high = {std::max(piece.high.x, c.pos.x), std::max(piece.high.y, c.pos.y)};
+            }
+        }
+    }
+    return pieces;
+}
+
+const DrawnText* find_text(const std::vector<DrawnText>& pieces, std::string_view part) {
+    const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const DrawnText& piece) { return piece.text.find(part) != std::string::npos; });
+    return found == pieces.end() ? nullptr : &*found;
+}
+
+}  // namespace decoderscope::testing

@@ -1,0 +1,56 @@
+#include "tests/views/driver.h"
+
+#include "app/views/theme.h"
+#include "engine/model/bundled.h"
+
+namespace decoderscope::testing {
+
+Driver::Driver(std::string_view model, float scale, ImVec2 size)
+    : session(make_bundled_model(model)), context_(ImGui::CreateContext()) {
+    ImGui::SetCurrentContext(context_.get());
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = size;
+    io.DeltaTime = 1.0F / 60.0F;
+    compat::prepare_input(io);
+    fonts_ = load_fonts(*io.Fonts, scale);
+    compat::set_default_font(fonts_.text);
+    compat::bake_on_cpu(*io.Fonts);
+    apply_style(make_theme(state.dark), scale);
+    settle();
+}
+
+Driver::~Driver() = default;
+
+bool Driver::frame() {
+    const bool more = hands.feed(ImGui::GetIO());
+    ImGui::NewFrame();
+    const Theme theme = make_theme(state.dark);
+    const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
+    ImGui::Render();
+    seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
+    for (const Command& command : asked) {
+        commands.push_back(command);
+        session.apply(command);
+    }
+    session.finish();
+    return more;
+}
+
+void Driver::settle() {
+    while (frame()) {
+    }
+    frame();
+    frame();
+}
+
+bool Driver::click_text(std::string_view part, Button button) {
+    const DrawnText* piece = find_text(seen_, part);
+    if (piece == nullptr) return false;
+    const ImVec2 at = piece->middle_of(part);
+    hands.click(at.x, at.y, button);
+    settle();
+    return true;
+}
+
+}  // namespace decoderscope::testing

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "app/core/session.h"
+#include "app/views/fonts.h"
+#include "app/views/imgui_compat.h"
+#include "app/views/input.h"
+#include "app/views/textures.h"
+#include "app/views/workspace.h"
+#include "tests/views/drawn_text.h"
+
+#include <memory>
+#include <string_view>
+
+namespace decoderscope::testing {
+
+// The whole window without a window: a session, the views, and a person's hands and eyes. Commands are collected and
+// applied, as the program does.
+class Driver {
+public:
+    explicit Driver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800});
+    ~Driver();
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    InputQueue hands;
+    NullTextures textures;
+    Session session;
+    ViewState state;
+    Commands commands;  // all that were asked for since forget()
+
+    // Draws frames until everything that the hands did was taken, and two more.
+    void settle();
+    void forget() { commands.clear(); }
+
+    // What is on the screen.
+    [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
+    [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part) != nullptr; }
+    // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
+    bool click_text(std::string_view part, Button button = Button::left);
+
+    // The last command of a kind; nullptr where none was asked for.
+    template <class T>
+    [[nodiscard]] const T* last() const {
+        for (auto command = commands.rbegin(); command != commands.rend(); ++command)
+            if (const T* found = std::get_if<T>(&*command)) return found;
+        return nullptr;
+    }
+
+private:
+    bool frame();
+
+    struct Deleter {
+        void operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
+    };
+    std::unique_ptr<ImGuiContext, Deleter> context_;
+    Fonts fonts_;
+    std::vector<DrawnText> seen_;
+};
+
+}  // namespace decoderscope::testing
