@@ -5,7 +5,10 @@ root=$(cd "$(dirname "$0")" && pwd)
 . "$root/scripts/packages.sh"
 install_missing
 
-(cd "$root" && cmake --preset release --log-level=WARNING && cmake --build --preset release --target decoderscope -- --quiet) >&2
+cd "$root"
+quietly cmake --preset release
+quietly cmake --build --preset release --target decoderscope
+cd "$OLDPWD"
 program=$root/build/release/decoderscope
 
 if [ $# -eq 0 ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then

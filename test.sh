@@ -9,7 +9,7 @@ install_missing
 [ $# -eq 0 ] && set -- release asan
 for preset in "$@"; do
     echo "== $preset"
-    cmake --preset "$preset" --log-level=WARNING
-    cmake --build --preset "$preset" -- --quiet
+    quietly cmake --preset "$preset"
+    quietly cmake --build --preset "$preset"
     ctest --preset "$preset" --parallel "$(nproc)"
 done

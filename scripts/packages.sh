@@ -1,4 +1,4 @@
-# The Debian packages that the program is built from, run with and tested with; read by run.sh and test.sh.
+# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with.
 # What each is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086 # the lists are words
 packages="g++ cmake ninja-build pkgconf
@@ -37,4 +37,14 @@ install_missing() {
     as_root apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
     echo "These Debian packages are missing, and could not be installed:$missing" >&2
     exit 1
+}
+
+# Runs a command and shows what it said only where it failed, or somebody watches.
+quietly() {
+    if [ -t 2 ]; then
+        "$@" >&2
+    elif ! said=$("$@" 2>&1); then
+        printf '%s\n' "$said" >&2
+        return 1
+    fi
 }

@@ -29,11 +29,16 @@ void open_dialog(ViewState& state, Dialog dialog) {
 }
 
 // Goes to a step of the block that we are in; the first block where we are in none.
-Action go_in_block(std::string label, Key key, std::string step) {
-    return {std::move(label), key, {}, false, true, always, [step](const Session& session, ViewState&, Commands& commands) {
+Action go_in_block(std::string label, Key key, Mods mods, std::string step) {
+    return {std::move(label), key, mods, false, true, always, [step](const Session& session, ViewState& state, Commands& commands) {
+                state.tab = Tab::step;
                 const std::string& block = session.step().block;
                 commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
             }};
+}
+
+Action open_tab(std::string label, Key key, Tab tab) {
+    return view_action(std::move(label), key, {}, [tab](ViewState& s) { s.tab = tab; });
 }
 
 void flip_norm(const Session& session, ViewState&, Commands& commands) {
@@ -70,9 +75,13 @@ std::vector<Action> make_actions() {
         command_action("First step", Key::home, {}, command::GoFirst{}),
         command_action("Last step", Key::end, {}, command::GoLast{}),
         view_action("Play or pause", Key::space, {}, [](ViewState& s) { s.playing = !s.playing; }),
-        go_in_block("Look at the attention mask", Key::m, ".attn.mask"),
-        go_in_block("Look at the attention pattern", Key::a, ".attn.pattern"),
-        go_in_block("Look at the norm", Key::n, ".ln1.normalized"),
+        open_tab("Step: how is this tensor computed?", Key::s, Tab::step),
+        open_tab("Heads: what does each head look at?", Key::h, Tab::heads),
+        open_tab("Masks: who hides what?", Key::m, Tab::masks),
+        open_tab("Norms: what does their place change?", Key::n, Tab::norms),
+        open_tab("Diff: what changed?", Key::c, Tab::diff),
+        go_in_block("Look at the attention mask", Key::m, with_shift, ".attn.mask"),
+        go_in_block("Look at the attention pattern", Key::a, {}, ".attn.pattern"),
         {"Flip Pre-Norm / Post-Norm", Key::n, with_shift, false, true, always, flip_norm},
         {"Dropout on or off", Key::d, {}, false, true, always, flip_dropout},
         view_action("Take or drop the mask brush", Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),

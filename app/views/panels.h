@@ -11,7 +11,16 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
 void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // The stage: its tabs, and the one that is open.
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// The row of heads, batch and layer that the tabs share, 72 px high: head chips, counters, the mask brush.
+void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// The stage's tabs, a file each.
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);

@@ -16,21 +16,23 @@ struct StageTab {
 };
 
 constexpr std::array kTabs = {
-    StageTab{Tab::step, "Step", "How is this tensor computed?", draw_step_tab},
+    StageTab{Tab::step, "Step", "How is this tensor computed? (S)", draw_step_tab},
+    StageTab{Tab::heads, "Heads", "What does each head look at? (H)", draw_heads_tab},
+    StageTab{Tab::masks, "Masks", "Who hides what, and what does the fill do? (M)", draw_masks_tab},
+    StageTab{Tab::norms, "Norms", "What does the place of the norm change? (N)", draw_norms_tab},
+    StageTab{Tab::diff, "Diff", "What changed? (C)", draw_diff_tab},
 };
 
 }  // namespace
 
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    const float bar = kTabs.size() > 1 ? ui.px(36) : 0.0F;
-    if (bar > 0.0F) {
-        ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
-        for (const StageTab& tab : kTabs) {
-            if (toggle_button(ui, tab.title, state.tab == tab.tab, tab.question)) state.tab = tab.tab;
-            ImGui::SameLine(0, ui.px(4));
-        }
-        ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
+    const float bar = ui.px(40);
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
+    for (const StageTab& tab : kTabs) {
+        if (toggle_button(ui, tab.title, state.tab == tab.tab, tab.question)) state.tab = tab.tab;
+        ImGui::SameLine(0, ui.px(4));
     }
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     for (const StageTab& tab : kTabs)
         if (tab.tab == state.tab) tab.draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
 }

@@ -1,4 +1,4 @@
-#include "app/core/labels.h"
+#include "app/views/cards.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
 
@@ -8,13 +8,6 @@
 namespace decoderscope {
 
 namespace {
-
-// A step with the picture of it and where that lies.
-struct Card {
-    const Step& step;
-    Area area;
-    bool is_result = false;
-};
 
 // The cell that everything is lit for: the one under the mouse, else the selected one, if it is of the result.
 std::optional<Cell> explained_cell(const Session& session, const ViewState& state, const Step& result) {
@@ -47,100 +40,6 @@ std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t op
         std::for_each(line.given.begin(), line.given.end(), add);
     }
     return lit;
-}
-
-// Whether painting here means painting the mask: a picture of queries against keys.
-bool shows_mask(const Session& session, const Step& step) {
-    return step.axes.size() == 4 && step.axes[3].name == axis::key &&
-           session.shown().run->plan().find(attention_of(step) + ".mask") != nullptr;
-}
-
-// The cells that a stroke passes between two frames, the first one left out.
-std::vector<Spot> stroke(Spot from, Spot to) {
-    const Index down = to.first - from.first, right = to.second - from.second;
-    const Index steps = std::max(std::abs(down), std::abs(right));
-    std::vector<Spot> spots;
-    for (Index i = 1; i <= steps; ++i) {
-        const double part = static_cast<double>(i) / static_cast<double>(steps);
-        spots.emplace_back(from.first + std::llround(part * static_cast<double>(down)),
-                           from.second + std::llround(part * static_cast<double>(right)));
-    }
-    return spots;
-}
-
-void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice, const HeatmapGesture& gesture, Commands& commands) {
-    const std::string attention = attention_of(step);
-    const bool all_heads = ImGui::GetIO().KeyShift;
-    const auto ask = [&](Spot spot, bool continues) {
-        const Cell cell = slice.cell(spot.first, spot.second);
-        commands.push_back(command::PaintMask{attention, cell[0], all_heads ? std::nullopt : std::optional(cell[1]), cell[2], cell[3],
-                                              state.paint_keeps, continues});
-    };
-    const Spot now = *gesture.painted;
-    if (gesture.paint_begins) {
-        const Tensor& mask = session.shown().run->value(attention + ".mask");
-        state.paint_keeps = mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
-        ask(now, false);
-    } else {
-        for (const Spot& spot : stroke(state.last_painted, now)) ask(spot, true);
-    }
-    state.last_painted = now;
-}
-
-void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice, Spot spot) {
-    if (!compat::begin_tooltip()) return;
-    const Heatmap& h = shown.heatmap;
-    const Cell cell = slice.cell(spot.first, spot.second);
-    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
-    text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second))));
-    const auto place = [&](const std::string& axis, const std::string& label, Index at) {
-        if (axis.empty()) return;
-        const std::string number = std::to_string(at);
-        text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
-    };
-    place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
-    place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
-    const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
-    if (!h.hidden.empty() && h.hidden[offset] != 0) text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
-    if (!shown.changed.empty() && shown.changed[offset] != 0) {
-        const Tensor& before = session.shown().unedited->value(step.name);
-        text_line(ui.fonts.caption, ui.theme.accent, "without edits " + short_number(static_cast<double>(before.at(cell))));
-    }
-    ImGui::EndTooltip();
-}
-
-// Draws one card and turns gestures into commands.
-void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card, const std::optional<CellRect>& lit,
-               std::optional<std::pair<std::string, Cell>>& hovered, Commands& commands) {
-    const Step& step = card.step;
-    if (session.shown().run->value(step.id).empty()) {
-        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted, step.name + ": being computed …", card.area.width());
-        return;
-    }
-    const Place place = session.cursor().place;
-    const ShownHeatmap& shown = state.heatmaps.get(session.shown(), step, place);
-    const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
-    HeatmapDrawing drawing{.heatmap = shown.heatmap,
-                           .key = step.id + 1,
-                           .version = shown.version,
-                           .color = color_of(step.meaning),
-                           .lit = lit,
-                           .changed = &shown.changed,
-                           .stale = session.stale(),
-                           .paintable = shows_mask(session, step),
-                           .painting = state.painting && shows_mask(session, step)};
-    if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
-    const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[drawing.key], card.area);
-    if (gesture.hovered) {
-        const Cell cell = slice.cell(gesture.hovered->first, gesture.hovered->second);
-        hovered = {step.name, cell};
-        if (!gesture.painted) cell_tooltip(ui, session, step, shown, slice, *gesture.hovered);
-        if (gesture.painted) paint(session, state, step, slice, gesture, commands);
-    }
-    if (!gesture.clicked) return;
-    const Cell cell = slice.cell(gesture.clicked->first, gesture.clicked->second);
-    if (card.is_result) commands.push_back(command::SelectCell{cell});
-    else commands.push_back(command::Follow{step.name, cell});
 }
 
 // ---- where the cards lie
@@ -284,109 +183,6 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
               ui.theme.text, step.operation.about().name);
 }
 
-// ---- below the cards: head, batch, layer
-
-// The attention whose heads the chips stand for: the step's own, else the self-attention of its block.
-std::string attention_for_chips(const Session& session) {
-    const Step& step = session.step();
-    const std::string own = attention_of(step);
-    if (!own.empty()) return own;
-    if (!step.block.empty()) return step.block + ".attn";
-    return {};
-}
-
-float head_factor(const Scenario& scenario, const std::string& attention, Index head) {
-    float factor = 1.0F;
-    for (const Edit& edit : scenario.edits)
-        if (const auto* scale = std::get_if<ScaleHead>(&edit); scale && scale->attention == attention && scale->head == head)
-            factor *= scale->factor;
-    return factor;
-}
-
-// A head: its number chooses it, the dot before it switches it off and on.
-void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
-    const bool chosen = session.cursor().place.head == head;
-    const bool off = head_factor(session.scenario(), attention, head) == 0.0F;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float height = ImGui::GetFrameHeight();
-    const std::string number = std::to_string(head);
-    const float dot = ui.px(20), width = dot + compat::text_size(ui.fonts.mono, number).x + ui.px(8);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(static_cast<int>(head));
-    if (ImGui::InvisibleButton("switch", {dot, height}))
-        commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
-    const bool on_dot = ImGui::IsItemHovered();
-    tooltip(off ? "Switch this head on" : "Switch this head off: its z becomes 0");
-    ImGui::SameLine(0, 0);
-    if (ImGui::InvisibleButton("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
-    const bool on_number = ImGui::IsItemHovered();
-    ImGui::PopID();
-    if (chosen || on_number) list.AddRectFilled(at, {at.x + width, at.y + height}, chosen ? ui.theme.accent_soft : ui.theme.raised, ui.px(4));
-    const ImVec2 middle = {at.x + ui.px(11), at.y + height * 0.5F};
-    const ImU32 color = on_dot ? ui.theme.accent : color_of(Meaning::attention);
-    if (off) list.AddCircle(middle, ui.px(4.5F), color, 16, ui.px(1.5F));
-    else list.AddCircleFilled(middle, ui.px(5), color, 16);
-    draw_text(ui, ui.fonts.mono, {at.x + dot, at.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F}, off ? ui.theme.muted : ui.theme.text, number);
-}
-
-// "batch  ◀ 0 ▶"
-void counter(const Ui& ui, const char* id, const char* label, Index value, Index count, int& moved) {
-    moved = 0;
-    ImGui::PushID(id);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
-    ImGui::SameLine(0, ui.px(4));
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
-    ImGui::SameLine(0, ui.px(2));
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
-    ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
-    ImGui::PopID();
-}
-
-Index blocks_in_stack(const Session& session, const Step& step) {
-    Index count = 0;
-    while (session.shown().run->plan().find(name_in_block(step, count)) != nullptr) ++count;
-    return count;
-}
-
-void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(4)});
-    ImGui::BeginGroup();
-    const std::string attention = attention_for_chips(session);
-    if (!attention.empty()) {
-        ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.caption, ui.theme.muted, "head");
-        const Index heads = session.shown().scenario.config().nhead;
-        for (Index head = 0; head < heads; ++head) {
-            ImGui::SameLine(0, ui.px(head == 0 ? 6 : 2));
-            if (ImGui::GetCursorScreenPos().x > area.high.x - ui.px(190) && head + 1 < heads) {
-                ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, "… " + std::to_string(heads - head) + " more: keys 1–9");
-                break;
-            }
-            head_chip(ui, session, attention, head, commands);
-        }
-    }
-    int moved = 0;
-    const Index batch = session.cursor().place.batch;
-    counter(ui, "batch", "batch", batch, session.shown().scenario.inputs.batch(), moved);
-    if (moved != 0) commands.push_back(command::ChooseBatch{batch + moved});
-    const Step& step = session.step();
-    if (const Index block = block_number(step); block >= 0) {
-        ImGui::SameLine(0, ui.px(16));
-        counter(ui, "layer", "layer", block, blocks_in_stack(session, step), moved);
-        if (moved != 0) commands.push_back(command::MoveLayer{moved});
-    }
-    if (shows_mask(session, step)) {
-        ImGui::SameLine(0, ui.px(16));
-        if (toggle_button(ui, "Paint mask", state.painting, "Paint the mask with the left button (P). The right button always paints; Shift paints all heads."))
-            state.painting = !state.painting;
-    }
-    ImGui::EndGroup();
-}
-
 void draw_hint(const Ui& ui, const ViewState& state, Area area) {
     if (state.hint_done) return;
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y}, ui.theme.accent,
@@ -399,7 +195,7 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const Step& result = session.step();
     const float pad = ui.px(16), choices = ui.px(72), hint = ui.px(20);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)}, {area.high.x - pad, area.high.y - choices - hint - ui.px(8)}};
-    std::optional<std::pair<std::string, Cell>> hovered;
+    Hovered hovered;
     const Arrangement arrangement = arrange(ui, session, state, result, inner);
     const auto cell = explained_cell(session, state, result);
     const Explanation* explanation = cell ? &state.explanations.get(session.shown(), result, *cell) : nullptr;

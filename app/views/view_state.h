@@ -1,7 +1,11 @@
 #pragma once
 
 #include "app/core/session.h"
+#include "app/views/diff_tab.h"
+#include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
+#include "app/views/masks_tab.h"
+#include "app/views/norms_tab.h"
 
 #include <array>
 #include <map>
@@ -39,7 +43,7 @@ private:
 };
 
 // What the stage shows: one question a tab.
-enum class Tab { step };
+enum class Tab { step, heads, masks, norms, diff };
 
 // Which dialog lies over the window.
 enum class Dialog { none, keys, palette, export_file, open_model };
@@ -56,6 +60,10 @@ struct ViewState {
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
     bool hint_done = false;
+    HeadsTabState heads;
+    MasksTabState masks;
+    NormsTabState norms;
+    DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
     std::array<char, 1024> path{};    // the export's or the model's

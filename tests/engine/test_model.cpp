@@ -40,8 +40,8 @@ struct Saved {
     }
 };
 
-std::shared_ptr<const Run> run_example(const Model& model, const Overrides& overrides = {}) {
-    const Config config = model.config(overrides);
+std::shared_ptr<const Run> run_example(const Model& model) {
+    const Config config = model.config();
     return execute(plan_decoder({config, &model.weights, model.example, {}, std::nullopt}));
 }
 

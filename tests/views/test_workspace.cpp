@@ -54,7 +54,7 @@ TEST_CASE("keys step through the pass") {
     CHECK(tap(Key::up) == "blocks.0.attn.pattern");
     CHECK(tap(Key::home) == "embed");
     CHECK(tap(Key::end) == "probs");
-    CHECK(tap(Key::m) == "blocks.0.attn.mask");
+    CHECK(tap(Key::m, with_shift) == "blocks.0.attn.mask");
     CHECK(d.session.cursor().place.head == 0);
     tap(Key::digit_3);
     CHECK(d.session.cursor().place.head == 2);

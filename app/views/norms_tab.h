@@ -1,0 +1,8 @@
+#pragma once
+
+namespace decoderscope {
+
+// What the Norms tab remembers from frame to frame.
+struct NormsTabState {};
+
+}  // namespace decoderscope
