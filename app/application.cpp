@@ -25,17 +25,37 @@ Application::Application(std::shared_ptr<const Model> model, std::function<void(
 void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
 
 bool Application::frame(Textures& textures) {
-    const Theme theme = make_theme(state_.dark);
-    if (styled_dark_ != state_.dark || styled_scale_ != fonts_->scale) {
+    const Theme theme = make_theme(state_.settings.dark, state_.settings.sequential);
+    if (styled_dark_ != state_.settings.dark || styled_scale_ != fonts_->scale) {
         apply_style(theme, fonts_->scale);
-        styled_dark_ = state_.dark;
+        styled_dark_ = state_.settings.dark;
         styled_scale_ = fonts_->scale;
     }
     session_.update();
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
+    keep_settings();
     return !commands.empty() || session_.stale();
+}
+
+void Application::remember_settings(std::string path) {
+    settings_path_ = std::move(path);
+    state_.settings = load_settings(settings_path_);
+    kept_ = state_.settings;
+}
+
+// Written when something was chosen, and not while a splitter is being dragged. Where the home can't be written, the
+// choice lasts as long as the window.
+void Application::keep_settings() {
+    if (settings_path_.empty() || state_.settings == kept_ || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+    kept_ = state_.settings;
+    try {
+        save_settings(settings_path_, kept_);
+    } catch (const Error& error) {
+        settings_path_.clear();
+        session_.apply(command::Tell{std::string("Settings last until the window closes: ") + error.what()});
+    }
 }
 
 void Application::dropped(std::span<const std::string> paths) {

@@ -18,19 +18,26 @@ public:
 
     bool frame(Textures& textures) override;
     void use_fonts(const Fonts& fonts) override;
-    [[nodiscard]] float text_scale() const override { return state_.text_scale; }
+    [[nodiscard]] float text_scale() const override { return state_.settings.text_scale; }
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }
     [[nodiscard]] double next_wake() const override;
+
+    // Takes over the settings kept in a file, and keeps them there from now on.
+    void remember_settings(std::string path);
 
     [[nodiscard]] Session& session() { return session_; }
     [[nodiscard]] ViewState& state() { return state_; }
     [[nodiscard]] const ViewState& state() const { return state_; }
 
 private:
+    void keep_settings();
+
     Session session_;
     ViewState state_;
+    Settings kept_;              // as they are in the file
+    std::string settings_path_;  // empty: they are not kept
     const Fonts* fonts_ = nullptr;
     bool styled_dark_ = false;
     float styled_scale_ = 0.0F;

@@ -2,6 +2,7 @@
 
 #include "app/application.h"
 #include "app/cli.h"
+#include "app/core/settings.h"
 #include "app/window.h"
 #include "engine/error.h"
 #include "engine/model/bundled.h"
@@ -19,6 +20,7 @@ int show(const decoderscope::WindowRequest& request) {
         return 0;
     }
     Application application(load_model(name), wake_window);
+    application.remember_settings(settings_path());
     return run_window(application);
 }
 

@@ -100,6 +100,11 @@ struct Export {
     std::string path;
 };
 
+// Shows a sentence to the person.
+struct Tell {
+    std::string sentence;
+};
+
 }  // namespace decoderscope::command
 
 namespace decoderscope {
@@ -109,6 +114,6 @@ using Command =
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-                 command::Accompany, command::Export>;
+                 command::Accompany, command::Export, command::Tell>;
 
 }  // namespace decoderscope

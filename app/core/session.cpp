@@ -183,6 +183,8 @@ struct Session::Apply {
         s.message_ = Message{s.step().name + " written to " + c.path};
     }
 
+    void operator()(const command::Tell& c) const { s.message_ = Message{c.sentence, true}; }
+
 private:
     // Going somewhere by oneself starts a new trail.
     void leave_trail_for(Cursor cursor) const {

@@ -64,7 +64,7 @@ void switch_head(const Session& session, Index head, Commands& commands) {
     commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
 
-void scale_text(ViewState& state, float factor) { state.text_scale = std::clamp(state.text_scale * factor, 0.6F, 3.0F); }
+void scale_text(ViewState& state, float factor) { state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F); }
 
 std::vector<Action> make_actions() {
     std::vector<Action> list = {
@@ -95,8 +95,9 @@ std::vector<Action> make_actions() {
         view_action("Export this heatmap …", Key::e, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
         view_action("Open a model …", Key::o, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
         view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
+        view_action("Settings …", Key::comma, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::settings); }),
         view_action("Keys", Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
-        view_action("Dark or light", Key::t, {}, [](ViewState& s) { s.dark = !s.dark; }),
+        view_action("Dark or light", Key::t, {}, [](ViewState& s) { s.settings.dark = !s.settings.dark; }),
         view_action("Larger text", Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
         view_action("Smaller text", Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
         view_action("Quit", Key::q, with_ctrl, [](ViewState& s) { s.close = true; }),
@@ -133,6 +134,7 @@ std::string key_text(Key key) {
         case Key::backspace: return "Backspace";
         case Key::equal: return "+";
         case Key::minus: return "−";
+        case Key::comma: return ",";
         case Key::f1: return "F1";
         default: return "";
     }

@@ -1,6 +1,7 @@
 #include "app/views/cards.h"
 
 #include "app/core/labels.h"
+#include "app/core/transformer_lens.h"
 #include "app/views/imgui_compat.h"
 
 #include <algorithm>
@@ -47,6 +48,8 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
     const Heatmap& h = shown.heatmap;
     const Cell cell = slice.cell(spot.first, spot.second);
     text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
+    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, "TransformerLens: " + hook);
     text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second))));
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;

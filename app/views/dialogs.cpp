@@ -3,7 +3,8 @@
 #include "app/views/panels.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <cmath>
 
 namespace decoderscope {
 
@@ -121,6 +122,34 @@ void open_dialog(const Ui& ui, ViewState& state, Commands& commands) {
     if (const auto path = path_field(ui, state, "Open")) commands.push_back(command::OpenModel{*path});
 }
 
+void settings_dialog(const Ui& ui, ViewState& state) {
+    static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
+    text_line(ui.fonts.heading, ui.theme.text, "Settings");
+    ImGui::Dummy({ui.px(360), ui.px(4)});
+    const float start = ImGui::GetCursorPosX();
+    const auto row = [&](const char* label) {
+        ImGui::AlignTextToFramePadding();
+        text_line(ui.fonts.caption, ui.theme.muted, label);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(start + ui.px(120));
+    };
+    row("Theme");
+    if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0) state.settings.dark = clicked == 0;
+    row("Colour map");
+    const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
+    if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
+        state.settings.sequential = clicked == 0 ? ColorMap::viridis : ColorMap::cividis;
+    row("Text size");
+    if (ImGui::Button("−")) state.settings.text_scale = std::max(0.6F, state.settings.text_scale / 1.1F);
+    ImGui::SameLine();
+    text_line(ui.fonts.mono, ui.theme.text, std::to_string(static_cast<int>(std::lround(state.settings.text_scale * 100.0F))) + " %");
+    ImGui::SameLine();
+    if (ImGui::Button("+")) state.settings.text_scale = std::min(3.0F, state.settings.text_scale * 1.1F);
+    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted, "Kept from one start to the next. The monitor's own scale is followed.");
+    if (!state.dialog_opens && pressed(Key::escape)) close(state);
+}
+
 }  // namespace
 
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -139,6 +168,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
             case Dialog::palette: palette_dialog(ui, session, state, commands); break;
             case Dialog::export_file: export_dialog(ui, session, state, commands); break;
             case Dialog::open_model: open_dialog(ui, state, commands); break;
+            case Dialog::settings: settings_dialog(ui, state); break;
             case Dialog::none: break;
         }
         ImGui::EndPopup();

@@ -143,9 +143,9 @@ std::vector<std::uint32_t> packed(const std::vector<Rgba>& colors) {
 }
 
 // One hash of what a picture depends on.
-std::uint64_t version_of(const HeatmapDrawing& d, bool dark, const CellRect& seen, Index width, Index height) {
+std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const CellRect& seen, Index width, Index height) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part : {d.version, static_cast<std::uint64_t>(dark), static_cast<std::uint64_t>(seen.row),
+    for (const auto part : {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential), static_cast<std::uint64_t>(seen.row),
                             static_cast<std::uint64_t>(seen.column), static_cast<std::uint64_t>(seen.rows),
                             static_cast<std::uint64_t>(seen.columns), static_cast<std::uint64_t>(width),
                             static_cast<std::uint64_t>(height)})
@@ -155,14 +155,14 @@ std::uint64_t version_of(const HeatmapDrawing& d, bool dark, const CellRect& see
 
 void draw_cells(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen) {
     const Heatmap& h = d.heatmap;
-    const ColorMap map = default_map(h.scale);
+    const ColorMap map = map_of(ui.theme, h.scale);
     const bool dark = ui.theme.dark;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = box_of(l, seen);
     // Cells smaller than a pixel are reduced, so that no extreme can hide; larger ones are a texture of the seen cells.
     const Index width = std::min<Index>(seen.columns, std::max<Index>(1, static_cast<Index>(l.cells.width())));
     const Index height = std::min<Index>(seen.rows, std::max<Index>(1, static_cast<Index>(l.cells.height())));
-    const std::uint64_t version = version_of(d, dark, seen, width, height);
+    const std::uint64_t version = version_of(d, ui.theme, seen, width, height);
     ImTextureID texture = ui.textures.find(d.key, version);
     if (texture == ImTextureID()) {
         const std::vector<Rgba> colors = reduced_colors(h, seen, height, width, map, dark);
@@ -223,7 +223,7 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const 
     const int digits = digits_that_fit(ui, h, l, seen);
     if (digits == 0) return;
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ColorMap map = default_map(h.scale);
+    const ColorMap map = map_of(ui.theme, h.scale);
     for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
         for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
             const std::string text = short_number_text(static_cast<double>(h.at(row, column)), digits);
@@ -326,7 +326,7 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
     constexpr int kPieces = 48;
     for (int i = 0; i < kPieces; ++i) {
         const auto part = (static_cast<float>(i) + 0.5F) / kPieces;
-        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale, default_map(h.scale), ui.theme.dark);
+        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale, map_of(ui.theme, h.scale), ui.theme.dark);
         list.AddRectFilled({start + length * static_cast<float>(i) / kPieces, middle - ui.px(4)},
                            {start + length * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
     }

@@ -1,5 +1,6 @@
 #include "app/core/explanation_text.h"
 #include "app/core/labels.h"
+#include "app/core/transformer_lens.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
 
@@ -22,9 +23,11 @@ void section(const Ui& ui) {
 
 // ---- the step
 
-void describe_step(const Ui& ui, const Step& step) {
+void describe_step(const Ui& ui, const Plan& plan, const Step& step) {
     const About about = step.operation.about();
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
+    const std::string hook = transformer_lens_name(plan, step);
+    if (!hook.empty()) tooltip(("TransformerLens: " + hook).c_str());
     paragraph(ui.fonts.caption, ui.theme.muted, std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
@@ -180,7 +183,7 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
-    describe_step(ui, session.step());
+    describe_step(ui, session.shown().run->plan(), session.step());
     section(ui);
     inspect_cell(ui, session, state, commands);
     list_edits(ui, session, commands);

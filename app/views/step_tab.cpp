@@ -184,7 +184,7 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
 }
 
 void draw_hint(const Ui& ui, const ViewState& state, Area area) {
-    if (state.hint_done) return;
+    if (state.settings.hint_done) return;
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y}, ui.theme.accent,
               "→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys", area.width());
 }

@@ -13,10 +13,13 @@ class Textures;
 // The colours of the window. One accent; everything else is quiet.
 struct Theme {
     bool dark = true;
+    ColorMap sequential = ColorMap::viridis;
     ImU32 background, panel, raised, line, text, muted, accent, accent_soft, warning, error;
 };
 
-[[nodiscard]] Theme make_theme(bool dark);
+[[nodiscard]] Theme make_theme(bool dark, ColorMap sequential = ColorMap::viridis);
+// The map that a scale is drawn with.
+[[nodiscard]] ColorMap map_of(const Theme& theme, Scale scale);
 
 // What every panel draws with.
 struct Ui {

@@ -1,3 +1,4 @@
+#include "app/core/transformer_lens.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
 
@@ -53,6 +54,8 @@ void hover_mark(const Session& session, const Ui& ui, std::size_t index) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, step.name);
     text_line(ui.fonts.caption, ui.theme.muted, std::string(step.operation.about().name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
+    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
+    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, "TransformerLens: " + hook);
     ImGui::EndTooltip();
 }
 

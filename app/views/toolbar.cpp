@@ -62,13 +62,14 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Light").x + ImGui::CalcTextSize("?").x +
+    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Settings").x + ImGui::CalcTextSize("?").x +
                         ImGui::GetStyle().FramePadding.x * 6;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
     if (ImGui::Button("Export …")) dialog(Dialog::export_file);
     tooltip("Write the heatmap on the stage to a file (Ctrl+E)");
     ImGui::SameLine();
-    if (ImGui::Button(state.dark ? "Light" : "Dark ")) state.dark = !state.dark;
+    if (ImGui::Button("Settings")) dialog(Dialog::settings);
+    tooltip("Theme, colour map, text size (Ctrl+,)");
     ImGui::SameLine();
     if (ImGui::Button("?")) dialog(Dialog::keys);
     tooltip("Keys (F1)");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/session.h"
+#include "app/core/settings.h"
 #include "app/views/diff_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
@@ -46,20 +47,17 @@ private:
 enum class Tab { step, heads, masks, norms, diff };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, palette, export_file, open_model };
+enum class Dialog { none, keys, palette, export_file, open_model, settings };
 
 // What the views remember from frame to frame; nothing of it is the model's.
 struct ViewState {
-    bool dark = true;
-    float text_scale = 1.0F;
-    float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1
+    Settings settings;
     Tab tab = Tab::step;
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is in hand: clicks paint the mask
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
-    bool hint_done = false;
     HeadsTabState heads;
     MasksTabState masks;
     NormsTabState norms;

@@ -49,10 +49,10 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;
-    const float map_edge = whole.low.x + state.map_width * scale;
-    splitter(ui, "map-edge", {{map_edge, top}, {map_edge + bar, bottom}}, state.map_width, 1.0F, 150.0F, most);
-    const float inspector_edge = whole.high.x - state.inspector_width * scale;
-    splitter(ui, "inspector-edge", {{inspector_edge - bar, top}, {inspector_edge, bottom}}, state.inspector_width, -1.0F, 220.0F, most);
+    const float map_edge = whole.low.x + state.settings.map_width * scale;
+    splitter(ui, "map-edge", {{map_edge, top}, {map_edge + bar, bottom}}, state.settings.map_width, 1.0F, 150.0F, most);
+    const float inspector_edge = whole.high.x - state.settings.inspector_width * scale;
+    splitter(ui, "inspector-edge", {{inspector_edge - bar, top}, {inspector_edge, bottom}}, state.settings.inspector_width, -1.0F, 220.0F, most);
 
     draw_map(ui, session, state, {{whole.low.x, top}, {map_edge, bottom}}, commands);
     draw_stage(ui, session, state, {{map_edge + bar, top}, {inspector_edge - bar, bottom}}, commands);
@@ -83,7 +83,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
     draw_panels(ui, session, state, {{0, 0}, size}, commands);
     draw_dialogs(ui, session, state, commands);
     ImGui::End();
-    if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.hint_done = true;
+    if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;
     return commands;
 }
 

@@ -16,7 +16,7 @@ Driver::Driver(std::string_view model, float scale, ImVec2 size)
     fonts_ = load_fonts(*io.Fonts, scale);
     compat::set_default_font(fonts_.text);
     compat::bake_on_cpu(*io.Fonts);
-    apply_style(make_theme(state.dark), scale);
+    apply_style(make_theme(state.settings.dark), scale);
     settle();
 }
 
@@ -25,7 +25,7 @@ Driver::~Driver() = default;
 bool Driver::frame() {
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
-    const Theme theme = make_theme(state.dark);
+    const Theme theme = make_theme(state.settings.dark);
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();
     seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);

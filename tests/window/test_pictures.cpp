@@ -45,7 +45,7 @@ Box result_area(float scale) {
 }
 
 std::uint32_t yellow(const Application& application) {
-    return to_imgui(color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().dark));
+    return to_imgui(color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().settings.dark));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
         for (const bool dark : {true, false}) {
             OffscreenWindow window({.width = static_cast<int>(1280 * scale), .height = static_cast<int>(800 * scale), .scale = scale});
             Application application(make_bundled_model(kDefaultModel));
-            application.state().dark = dark;
+            application.state().settings.dark = dark;
             window.settle(application);
             const std::vector<std::uint32_t> pixels = window.pixels();
             const std::set<std::uint32_t> colors(pixels.begin(), pixels.end());
@@ -77,7 +77,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     Application application(make_bundled_model(kDefaultModel));
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));
-    const ImU32 accent = make_theme(application.state().dark).accent;
+    const ImU32 accent = make_theme(application.state().settings.dark).accent;
     const Box around = {cell.left - 4, cell.top - 4, cell.right + 5, cell.bottom + 5};
     CHECK(box_of(window, accent, around).pixels == 0);
     window.input().click(static_cast<float>(cell.left + cell.right) / 2, static_cast<float>(cell.top + cell.bottom) / 2);

@@ -1,0 +1,74 @@
+#include "app/core/settings.h"
+
+#include "engine/error.h"
+#include "engine/file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+bool flag(const Json& json, const char* key, bool otherwise) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+float length(const Json& json, const char* key, float otherwise, float least, float most) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number()) return otherwise;
+    const auto value = found->get<double>();
+    return std::isfinite(value) ? std::clamp(static_cast<float>(value), least, most) : otherwise;
+}
+
+}  // namespace
+
+std::string settings_path() {
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    const char* home = std::getenv("HOME");
+    if (config != nullptr && *config != '\0') return (fs::path(config) / "decoderscope" / "settings.json").string();
+    if (home != nullptr && *home != '\0') return (fs::path(home) / ".config" / "decoderscope" / "settings.json").string();
+    return {};
+}
+
+Settings load_settings(const std::string& path) {
+    Settings settings;
+    Json json;
+    try {
+        json = Json::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
+    } catch (const Error&) {
+        return settings;
+    }
+    if (!json.is_object()) return settings;
+    settings.dark = flag(json, "dark", settings.dark);
+    settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
+    const auto map = json.find("color_map");
+    if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
+    settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
+    settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
+    settings.hint_done = flag(json, "hint_done", settings.hint_done);
+    return settings;
+}
+
+void save_settings(const std::string& path, const Settings& settings) {
+    std::error_code failed;
+    fs::create_directories(fs::path(path).parent_path(), failed);
+    const Json json = {{"dark", settings.dark},
+                       {"text_scale", settings.text_scale},
+                       {"color_map", color_map_name(settings.sequential)},
+                       {"map_width", settings.map_width},
+                       {"inspector_width", settings.inspector_width},
+                       {"hint_done", settings.hint_done}};
+    write_whole(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+}
+
+}  // namespace decoderscope
