@@ -10,15 +10,13 @@ is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
 }
 
-# Runs a command as root; fails where nobody lets us.
+may_be_root() {
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null
+}
+
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        env DEBIAN_FRONTEND=noninteractive "$@"
-    elif command -v sudo >/dev/null; then
-        sudo env DEBIAN_FRONTEND=noninteractive "$@"
-    else
-        return 1
-    fi
+    [ "$(id -u)" -eq 0 ] || set -- sudo "$@"
+    "$@"
 }
 
 # Installs the packages that are missing. Where it can't, names them in one sentence and ends the script.
@@ -32,9 +30,12 @@ install_missing() {
         is_installed "$package" || missing="$missing $package"
     done
     [ -z "$missing" ] && return
-    echo "Installing$missing ..." >&2
-    as_root apt-get update -qq >/dev/null || true # an old list may do
-    as_root apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
+    if may_be_root; then
+        echo "Installing$missing ..." >&2
+        as_root apt-get update -qq >/dev/null || true # an old list may do
+        as_root env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
+    fi
     echo "These Debian packages are missing, and could not be installed:$missing" >&2
     exit 1
 }

@@ -3,8 +3,11 @@
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
+#include "engine/model/hugging_face.h"
 #include "engine/model/safetensors.h"
+#include "engine/model/state_dict.h"
 
 #include <algorithm>
 #include <bit>
@@ -63,17 +66,56 @@ void check_weights(const Weights& weights, const Config& config) {
         if (!known.contains(name)) throw Error(name + ": this configuration has no such tensor");
 }
 
-std::shared_ptr<const Model> load_folder(const std::string& folder, const Overrides& overrides) {
-    const std::string config_path = (fs::path(folder) / "config.json").string();
-    const std::string weights_path = (fs::path(folder) / "model.safetensors").string();
-    Model model{.name = folder, .config_json = read_text(config_path)};
-    const Config config = naming_file(config_path, [&] { return model.config(overrides); });
-    model.weights = read_weights(SafetensorsFile(weights_path));
+// Hugging Face's GPT-2 has no bias on a head of its own; with a bias of zeros it computes the same.
+void add_missing_head_bias(Weights& weights, const Config& config) {
+    const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
+    if (!own_head || weights.contains("lm_head.bias")) return;
+    const std::vector<float> zeros(static_cast<std::size_t>(config.vocab_size));
+    weights.emplace("lm_head.bias", Tensor({{axis::out, config.vocab_size}}, zeros));
+}
+
+// The pieces of the vocabulary, where a plain list of them lies beside the model: strings, or objects with a "piece".
+std::vector<std::string> read_pieces(const fs::path& folder) {
+    const std::string path = (folder / "pieces.json").string();
+    if (!fs::exists(path)) return {};
+    return naming_file(path, [&] {
+        const nlohmann::json list = parse_json(read_text(path), "a list of pieces");
+        if (!list.is_array()) throw Error("expected a JSON list of pieces, one a token");
+        std::vector<std::string> pieces;
+        for (const nlohmann::json& item : list) {
+            const nlohmann::json piece = item.is_object() ? item.value("piece", nlohmann::json()) : item;
+            if (!piece.is_string())
+                throw Error("piece " + std::to_string(pieces.size()) + ": expected a string, or an object with a \"piece\"");
+            pieces.push_back(piece.get<std::string>());
+        }
+        return pieces;
+    });
+}
+
+// The configuration as it stands in the folder, or, where there is none, what the weights say of it.
+std::string read_config(const fs::path& folder, const Weights& weights) {
+    const std::string path = (folder / "config.json").string();
+    if (!fs::exists(path)) return inferred_config(weights);
+    return naming_file(path, [&] { return from_hugging_face(read_text(path)); });
+}
+
+std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weights_file, const Overrides& overrides) {
+    const std::string weights_path = weights_file.string();
+    const bool configured = fs::exists(folder / "config.json");
+    Model model{.name = configured ? folder.string() : weights_path};
+    const Weights stored = read_weights(SafetensorsFile(weights_path));
+    model.weights = naming_file(weights_path, [&] { return canonical_weights(stored); });
+    model.config_json = read_config(folder, model.weights);
+    const std::string config_path = (folder / "config.json").string();
+    const std::string read_off = config_path + " (missing; read off " + weights_file.filename().string() + " instead)";
+    const Config config = naming_file(configured ? config_path : read_off, [&] { return model.config(overrides); });
     naming_file(weights_path, [&] {
         check_tied_head(model.weights, config);
+        add_missing_head_bias(model.weights, config);
         check_weights(model.weights, config);
     });
-    const std::string example_path = (fs::path(folder) / "inputs.safetensors").string();
+    model.vocabulary = read_pieces(folder);
+    const std::string example_path = (folder / "inputs.safetensors").string();
     model.example = fs::exists(example_path) ? load_inputs(example_path, config) : example_inputs(config, 0);
     return std::make_shared<const Model>(std::move(model));
 }
@@ -83,7 +125,9 @@ std::shared_ptr<const Model> load_folder(const std::string& folder, const Overri
 std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides) {
     if (auto bundled = make_bundled_model(name_or_path)) return bundled;
     std::error_code failed;
-    if (fs::is_directory(name_or_path, failed)) return load_folder(name_or_path, overrides);
+    const fs::path path = name_or_path;
+    if (fs::is_directory(path, failed)) return load(path, path / "model.safetensors", overrides);
+    if (path.extension() == ".safetensors") return load(path.parent_path(), path, overrides);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error(name_or_path + ": no such model; expected a folder with config.json and model.safetensors, or one of " + names);

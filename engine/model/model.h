@@ -22,7 +22,9 @@ struct Model {
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };
 
-// A folder with config.json and model.safetensors, or a bundled model's name. Throws Error naming the file, the key or
+// A folder with config.json and model.safetensors as Hugging Face lays one out (GPT-2's and Llama's configurations are
+// read, too), a state_dict saved as safetensors alone, or a bundled model's name. What a state_dict can't say of the
+// configuration (nhead at least) the overrides must. Throws Error naming the file, the key or
 // tensor, and what was expected: a missing, a surplus or a misshapen tensor is one.
 [[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {});
 
