@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kPatience{12};
 
 }  // namespace
 
-Application::Application(std::shared_ptr<const Model> model, std::function<void()> wake)
-    : session_(std::move(model), std::move(wake)) {}
+Application::Application(Scenario scenario, std::function<void()> wake)
+    : session_(std::move(scenario), std::move(wake)) {}
 
 void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
 
@@ -88,7 +88,7 @@ std::string picture(OffscreenWindow& window, Application& application, const std
 
 }  // namespace
 
-std::vector<std::string> draw_tour(std::shared_ptr<const Model> model, const std::string& folder) {
+std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder) {
     struct Stop {
         const char* file;
         std::string step;
@@ -103,7 +103,7 @@ std::vector<std::string> draw_tour(std::shared_ptr<const Model> model, const std
     std::filesystem::create_directories(folder, failed);
     if (failed) throw Error(folder + ": cannot be made: " + failed.message());
     OffscreenWindow window({.width = 1280, .height = 800});
-    Application application(std::move(model));
+    Application application(std::move(scenario));
     std::vector<std::string> files;
     for (const Stop& stop : stops) {
         Session& session = application.session();

@@ -14,7 +14,7 @@ struct Fonts;
 // The program as the window sees it: each frame draws the session and applies what the person asked for.
 class Application : public Frontend {
 public:
-    explicit Application(std::shared_ptr<const Model> model, std::function<void()> wake = {});
+    explicit Application(Scenario scenario, std::function<void()> wake = {});
 
     bool frame(Textures& textures) override;
     void use_fonts(const Fonts& fonts) override;
@@ -45,6 +45,6 @@ private:
 
 // Draws the tour of a model into a folder: the opening, a cell explained, the mask, the MLP, the last step, as PNG files.
 // Returns their paths. Throws Error where the machine cannot draw without a screen or the folder can't be written.
-[[nodiscard]] std::vector<std::string> draw_tour(std::shared_ptr<const Model> model, const std::string& folder);
+[[nodiscard]] std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder);
 
 }  // namespace decoderscope

@@ -29,9 +29,9 @@ struct RunOptions {
     std::optional<std::uint64_t> dropout_seed;
 };
 
+constexpr const char* kModelHelp = "a bundled model's name, or a folder with config.json and model.safetensors";
+
 void add_run_options(CLI::App& command, RunOptions& options) {
-    command.add_option("MODEL", options.model, "a bundled model's name, or a folder with config.json and model.safetensors")
-        ->required();
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
     auto* text = command.add_option("--text", options.text, "text instead of a file, for a model with a vocabulary");
     auto* tokens = command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
@@ -102,7 +102,11 @@ void list_models(std::ostream& out) {
 
 void trace(const RunOptions& options, const std::string& path, const std::vector<std::string>& asked) {
     const Scenario scenario = scenario_of(options);
-    write_safetensors(path, recorded_tensors(*run_of(scenario, options, asked)));
+    const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
+    for (const std::string& name : asked)
+        if (name != "*" && run->plan().find(name) == nullptr)
+            throw Error(name + ": this run has no such tensor; expected a name such as blocks.0.attn.result");
+    write_safetensors(path, recorded_tensors(*run));
 }
 
 struct ExportOptions {
@@ -153,22 +157,25 @@ void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) 
 
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
     CliResult result;
-    std::function<void()> work = [&] { result.open_window = true; };
+    RunOptions run;
+    std::string tour;
+    std::function<void()> work = [&] { result.window = WindowRequest{scenario_of(run), tour}; };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);
     app.require_subcommand(0, 1);
-    app.add_option("--model", result.window.model, "the model that the window opens on");
-    app.add_option("--inputs", result.window.inputs, "safetensors file to run it on");
-    app.add_option("--tour", result.window.tour, "draw the tour of the model into this folder instead of opening a window");
+    run.model = kDefaultModel;
+    app.add_option("--model", run.model, std::string(kModelHelp) + "; what the window opens on");
+    add_run_options(app, run);
+    app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 
     CLI::App* models = app.add_subcommand("models", "List the bundled models, a line each");
     models->callback([&] { work = [&] { list_models(out); }; });
 
-    RunOptions run;
     std::string trace_path;
     std::vector<std::string> asked;
     CLI::App* tracing = app.add_subcommand("trace", "Run a model and write every recorded tensor to one safetensors file");
+    tracing->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*tracing, run);
     tracing->add_option("--out", trace_path, "the safetensors file to write")->required();
     tracing->add_option("--ask", asked, "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
@@ -178,6 +185,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     ExportOptions wanted;
     CLI::App* exporting = app.add_subcommand("export", "Write one heatmap as .png, .svg, .csv, .npy or .json");
+    exporting->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*exporting, run);
     exporting->add_option("--tensor", wanted.tensor, "the tensor's name, such as blocks.0.attn.pattern")->required();
     exporting->add_option("--out", wanted.path, "the file to write; its ending is the format")
@@ -192,6 +200,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     int repeat = 10;
     bool json = false;
     CLI::App* benching = app.add_subcommand("bench", "Time the recorded forward pass");
+    benching->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*benching, run);
     benching->add_option("--repeat", repeat, "how many timed runs (10)")->check(CLI::Range(1, 1'000'000));
     benching->add_flag("--json", json, "print the result as JSON");

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "app/core/scenario.h"
+
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -8,15 +11,13 @@ namespace decoderscope {
 
 // What the command line asks for beside its own commands: the window.
 struct WindowRequest {
-    std::string model;  // empty: the default one
-    std::string inputs;
+    Scenario scenario;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
 };
 
 // What a command line came to.
 struct CliResult {
-    bool open_window = false;
-    WindowRequest window;
+    std::optional<WindowRequest> window;  // what is left to do: to open it
     int status = 0;  // 0 done, 1 the work failed, 2 the command line was wrong
 };
 

@@ -5,7 +5,6 @@
 #include "app/core/settings.h"
 #include "app/window.h"
 #include "engine/error.h"
-#include "engine/model/bundled.h"
 
 #include <exception>
 #include <iostream>
@@ -14,12 +13,11 @@ namespace {
 
 int show(const decoderscope::WindowRequest& request) {
     using namespace decoderscope;
-    const std::string name = request.model.empty() ? std::string(kDefaultModel) : request.model;
     if (!request.tour.empty()) {
-        for (const std::string& file : draw_tour(load_model(name), request.tour)) std::cout << file << '\n';
+        for (const std::string& file : draw_tour(request.scenario, request.tour)) std::cout << file << '\n';
         return 0;
     }
-    Application application(load_model(name), wake_window);
+    Application application(request.scenario, wake_window);
     application.remember_settings(settings_path());
     return run_window(application);
 }
@@ -30,7 +28,7 @@ int main(int count, char** values) {
     try {
         const std::vector<std::string> arguments(values + 1, values + count);
         const decoderscope::CliResult result = decoderscope::run_cli(arguments, std::cout, std::cerr);
-        return result.open_window ? show(result.window) : result.status;
+        return result.window ? show(*result.window) : result.status;
     } catch (const decoderscope::Error& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {

@@ -214,8 +214,10 @@ const Companion* Snapshot::companion(const std::string& name) const {
     return found != companions.end() && found->second.run ? &found->second : nullptr;
 }
 
-Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake) : worker_(std::move(wake)) {
-    scenario_ = scenario_of(std::move(model));
+Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
+    : Session(scenario_of(std::move(model)), std::move(wake)) {}
+
+Session::Session(Scenario scenario, std::function<void()> wake) : worker_(std::move(wake)), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
     finish();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");

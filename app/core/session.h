@@ -52,7 +52,9 @@ struct Message {
 // One person's work: what is run, where they look, and the way back. Every change goes through apply().
 class Session {
 public:
-    // Opens on a model and computes it. `wake` is called from another thread when something new is there to show.
+    // Opens on a scenario and computes it. `wake` is called from another thread when something new is there to show.
+    // Throws Error where it can't be run.
+    explicit Session(Scenario scenario, std::function<void()> wake = {});
     explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
 
     // Does what was asked. What fails leaves everything as it was, and a message.

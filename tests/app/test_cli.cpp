@@ -25,7 +25,7 @@ struct Outcome {
 Outcome run(const std::vector<std::string>& arguments) {
     std::ostringstream out, err;
     const CliResult result = run_cli(arguments, out, err);
-    return {result.status, result.open_window, out.str(), err.str()};
+    return {result.status, result.window.has_value(), out.str(), err.str()};
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -37,7 +37,8 @@ bool one_line(const std::string& text) { return !text.empty() && text.find('\n')
 
 TEST_CASE("without a command the window is opened") {
     CHECK(run({}).window);
-    CHECK(run({"--model", "causal-lm"}).window);
+    CHECK(run({"--model", "causal-lm", "--tokens", "1 2", "--set", "norm_first=true"}).window);
+    CHECK(run({"--model", "no-such-model"}).status == 1);
     CHECK_FALSE(run({"models"}).window);
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
     for (const float scale : {1.0F, 2.0F}) {
         for (const bool dark : {true, false}) {
             OffscreenWindow window({.width = static_cast<int>(1280 * scale), .height = static_cast<int>(800 * scale), .scale = scale});
-            Application application(make_bundled_model(kDefaultModel));
+            Application application(scenario_of(make_bundled_model(kDefaultModel)));
             application.state().settings.dark = dark;
             window.settle(application);
             const std::vector<std::uint32_t> pixels = window.pixels();
@@ -74,7 +74,7 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
 TEST_CASE("a selected cell is outlined in the accent colour, and a head switched off changes the picture", "[window]") {
     if (!OffscreenWindow::available()) return;
     OffscreenWindow window({.width = 1280, .height = 800});
-    Application application(make_bundled_model(kDefaultModel));
+    Application application(scenario_of(make_bundled_model(kDefaultModel)));
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));
     const ImU32 accent = make_theme(application.state().settings.dark).accent;
@@ -107,7 +107,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
 TEST_CASE("the tour draws its pictures and names them", "[window]") {
     if (!OffscreenWindow::available()) return;
     const testing::TemporaryFolder folder;
-    const std::vector<std::string> files = draw_tour(make_bundled_model("pre-ln-layer"), folder.path() + "/tour");
+    const std::vector<std::string> files = draw_tour(scenario_of(make_bundled_model("pre-ln-layer")), folder.path() + "/tour");
     CHECK(files.size() >= 5);
     for (const std::string& file : files) CHECK(std::filesystem::file_size(file) > 10'000);
 }
