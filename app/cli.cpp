@@ -56,28 +56,19 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
     return overrides;
 }
 
-template <class Work>
-auto naming_file(const std::string& path, Work work) {
-    try {
-        return work();
-    } catch (const Error& error) {
-        throw Error(path + ": " + error.what());
-    }
-}
-
 Scenario scenario_of(const RunOptions& options) {
     const Overrides overrides = overrides_of(options.settings);
     Scenario scenario = scenario_of(load_model(options.model, overrides));
     scenario.overrides = overrides;
     scenario.dropout_seed = options.dropout_seed;
-    const Config config = naming_file("--set", [&] { return scenario.config(); });
+    const Config config = naming("--set", [&] { return scenario.config(); });
     if (!options.inputs.empty()) scenario.inputs = load_inputs(options.inputs, config);
     if (!options.text.empty()) scenario.inputs = inputs_from_text(*scenario.model, scenario.inputs, options.text);
     if (!options.tokens.empty()) scenario.inputs = inputs_from_tokens(scenario.inputs, options.tokens);
     if (!options.encoder_tokens.empty())
         scenario.inputs = inputs_from_encoder_tokens(scenario.inputs, options.encoder_tokens);
     if (!options.edits.empty())
-        scenario.edits = naming_file(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+        scenario.edits = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
     return scenario;
 }
 
@@ -87,7 +78,7 @@ std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const Ru
     Scenario unedited = scenario;
     unedited.edits.clear();
     static_cast<void>(plan_of(unedited));  // what is wrong without the edits is not theirs
-    return naming_file(options.edits, [&] { return plan_of(scenario); });
+    return naming(options.edits, [&] { return plan_of(scenario); });
 }
 
 std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options, std::vector<std::string> asked = {}) {

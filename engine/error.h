@@ -13,4 +13,14 @@ public:
     explicit Error(const std::string& message);
 };
 
+// Runs `work`; an Error out of it gets the name of the file (or whatever else) that it is about put in front.
+template <class Work>
+auto naming(const std::string& what, Work work) {
+    try {
+        return work();
+    } catch (const Error& error) {
+        throw Error(what + ": " + error.what());
+    }
+}
+
 }  // namespace decoderscope

@@ -12,29 +12,28 @@ namespace {
 
 // ---- tensors of an example
 
-Tensor uniform(std::uint64_t seed, std::string_view name, Axes axes) {
+// A tensor whose numbers come one by one from the stream of its name.
+template <class Draw>
+Tensor random_tensor(std::uint64_t seed, std::string_view name, Axes axes, Draw draw) {
     const RandomStream random(seed, name);
     Tensor tensor(std::move(axes));
     std::uint64_t i = 0;
-    for (float& value : tensor.writable()) value = static_cast<float>(random.uniform(i++));
+    for (float& value : tensor.writable()) value = static_cast<float>(draw(random, i++));
     return tensor;
+}
+
+Tensor uniform(std::uint64_t seed, std::string_view name, Axes axes) {
+    return random_tensor(seed, name, std::move(axes), [](const RandomStream& random, std::uint64_t i) { return random.uniform(i); });
 }
 
 Tensor normal(std::uint64_t seed, std::string_view name, Axes axes) {
-    const RandomStream random(seed, name);
-    Tensor tensor(std::move(axes));
-    std::uint64_t i = 0;
-    for (float& value : tensor.writable()) value = static_cast<float>(random.normal(i++));
-    return tensor;
+    return random_tensor(seed, name, std::move(axes), [](const RandomStream& random, std::uint64_t i) { return random.normal(i); });
 }
 
 Tensor random_tokens(std::uint64_t seed, std::string_view name, Axes axes, Index vocab_size) {
-    const RandomStream random(seed, name);
-    Tensor tensor(std::move(axes));
-    std::uint64_t i = 0;
-    for (float& value : tensor.writable())
-        value = static_cast<float>(std::floor(random.uniform(i++) * static_cast<double>(vocab_size)));
-    return tensor;
+    return random_tensor(seed, name, std::move(axes), [=](const RandomStream& random, std::uint64_t i) {
+        return std::floor(random.uniform(i) * static_cast<double>(vocab_size));
+    });
 }
 
 Axes target(Index batch, Index pos) { return {{axis::batch, batch}, {axis::pos, pos}}; }

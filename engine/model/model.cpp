@@ -21,16 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Runs `work`; an Error out of it gets the file's name put before it.
-template <class Work>
-auto naming_file(const std::string& path, Work work) {
-    try {
-        return work();
-    } catch (const Error& error) {
-        throw Error(path + ": " + error.what());
-    }
-}
-
 Weights read_weights(const SafetensorsFile& file) {
     Weights weights;
     for (const auto& [name, entry] : file.entries()) weights.emplace(name, file.floats(name));
@@ -78,7 +68,7 @@ void add_missing_head_bias(Weights& weights, const Config& config) {
 std::vector<std::string> read_pieces(const fs::path& folder) {
     const std::string path = (folder / "pieces.json").string();
     if (!fs::exists(path)) return {};
-    return naming_file(path, [&] {
+    return naming(path, [&] {
         const nlohmann::json list = parse_json(read_text(path), "a list of pieces");
         if (!list.is_array()) throw Error("expected a JSON list of pieces, one a token");
         std::vector<std::string> pieces;
@@ -96,7 +86,7 @@ std::vector<std::string> read_pieces(const fs::path& folder) {
 std::string read_config(const fs::path& folder, const Weights& weights) {
     const std::string path = (folder / "config.json").string();
     if (!fs::exists(path)) return inferred_config(weights);
-    return naming_file(path, [&] { return from_hugging_face(read_text(path)); });
+    return naming(path, [&] { return from_hugging_face(read_text(path)); });
 }
 
 std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weights_file, const Overrides& overrides) {
@@ -104,12 +94,12 @@ std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weight
     const bool configured = fs::exists(folder / "config.json");
     Model model{.name = configured ? folder.string() : weights_path};
     const Weights stored = read_weights(SafetensorsFile(weights_path));
-    model.weights = naming_file(weights_path, [&] { return canonical_weights(stored); });
+    model.weights = naming(weights_path, [&] { return canonical_weights(stored); });
     model.config_json = read_config(folder, model.weights);
     const std::string config_path = (folder / "config.json").string();
     const std::string read_off = config_path + " (missing; read off " + weights_file.filename().string() + " instead)";
-    const Config config = naming_file(configured ? config_path : read_off, [&] { return model.config(overrides); });
-    naming_file(weights_path, [&] {
+    const Config config = naming(configured ? config_path : read_off, [&] { return model.config(overrides); });
+    naming(weights_path, [&] {
         check_tied_head(model.weights, config);
         add_missing_head_bias(model.weights, config);
         check_weights(model.weights, config);
