@@ -4,7 +4,9 @@
 #include "engine/model/model.h"
 #include "engine/run.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,11 +41,26 @@ struct Variation {
 
     bool operator==(const Variation&) const = default;
 };
+// Without weights for the added blocks, which take long to make: deepened() does that.
 [[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
 
-// The model with this many decoder blocks: fewer, or more with fresh weights as PyTorch would initialise them.
+// The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept. Safe
+// to use from several threads.
+class FreshWeights {
+public:
+    [[nodiscard]] Tensor get(const Declared& parameter);
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, Tensor> made_;
+};
+
+// The model with this many decoder blocks: fewer, or more with fresh weights.
 [[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                                       Index layers);
+                                                       Index layers, FreshWeights& fresh);
+
+// The scenario with every weight that its configuration asks for.
+[[nodiscard]] Scenario deepened(Scenario scenario, FreshWeights& fresh);
 
 // Throws Error where the configuration, the inputs and the edits don't fit together.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario);

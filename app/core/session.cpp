@@ -284,7 +284,12 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
         try {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
-            tasks[name] = {plan_of(companion.scenario), companion.run};
+            if (companion.variation.layers)
+                tasks[name] = {nullptr, companion.run, [fresh = fresh_weights_, scenario = companion.scenario] {
+                                   return plan_of(deepened(scenario, *fresh));
+                               }};
+            else
+                tasks[name] = {plan_of(companion.scenario), companion.run, {}};
         } catch (const Error& error) {
             companion.error = error.what();
             companion.run = nullptr;
