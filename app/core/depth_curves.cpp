@@ -101,28 +101,31 @@ void add_point(std::vector<DepthCurve>& curves, const Step& step, Meaning meanin
     curve->points.push_back({depth, value, step.name});
 }
 
-void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
-                    DepthCurves& curves) {
-    std::vector<Ref> stream;
+// What enters a block lies at its number, what it hands over at the next, its sums evenly between.
+void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth, DepthCurves& curves) {
+    const auto add = [&](double at, const Step& step) {
+        curves.stream.points.push_back({at, mean_length(rows, run.value(step.id)), step.name});
+    };
+    add(depth, *steps.front());
+    const auto sums = static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    double number = 0.0;
     for (const Ref step : steps)
-        if (is_sum(*step) || step->name.ends_with(".resid_pre")) stream.push_back(step);
-    for (std::size_t i = 0; i < stream.size(); ++i) {
-        const double at = depth + static_cast<double>(i) / static_cast<double>(stream.size());
-        curves.stream.points.push_back({at, mean_length(rows, run.value(stream[i]->id)), stream[i]->name});
-    }
+        if (is_sum(*step)) add(depth + ++number / sums, *step);
 }
 
-void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
-                       DepthCurves& curves) {
+// A sublayer lies in the middle between the two sums around it, and so does its norm.
+void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth, DepthCurves& curves) {
+    const auto sums = static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.as<NormScale>() != nullptr)
-            add_point(curves.scales, *step, Meaning::norm, depth, mean_value(rows, run.value(step->id)));
+            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums, mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const Step& update = run.plan()[step->operands[1]];
         const Tensor& added = run.value(update.id);
-        add_point(curves.updates, update, update.meaning, depth, mean_length(rows, added));
-        add_point(curves.ratios, update, update.meaning, depth,
-                  mean_ratio(rows, added, run.value(step->operands[0])));
+        const double at = depth + (sum++ + 0.5) / sums;
+        add_point(curves.updates, update, update.meaning, at, mean_length(rows, added));
+        add_point(curves.ratios, update, update.meaning, at, mean_ratio(rows, added, run.value(step->operands[0])));
     }
 }
 
@@ -156,10 +159,13 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
         entered = steps.front();
         left = steps.back();
         curves.cosines.points.push_back(
-            {depth, mean_cosine(rows, run.value(entered->id), run.value(left->id)), entered->name});
+            {depth + 0.5, mean_cosine(rows, run.value(entered->id), run.value(left->id)), entered->name});
         if (curves.blocks == 0) curves.entering = mean_length(rows, run.value(entered->id));
         curves.leaving = mean_length(rows, run.value(left->id));
     }
+    // Post-Norm normalises the last sum before it leaves.
+    if (left != nullptr && curves.stream.points.back().step != left->name)
+        curves.stream.points.push_back({static_cast<double>(curves.blocks), curves.leaving, left->name});
     return curves;
 }
 
@@ -168,8 +174,8 @@ std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
     std::string text = "Pre-Norm: the stream " + fold_text(pre.growth()) + " over " + std::to_string(pre.blocks) +
                        (pre.blocks == 1 ? " block" : " blocks") + ". Post-Norm: it " + fold_text(post.growth()) + ".";
     if (!pre.ratios.empty() && !post.ratios.empty())
-        text += " The last update is " + last_ratio(pre) + " as long as the stream under Pre-Norm, " +
-                last_ratio(post) + " under Post-Norm.";
+        text += " The last update is " + last_ratio(pre) + " of the stream under Pre-Norm, " + last_ratio(post) +
+                " under Post-Norm.";
     return text;
 }
 

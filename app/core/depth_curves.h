@@ -9,7 +9,7 @@ namespace decoderscope {
 
 // One number of a curve by depth, and the step that it was measured on.
 struct DepthPoint {
-    double depth = 0.0;  // in blocks: 2 is what enters block 2, 2.5 lies in the middle of it
+    double depth = 0.0;  // in blocks: block 2 lies from 2 to 3
     double value = 0.0;
     std::string step;  // "blocks.2.resid_mid"
 };
@@ -24,7 +24,7 @@ struct DepthCurve {
 // every value is a mean over the rows (batch and position) that are not padding.
 struct DepthCurves {
     Index blocks = 0;
-    DepthCurve stream;                // length of resid_pre and of each residual sum
+    DepthCurve stream;                // length of resid_pre, of each residual sum and of what leaves the last block
     std::vector<DepthCurve> updates;  // length of what each sublayer adds to the stream, after its dropout
     std::vector<DepthCurve> ratios;   // that length over the length of the row that it is added to
     std::vector<DepthCurve> scales;   // lnN.scale: what each norm divides by

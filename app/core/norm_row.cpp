@@ -35,15 +35,18 @@ double length(const std::vector<float>& row) {
 }
 
 void measure(NormRow& row) {
+    const auto deviation = [&](const std::vector<float>& values, double mean) {
+        return std::sqrt(mean_square_about(values, row.centred ? mean : 0.0));
+    };
     row.mean = mean_of(row.before);
-    const double centre = row.centred ? row.mean : 0.0;
-    row.variance = mean_square_about(row.before, centre);
+    row.centre = row.centred ? row.mean : 0.0;
+    row.variance = mean_square_about(row.before, row.centre);
     row.deviation = std::sqrt(row.variance);
-    for (const float x : row.before) row.unit.push_back(static_cast<float>((static_cast<double>(x) - centre) / row.scale));
+    for (const float x : row.before) row.unit.push_back(static_cast<float>((static_cast<double>(x) - row.centre) / row.scale));
     row.unit_mean = mean_of(row.unit);
-    row.unit_deviation = std::sqrt(mean_square_about(row.unit, row.unit_mean));
+    row.unit_deviation = deviation(row.unit, row.unit_mean);
     row.after_mean = mean_of(row.after);
-    row.after_deviation = std::sqrt(mean_square_about(row.after, row.after_mean));
+    row.after_deviation = deviation(row.after, row.after_mean);
     row.length_before = length(row.before);
     row.length_after = length(row.after);
 }

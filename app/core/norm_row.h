@@ -19,12 +19,13 @@ struct NormRow {
     std::vector<float> gain, shift;  // learned, a number a column; no shift under RMSNorm and without biases
     std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"
     double mean = 0.0;          // of `before`
-    double variance = 0.0;      // about the mean, over n; for RMSNorm the mean of the squares
-    double deviation = 0.0;     // √variance
+    double centre = 0.0;        // what the norm takes off: the mean; nothing under RMSNorm
+    double variance = 0.0;      // the mean square of the distance from the centre, over n
+    double deviation = 0.0;     // √variance: the standard deviation; under RMSNorm the root mean square
     double eps = 0.0;
     double scale = 1.0;         // √(variance + eps), as recorded
-    double unit_mean = 0.0, unit_deviation = 0.0;    // of `unit`
-    double after_mean = 0.0, after_deviation = 0.0;  // of `after`
+    // Of `unit` and `after`; the deviations about the mean, under RMSNorm about zero.
+    double unit_mean = 0.0, unit_deviation = 0.0, after_mean = 0.0, after_deviation = 0.0;
     double length_before = 0.0, length_after = 0.0;  // L2
 };
 

@@ -43,7 +43,7 @@ Plot lay_out(const Ui& ui, const DepthChart& chart, Area area) {
     float labels = 0.0F;
     for (const double tick : plot.axis.ticks)
         labels = std::max(labels, compat::text_size(ui.fonts.mono_small, tick_text(tick)).x);
-    plot.area = {{std::floor(area.low.x + labels + ui.px(6)), std::floor(area.low.y + line * 2 + ui.px(14))},
+    plot.area = {{std::floor(area.low.x + labels + ui.px(6)), std::floor(area.low.y + line * 2 + ui.px(18))},
                  {area.high.x - ui.px(6), std::floor(area.high.y - line - ui.px(4))}};
     return plot;
 }
@@ -78,9 +78,9 @@ void draw_blocks(const Ui& ui, const Plot& plot, Index blocks) {
 }
 
 void draw_frame(const Ui& ui, const DepthChart& chart, const Plot& plot, Area area) {
-    draw_text(ui, ui.fonts.text, {area.low.x, area.low.y - ui.px(2)}, ui.theme.text, chart.title, area.width());
-    const std::string caption = std::string(chart.caption) + (plot.axis.logarithmic ? ", log scale" : "");
-    const float y = area.low.y + compat::font_size(ui.fonts.text);
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, chart.title, area.width());
+    const std::string caption = std::string(chart.caption) + (plot.axis.logarithmic ? ", log" : "");
+    const float y = area.low.y + compat::font_size(ui.fonts.text) + ui.px(3);
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption, area.width());
     draw_ticks(ui, plot);
     draw_blocks(ui, plot, std::max<Index>(chart.blocks, 1));
@@ -108,8 +108,8 @@ void draw_dashed(ImDrawList& list, std::span<const ImVec2> points, ImU32 color, 
 
 void draw_stroke(const Ui& ui, std::span<const ImVec2> points, ImU32 color, bool dashed) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    if (dashed) draw_dashed(list, points, color, ui.px(1.75F), ui.px(5));
-    else compat::add_polyline(list, points, color, ui.px(2));
+    if (dashed) draw_dashed(list, points, color, ui.px(1.5F), ui.px(5));
+    else compat::add_polyline(list, points, color, ui.px(1.75F));
 }
 
 // A point of its own: filled where the line is solid, hollow where it is dashed.
@@ -129,12 +129,15 @@ void draw_curve(const Ui& ui, const Plot& plot, const ChartLine& line) {
             piece.clear();
             continue;
         }
-        piece.emplace_back(plot.x(point.depth), plot.y(point.value));
-        all.push_back(piece.back());
+        const ImVec2 at = {plot.x(point.depth), plot.y(point.value)};
+        // What leaves a block enters the next: the same point twice would leave a burr on the line.
+        if (!piece.empty() && std::abs(piece.back().x - at.x) + std::abs(piece.back().y - at.y) < 0.5F) continue;
+        piece.push_back(at);
+        all.push_back(at);
     }
     draw_stroke(ui, piece, line.color, line.dashed);
     const float room = all.empty() ? 0.0F : plot.area.width() / static_cast<float>(all.size());
-    if (room < ui.px(12)) return;
+    if (room < ui.px(14)) return;
     for (const ImVec2 at : all) draw_dot(ui, at, line.color, line.dashed, ui.px(2.5F));
 }
 

@@ -42,7 +42,7 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
     std::vector<DepthChart> charts = {
         {"stream", "Residual stream", "length of x", {}, blocks},
         {"update", "Updates", "length of f(x)", {}, blocks},
-        {"ratio", "Update ÷ stream", "how much a sublayer moves x", {}, blocks},
+        {"ratio", "Update ÷ stream", "how far it moves x", {}, blocks},
         {"scale", "Scale of the norms", "what they divide by", {}, blocks},
         {"cosine", "From block to block", "cosine of x before and after", {}, blocks, false},
     };
@@ -54,8 +54,17 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
     return charts;
 }
 
+// The step under the mouse that the model has which the window shows; nullptr in blocks that are only stacked here.
+const DepthPoint* reachable_point(const Session& session, const DepthChart& chart, double depth) {
+    for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
+        const DepthPoint* point = nearest_point(line->curve, depth);
+        if (point != nullptr && session.shown().run->plan().find(point->step) != nullptr) return point;
+    }
+    return nullptr;
+}
+
 // What the curves are at the depth pointed at.
-void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth) {
+void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool reachable) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, chart.title);
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
@@ -65,18 +74,8 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth) {
         ImGui::SameLine(ui.px(72));
         text_line(ui.fonts.caption, ui.theme.muted, std::string(line->dashed ? "Post-Norm  " : "Pre-Norm  ") + point->step);
     }
-    text_line(ui.fonts.caption, ui.theme.muted, "Click to go there");
+    text_line(ui.fonts.caption, ui.theme.muted, reachable ? "Click to go there" : "A block with fresh weights, stacked here only");
     ImGui::EndTooltip();
-}
-
-// The step under the mouse, where the model that the window shows has it: the deeper blocks are only stacked here.
-void go_to_point(const Session& session, const DepthChart& chart, double depth, Commands& commands) {
-    for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
-        const DepthPoint* point = nearest_point(line->curve, depth);
-        if (point == nullptr || session.shown().run->plan().find(point->step) == nullptr) continue;
-        commands.push_back(command::GoTo{point->step});
-        return;
-    }
 }
 
 // ---- what stroke and colour mean
@@ -111,7 +110,7 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     for (const DepthCurve& curve : both.pre.updates) legend.swatch(update_color(ui, curve), sublayer_title(curve.name));
     std::string norms;
     for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
-    if (both.pre.scales.size() > 1) norms += ", paling";
+    if (both.pre.scales.size() > 1) norms += " (paler)";
     legend.swatch(scale_color({}, 0), norms);
     const std::string stack = scene.prefix.empty() ? "decoder" : "encoder";
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high},
@@ -134,8 +133,9 @@ void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state,
         const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.norms.marked_depth, cell(i));
         if (!gesture.depth) continue;
         pointed = gesture.depth;
-        chart_tooltip(ui, charts[i], *gesture.depth);
-        if (gesture.clicked) go_to_point(session, charts[i], *gesture.depth, commands);
+        const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
+        chart_tooltip(ui, charts[i], *gesture.depth, reachable != nullptr);
+        if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
     }
     state.norms.marked_depth = pointed;
     draw_legend(ui, both, scene, cell(charts.size()));

@@ -18,7 +18,7 @@ struct Diagram {
     float row = 0.0F, gap = 0.0F;
 
     [[nodiscard]] float stream_x() const { return area.low.x + ui.px(12); }
-    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(40); }  // where the way of a branch runs down
+    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where the way of a branch runs down
     [[nodiscard]] float top(std::size_t part) const { return area.low.y + static_cast<float>(part) * (row + gap); }
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
@@ -85,8 +85,8 @@ void draw_box(const Diagram& d, Area box, ImU32 color, bool lit, bool hovered) {
 bool draw_part(const Diagram& d, std::size_t number) {
     const OutlinePart& part = d.parts[number];
     const bool lit = is_here(d, part), node = is_sum(part) || part.title == "Residual stream";
-    const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(28);
-    const Area box = {{left, d.top(number)}, {part.on_stream ? d.area.high.x - d.ui.px(20) : d.area.high.x, d.top(number) + d.row}};
+    const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
+    const Area box = {{left, d.top(number)}, {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(number));
     const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
@@ -98,9 +98,9 @@ bool draw_part(const Diagram& d, std::size_t number) {
     else if (node) ImGui::GetWindowDrawList()->AddCircleFilled({d.stream_x(), d.middle(number)}, d.ui.px(4), lit ? d.ui.theme.accent : color_of(Meaning::residual), 16);
     else draw_box(d, box, color_of(part.meaning), lit, hovered);
     const std::string title = node ? short_name(outcome(d, part)) : part.title;
-    const float x = node ? d.branch_x() + d.ui.px(8) : left + d.ui.px(10);
+    const float x = node ? d.branch_x() + d.ui.px(7) : left + d.ui.px(10);
     const float y = d.middle(number) - compat::font_size(d.ui.fonts.caption) * 0.5F;
-    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(2));
+    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title, (node ? d.area.high.x : box.high.x) - x - d.ui.px(2));
     return clicked;
 }
 
@@ -108,6 +108,7 @@ struct Side {
     const char* id;
     const char* title;
     const char* formula;
+    const char* meaning;
     const Companion& companion;
     const std::vector<OutlinePart>& parts;
     bool is_main = false;  // what the rest of the window shows
@@ -135,6 +136,8 @@ void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, Area 
     for (std::size_t i = 0; i < side.parts.size(); ++i)
         if (draw_part(d, i)) commands.push_back(command::GoTo{outcome(d, side.parts[i]).name});
     ImGui::PopID();
+    const Area below = {{area.low.x, d.area.high.y + ui.px(14)}, area.high};
+    if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, side.meaning);
 }
 
 std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
@@ -151,9 +154,9 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
         cache = {key, {parts_of(scene.pre, scene.block), parts_of(scene.post, scene.block)}};
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const bool pre_is_main = session.shown().scenario.config().norm_first;
-    draw_diagram(ui, scene, {"pre", "Pre-Norm", "x + f(norm(x))", scene.pre, cache.value.pre, pre_is_main},
+    draw_diagram(ui, scene, {"pre", "Pre-Norm", "x + f(norm(x))", "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre, cache.value.pre, pre_is_main},
                  {area.low, {area.low.x + half, area.high.y}}, commands);
-    draw_diagram(ui, scene, {"post", "Post-Norm", "norm(x + f(x))", scene.post, cache.value.post, !pre_is_main},
+    draw_diagram(ui, scene, {"post", "Post-Norm", "norm(x + f(x))", "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post, cache.value.post, !pre_is_main},
                  {{area.high.x - half, area.low.y}, area.high}, commands);
 }
 

@@ -37,6 +37,9 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
 // The norm that is explained: the one that we are at, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
+// "row ◀ 2 ▶" in the flow of the panel. Returns by how much it was moved.
+[[nodiscard]] int stepper(const Ui& ui, const char* label, Index value, Index count);
+
 // Prose over several lines of an area, from its top. Returns how high it came out.
 float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text);
 

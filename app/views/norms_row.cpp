@@ -16,23 +16,6 @@ namespace {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-// "position  ◀ 2 ▶  the": returns by how much it was moved.
-int stepper(const Ui& ui, const char* label, Index value, Index count) {
-    int moved = 0;
-    ImGui::PushID(label);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
-    ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
-    ImGui::SameLine(0, 0);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
-    ImGui::SameLine(0, 0);
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
-    ImGui::PopID();
-    return moved;
-}
-
 void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& norm,
                         Area area, Commands& commands) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
@@ -62,7 +45,7 @@ struct Strip {
     const char* id;
     const std::vector<float>& values;
     Range range;  // the same on both sides
-    double mean = 0.0, deviation = 0.0;
+    double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band lies about the centre
     ImU32 color = 0;
 };
 
@@ -76,7 +59,7 @@ void draw_bars(const Ui& ui, const Strip& strip, Area area) {
         return area.high.y - static_cast<float>(std::clamp(place, 0.0, 1.0)) * area.height();
     };
     if (strip.deviation > 0.0)
-        list.AddRectFilled({area.low.x, y(strip.mean + strip.deviation)}, {area.high.x, y(strip.mean - strip.deviation)}, with_alpha(strip.color, 0.16F));
+        list.AddRectFilled({area.low.x, y(strip.centre + strip.deviation)}, {area.high.x, y(strip.centre - strip.deviation)}, with_alpha(strip.color, 0.16F));
     const float bar = std::max(area.width() / n, 1.0F);
     const float space = bar >= 3.0F * ui.fonts.scale ? ui.px(1) : 0.0F;
     const auto bars = static_cast<std::size_t>(std::min(n, area.width()));
@@ -134,6 +117,7 @@ std::string span_text(const std::vector<float>& values) {
 
 struct Fact {
     const char* label;
+    const char* uncentred_label;  // under RMSNorm
     const char* tip;
     std::string (*text)(const NormRow&);
 };
@@ -141,20 +125,24 @@ struct Fact {
 std::string four(double value) { return short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
-    Fact{"mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.", [](const NormRow& r) { return four(r.mean); }},
-    Fact{"variance", "The mean square of the distance from the mean (RMSNorm: from zero), over n", [](const NormRow& r) { return four(r.variance); }},
-    Fact{"scale", "√(variance + eps): what every number is divided by", [](const NormRow& r) { return four(r.scale); }},
-    Fact{"gain", "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.gain); }},
-    Fact{"shift", "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.shift); }},
-    Fact{"mean, std after", "Of the row that the norm hands over: 0 and 1 where gain is 1, shift 0 and eps small",
-         [](const NormRow& r) { return four(r.after_mean) + ", " + four(r.after_deviation); }},
-    Fact{"length", "L2 norm of the row, before and after", [](const NormRow& r) { return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3); }},
+    Fact{"mean", "mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.", [](const NormRow& r) { return four(r.mean); }},
+    Fact{"variance", "mean square", "The mean square of the distance from the mean (RMSNorm: from zero), over n", [](const NormRow& r) { return four(r.variance); }},
+    Fact{"scale", "scale", "√(variance + eps): what every number is divided by", [](const NormRow& r) { return four(r.scale); }},
+    Fact{"gain", "gain", "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.gain); }},
+    Fact{"shift", "shift", "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.shift); }},
+    Fact{"mean after", "mean after", "Of the row that the norm hands over: 0 under LayerNorm without shift, up to rounding", [](const NormRow& r) { return four(r.after_mean); }},
+    Fact{"std after", "rms after", "Of the row that the norm hands over: 1 where the gain is 1 and eps small", [](const NormRow& r) { return four(r.after_deviation); }},
+    Fact{"length", "length", "L2 norm of the row, before and after", [](const NormRow& r) { return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3); }},
 };
 
 void follow_parameter(const NormRow& row, const char* label, Commands& commands) {
     const bool gain = std::string_view(label) == "gain", shift = std::string_view(label) == "shift";
     if (gain) commands.push_back(command::Follow{row.gain_parameter, {0}});
     if (shift && !row.shift.empty()) commands.push_back(command::Follow{row.shift_parameter, {0}});
+}
+
+bool centred(const std::array<const NormRow*, 2>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const NormRow* row) { return row != nullptr && row->centred; });
 }
 
 struct Columns {
@@ -165,7 +153,7 @@ struct Columns {
 void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const Columns& columns, float y, Commands& commands) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     for (const Fact& fact : kFacts) {
-        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted, fact.label, columns.labels.width());
+        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted, centred(rows) ? fact.label : fact.uncentred_label, columns.labels.width());
         for (std::size_t side = 0; side < rows.size(); ++side) {
             if (rows[side] == nullptr) continue;
             const Area& area = columns.sides[side];
@@ -201,7 +189,7 @@ constexpr std::array kStages = {
           [](const NormRow& r) { return r.deviation; }, Meaning::residual},
     Stage{"(x − mean)", "x", "÷ scale", [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
           [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; }, Meaning::norm},
-    Stage{"what comes out", "what comes out", "· gain + shift", [](const NormRow& r) -> const std::vector<float>& { return r.after; }, [](const NormRow& r) { return r.after_mean; },
+    Stage{"normalized", "normalized", "· gain + shift", [](const NormRow& r) -> const std::vector<float>& { return r.after; }, [](const NormRow& r) { return r.after_mean; },
           [](const NormRow& r) { return r.after_deviation; }, Meaning::norm},
 };
 
@@ -216,15 +204,14 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
                         const Stage& stage, const Columns& columns, float y, float height, Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     const Range range = range_of_both(rows, stage);
-    const bool centred = std::any_of(rows.begin(), rows.end(), [](const NormRow* row) { return row != nullptr && row->centred; });
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text, centred ? stage.label : stage.uncentred_label, columns.labels.width());
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text, centred(rows) ? stage.label : stage.uncentred_label, columns.labels.width());
     draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, stage.caption, columns.labels.width());
     draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted, "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
     for (std::size_t side = 0; side < rows.size(); ++side) {
         if (rows[side] == nullptr) continue;
         const NormRow& row = *rows[side];
         const Area area = {{columns.sides[side].low.x, y}, {columns.sides[side].high.x, y + height}};
-        const Strip strip{stage.label, stage.values(row), range, stage.mean(row), stage.deviation(row), color_of(stage.meaning)};
+        const Strip strip{stage.label, stage.values(row), range, stage.mean(row), row.centred ? stage.mean(row) : 0.0, stage.deviation(row), color_of(stage.meaning)};
         draw_bars(ui, strip, area);
         bool clicked = false;
         ImGui::PushID(static_cast<int>(side));
@@ -267,7 +254,8 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
         draw_stage_of_norm(ui, session, state.norms, rows, stage, columns, y, pitch - ui.px(12), commands);
         y += pitch;
     }
-    draw_text(ui, ui.fonts.caption, {columns.sides[0].low.x, y - ui.px(8)}, ui.theme.muted, "line: mean   ·   band: ± one standard deviation   ·   click a bar to explain it", area.high.x - columns.sides[0].low.x);
+    draw_text(ui, ui.fonts.caption, {area.low.x, y - ui.px(8)}, ui.theme.muted,
+              std::string(centred(rows) ? "line: mean   ·   band: ± 1 std" : "line: mean   ·   band: ± rms") + "   ·   click a bar to explain it", area.width());
     draw_facts(ui, rows, columns, y + ui.px(14), commands);
 }
 

@@ -5,6 +5,7 @@
 #include "app/views/imgui_compat.h"
 #include "app/views/norms_parts.h"
 
+#include <algorithm>
 #include <array>
 
 namespace decoderscope {
@@ -60,18 +61,45 @@ void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, S
     ImGui::EndTooltip();
 }
 
+// Which slice of the tensor is shown.
+void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, Area area, Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::BeginGroup();
+    const Place place = session.cursor().place;
+    const Config config = session.shown().scenario.config();
+    const auto has = [&](std::string_view name) {
+        return std::any_of(scene.here.axes.begin(), scene.here.axes.end(), [&](const Axis& axis) { return axis.name == name; });
+    };
+    if (has(axis::batch)) {
+        const int moved = stepper(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
+        if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
+        ImGui::SameLine(0, ui.px(16));
+    }
+    if (has(axis::head)) {
+        const int moved = stepper(ui, "head", place.head, config.nhead);
+        if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
+        ImGui::SameLine(0, ui.px(16));
+    }
+    if (const Index block = block_number(scene.here); block >= 0) {
+        const int moved = stepper(ui, "layer", block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
+        if (moved != 0) commands.push_back(command::MoveLayer{moved});
+    }
+    ImGui::EndGroup();
+}
+
 }  // namespace
 
 void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
-    const float choices = ui.px(72), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
-    draw_choices(ui, session, state, {{area.low.x, area.high.y - choices}, area.high}, commands);
+    const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
+    draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
     const std::optional<StepPair>& pair = measured_pair(session, state, scene);
     if (!pair) {
         text_block(ui, ui.fonts.text, ui.theme.muted, area, scene.here.name + " is not computed in both runs, so there is nothing to compare.");
         return;
     }
     draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
-    const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - ui.px(8)}};
+    const float note = compat::font_size(ui.fonts.caption) + ui.px(8);
+    const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - note}};
     const std::array<Area, 3> places = arrange(ui, *pair, pictures);
     const std::array<const Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
     const Slice slice = slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
@@ -86,6 +114,8 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
         if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;
     }
+    draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
+              "Orange: more under Pre-Norm, blue: under Post-Norm.", area.width());
 }
 
 }  // namespace decoderscope

@@ -170,18 +170,44 @@ void draw_waiting(const Ui& ui, const Session& session, Area area) {
 
 }  // namespace
 
-float text_block(const Ui&, ImFont* font, ImU32 color, Area area, const std::string& text) {
-    ImGui::SetCursorScreenPos(area.low);
-    ImGui::BeginGroup();
-    compat::push_font(font);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushTextWrapPos(area.high.x - ImGui::GetWindowPos().x);
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
-    ImGui::PopFont();
-    ImGui::EndGroup();
-    return ImGui::GetItemRectSize().y;
+// ImGui's own wrapping would break a number at its point.
+float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text) {
+    const float line = compat::font_size(font) + ui.px(3);
+    float y = area.low.y;
+    std::string shown;
+    const auto flush = [&] {
+        if (!shown.empty()) draw_text(ui, font, {area.low.x, y}, color, shown, area.width());
+        y += line;
+        shown.clear();
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string longer = shown + (shown.empty() ? "" : " ") + text.substr(at, end - at);
+        if (!shown.empty() && compat::text_size(font, longer).x > area.width()) {
+            flush();
+            continue;
+        }
+        shown = longer;
+        at = end + 1;
+    }
+    flush();
+    return y - area.low.y;
+}
+
+int stepper(const Ui& ui, const char* label, Index value, Index count) {
+    int moved = 0;
+    ImGui::PushID(label);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, label);
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    ImGui::SameLine(0, 0);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    ImGui::PopID();
+    return moved;
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -194,11 +220,11 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const Companion* post = session.shown().companion(kPostNormRun);
     if (pre == nullptr || post == nullptr) return draw_waiting(ui, session, rest);
     const NormsScene scene = scene_of(session, *pre, *post);
-    text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene));
-    rest.low.y += ui.px(52);
-    const float diagrams = std::min(ui.px(280), rest.width() * 0.38F);
+    const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene));
+    rest.low.y += std::max(ui.px(52), sentence + ui.px(12));
+    const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
     draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
-    draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(24), rest.low.y}, rest.high}, commands);
+    draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
 }
 
 void leave_norms_tab(ViewState& state, Commands& commands) {
