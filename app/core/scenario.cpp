@@ -45,8 +45,22 @@ std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& mod
     return std::make_shared<const Model>(std::move(deeper));
 }
 
-Scenario deepened(Scenario scenario, FreshWeights& fresh) {
-    scenario.model = with_layers(scenario.model, scenario.overrides, scenario.config().num_layers, fresh);
+std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides, float gain,
+                                               float shift) {
+    Model scaled = *model;
+    for (const Declared& parameter : declared_parameters(model->config(overrides))) {
+        const auto found = scaled.weights.find(parameter.name);
+        const bool is_gain = parameter.init.kind == Init::Kind::gain, is_shift = parameter.init.kind == Init::Kind::shift;
+        if (found == scaled.weights.end() || (!is_gain && !is_shift)) continue;
+        for (float& value : found->second.writable()) value *= is_gain ? gain : shift;
+    }
+    return std::make_shared<const Model>(std::move(scaled));
+}
+
+Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh) {
+    if (variation.layers) scenario.model = with_layers(scenario.model, scenario.overrides, *variation.layers, fresh);
+    if (variation.gain_factor != 1.0F || variation.shift_factor != 1.0F)
+        scenario.model = with_norms_scaled(scenario.model, scenario.overrides, variation.gain_factor, variation.shift_factor);
     return scenario;
 }
 

@@ -284,9 +284,9 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
         try {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
-            if (companion.variation.layers)
-                tasks[name] = {nullptr, companion.run, [fresh = fresh_weights_, scenario = companion.scenario] {
-                                   return plan_of(deepened(scenario, *fresh));
+            if (companion.variation.changes_weights())
+                tasks[name] = {nullptr, companion.run, [fresh = fresh_weights_, variation = companion.variation, scenario = companion.scenario] {
+                                   return plan_of(with_weights_of(variation, scenario, *fresh));
                                }};
             else
                 tasks[name] = {plan_of(companion.scenario), companion.run, {}};

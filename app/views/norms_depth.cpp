@@ -114,7 +114,7 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     legend.swatch(scale_color({}, 0), norms);
     const std::string stack = scene.prefix.empty() ? "decoder" : "encoder";
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high},
-               "From left to right: the blocks of the " + stack + ". Means over all rows but padding.");
+               "From left to right: " + stack + " blocks. Padding is left out.");
 }
 
 }  // namespace

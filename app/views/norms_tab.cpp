@@ -16,8 +16,11 @@ constexpr std::array<Index, 3> kDepths = {6, 12, 36};
 
 // ---- what is asked for
 
-Variation variation_of(bool norm_first, std::optional<Index> layers) {
-    return {.overrides = {{"norm_first", norm_first ? "true" : "false"}}, .layers = layers};
+Variation variation_of(const NormsTabState& norms, bool norm_first) {
+    return {.overrides = {{"norm_first", norm_first ? "true" : "false"}},
+            .layers = norms.layers,
+            .gain_factor = norms.gain_factor,
+            .shift_factor = norms.shift_factor};
 }
 
 // Both runs are companions, so that they are always of the same moment. Asking again for the same is nothing.
@@ -25,7 +28,7 @@ void accompany(const Session& session, NormsTabState& norms, Commands& commands)
     const auto ask = [&](const char* name, bool norm_first) {
         const auto& known = session.shown().companions;
         const auto found = known.find(name);
-        const Variation wanted = variation_of(norm_first, norms.layers);
+        const Variation wanted = variation_of(norms, norm_first);
         if (norms.accompanied && found != known.end() && found->second.variation == wanted) return;
         commands.push_back(command::Accompany{name, wanted});
     };
@@ -95,6 +98,28 @@ void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
     }
 }
 
+// Gains and shifts as the model has them, or scaled: in these two runs only.
+void weights_switch(const Ui& ui, NormsTabState& norms) {
+    struct Choice {
+        const char* text;
+        float factor;
+    };
+    static constexpr std::array gains = {Choice{"½", 0.5F}, Choice{"1", 1.0F}, Choice{"2", 2.0F}};
+    static constexpr std::array shifts = {Choice{"0", 0.0F}, Choice{"1", 1.0F}};
+    const auto choose = [&](const char* title, std::span<const Choice> choices, float& factor, const char* tip) {
+        label(ui, title);
+        ImGui::PushID(title);
+        for (const Choice& choice : choices) {
+            if (toggle_button(ui, choice.text, factor == choice.factor, tip)) factor = choice.factor;
+            ImGui::SameLine(0, ui.px(2));
+        }
+        ImGui::PopID();
+    };
+    choose("gain ×", gains, norms.gain_factor, "The gains of all norms times this, in these two runs only. One gain alone: One row, gain.");
+    ImGui::SameLine(0, ui.px(16));
+    choose("shift ×", shifts, norms.shift_factor, "The shifts of all norms times this, in these two runs only. A model without training has shifts of 0.");
+}
+
 void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
@@ -108,6 +133,8 @@ void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, A
     kind_switch(ui, session, commands);
     ImGui::SameLine(0, ui.px(16));
     eps_switch(ui, session, commands);
+    ImGui::SameLine(0, ui.px(16));
+    weights_switch(ui, norms);
     ImGui::EndGroup();
     ImGui::PopStyleVar();
 }
@@ -221,7 +248,7 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     if (pre == nullptr || post == nullptr) return draw_waiting(ui, session, rest);
     const NormsScene scene = scene_of(session, *pre, *post);
     const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene));
-    rest.low.y += std::max(ui.px(52), sentence + ui.px(12));
+    rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
     const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
     draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
     draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);

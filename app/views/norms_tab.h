@@ -32,6 +32,7 @@ struct Measured {
 struct NormsTabState {
     NormsView view = NormsView::depth;
     std::optional<Index> layers;  // how many blocks to stack; nothing: as many as the model has
+    float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                // the position whose row is explained
     bool accompanied = false;     // both runs are asked for
     std::optional<double> marked_depth;  // pointed at in a chart, as of the last frame

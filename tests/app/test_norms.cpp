@@ -32,8 +32,8 @@ Ran ran(const std::string& model, bool norm_first, std::optional<Index> layers =
     Overrides overrides = {{"norm_first", norm_first ? "true" : "false"}};
     overrides.insert(overrides.end(), more.begin(), more.end());
     FreshWeights fresh;
-    const Scenario scenario =
-        deepened(varied(scenario_of(make_bundled_model(model)), {.overrides = overrides, .layers = layers}), fresh);
+    const Variation variation = {.overrides = overrides, .layers = layers};
+    const Scenario scenario = with_weights_of(variation, varied(scenario_of(make_bundled_model(model)), variation), fresh);
     return {scenario, execute(plan_of(scenario))};
 }
 
@@ -259,6 +259,21 @@ TEST_CASE("added blocks get the same fresh weights every time, made once, and th
     FreshWeights others;
     const Tensor anew = with_layers(model, {}, 6, others)->weights.at(added);
     CHECK(std::ranges::equal(anew.values(), six->weights.at(added).values()));
+}
+
+TEST_CASE("scaled gains scale what a norm hands over, and shifts go") {
+    Scenario scenario = scenario_of(make_bundled_model("causal-lm-as-meant"));
+    Model shifted = *scenario.model;
+    shifted.weights.at("layers.0.norm1.bias").writable()[3] = 0.5F;
+    scenario.model = std::make_shared<const Model>(shifted);
+    FreshWeights fresh;
+    const auto after = [&](const Variation& variation, Index d) {
+        const Scenario other = with_weights_of(variation, varied(scenario, variation), fresh);
+        return static_cast<double>(execute(plan_of(other))->value("blocks.0.ln1.normalized").at(Cell{0, 0, d}));
+    };
+    CHECK(close(after({.gain_factor = 2.0F}, 4), 2.0 * after({}, 4)));
+    CHECK(close(after({.shift_factor = 0.0F}, 3), after({}, 3) - 0.5));
+    CHECK(scenario.model->weights.at("layers.0.norm1.weight").data()[4] == 1.0F);
 }
 
 TEST_CASE("a session stacks a companion deeper on its worker, and paints on") {

@@ -19,15 +19,21 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == Tab::norms);
 }
 
-// A click on a piece of text of the stage, which lies right of the map and below the toolbar.
+// A click on text of the stage, which lies right of the map and below the toolbar: on a piece of its own, else on a part of
+// one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     const DrawnText* found = nullptr;
-    for (const DrawnText& piece : d.seen()) {
-        const bool on_stage = piece.low.x > 232 && piece.high.x < 944 && piece.low.y > 84;
-        if (on_stage && piece.text == part && (found == nullptr || last)) found = &piece;
-    }
+    const auto look = [&](auto fits) {
+        for (const DrawnText& piece : d.seen()) {
+            const bool on_stage = piece.low.x > 232 && piece.high.x < 944 && piece.low.y > 84;
+            if (on_stage && fits(piece.text) && (found == nullptr || last)) found = &piece;
+        }
+    };
+    look([&](const std::string& text) { return text == part; });
+    if (found == nullptr) look([&](const std::string& text) { return text.find(part) != std::string::npos; });
     if (found == nullptr) return false;
-    d.hands.click(found->middle().x, found->middle().y);
+    const ImVec2 at = found->middle_of(part);
+    d.hands.click(at.x, at.y);
     d.settle();
     return true;
 }
@@ -59,7 +65,6 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     CHECK(d.sees("norm(x+f(x))"));
     CHECK(d.sees("x+f(norm(x))"));
     CHECK(d.sees("Residualstream"));
-    CHECK(d.sees("Frombblocktoblock") == false);
     CHECK(d.sees("Fromblocktoblock"));
     CHECK(d.sees("over5blocks"));
     d.forget();
@@ -113,10 +118,21 @@ TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
     CHECK(d.session.scenario().config().norm == NormKind::layernorm);
 }
 
+TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model keeps its own") {
+    Driver d;
+    open_tab(d);
+    REQUIRE(click_on_stage(d, "½"));
+    REQUIRE(d.last<command::Accompany>());
+    CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
+    CHECK(d.session.shown().companion("norms.post")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
+    CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
+    CHECK(d.state.norms.curves.value.post.growth() < 0.6);
+}
+
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
     Driver d;
     open_tab(d);
-    REQUIRE(click_on_stage(d, "MLP", true));
+    REQUIRE(click_on_stage(d, "MLP"));
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == "blocks.0.mlp_out");
     REQUIRE(click_on_stage(d, "resid_mid"));
@@ -149,7 +165,7 @@ TEST_CASE("the same step stands there three times, and its cells are explained")
     open_tab(d);
     REQUIRE(d.click_text("Samestep"));
     CHECK(d.sees("Theydifferby"));
-    const DrawnText* difference = find_text(d.seen(), "Pre-Norm-Post-Norm");
+    const DrawnText* difference = find_text(d.seen(), "Pre-Norm−Post-Norm");
     REQUIRE(difference != nullptr);
     d.hands.click(difference->low.x + 30, difference->high.y + 50);
     d.settle();
