@@ -31,7 +31,8 @@ double length(Row row) { return std::sqrt(dot(row, row)); }
 // Means over the rows of [batch, pos, n] that are not padding; over all where all are.
 class Rows {
 public:
-    Rows(const Run& run, const std::string& prefix) : mask_(run.value(prefix.empty() ? "attention_mask" : "encoder_attention_mask")) {}
+    Rows(const Run& run, const std::string& prefix)
+        : mask_(run.value(prefix.empty() ? "attention_mask" : "encoder_attention_mask")) {}
 
     // The mean of `measure` over the rows, by number, of tensors with `count` rows.
     [[nodiscard]] double mean(Index count, const std::function<double(Index)>& measure) const {
@@ -102,24 +103,29 @@ void add_point(std::vector<DepthCurve>& curves, const Step& step, Meaning meanin
 }
 
 // What enters a block lies at its number, what it hands over at the next, its sums evenly between.
-void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth, DepthCurves& curves) {
+void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
+                    DepthCurves& curves) {
     const auto add = [&](double at, const Step& step) {
         curves.stream.points.push_back({at, mean_length(rows, run.value(step.id)), step.name});
     };
     add(depth, *steps.front());
-    const auto sums = static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    const auto sums =
+        static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
     double number = 0.0;
     for (const Ref step : steps)
         if (is_sum(*step)) add(depth + ++number / sums, *step);
 }
 
 // A sublayer lies in the middle between the two sums around it, and so does its norm.
-void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth, DepthCurves& curves) {
-    const auto sums = static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
+                       DepthCurves& curves) {
+    const auto sums =
+        static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.as<NormScale>() != nullptr)
-            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums, mean_value(rows, run.value(step->id)));
+            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums,
+                      mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const Step& update = run.plan()[step->operands[1]];
         const Tensor& added = run.value(update.id);

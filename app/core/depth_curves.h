@@ -20,8 +20,8 @@ struct DepthCurve {
     std::vector<DepthPoint> points;
 };
 
-// How a stack of blocks treats its residual stream, block by block. A length is the L2 norm of a row of d_model numbers;
-// every value is a mean over the rows (batch and position) that are not padding.
+// How a stack of blocks treats its residual stream, block by block. A length is the L2 norm of a row of d_model
+// numbers; every value is a mean over the rows (batch and position) that are not padding.
 struct DepthCurves {
     Index blocks = 0;
     DepthCurve stream;                // length of resid_pre, of each residual sum and of what leaves the last block

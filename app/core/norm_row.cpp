@@ -42,7 +42,8 @@ void measure(NormRow& row) {
     row.centre = row.centred ? row.mean : 0.0;
     row.variance = mean_square_about(row.before, row.centre);
     row.deviation = std::sqrt(row.variance);
-    for (const float x : row.before) row.unit.push_back(static_cast<float>((static_cast<double>(x) - row.centre) / row.scale));
+    for (const float x : row.before)
+        row.unit.push_back(static_cast<float>((static_cast<double>(x) - row.centre) / row.scale));
     row.unit_mean = mean_of(row.unit);
     row.unit_deviation = deviation(row.unit, row.unit_mean);
     row.after_mean = mean_of(row.after);
@@ -94,7 +95,8 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
 
 std::string norm_row_sentence(const NormRow& row) {
     if (!std::isfinite(row.scale)) return "gets numbers that are not finite, and hands such on.";
-    std::string text = row.centred ? "takes the mean " + number_text(row.mean, 2) + " off and divides by " : "divides by ";
+    std::string text =
+        row.centred ? "takes the mean " + number_text(row.mean, 2) + " off and divides by " : "divides by ";
     text += number_text(row.scale, 3) + " (length " + number_text(row.length_before, 3) + " → " +
             number_text(row.length_after, 3) + ").";
     if (row.eps > 0.1 * row.variance) text += " eps is large beside the row's own variance.";

@@ -285,8 +285,8 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
             if (companion.variation.changes_weights())
-                tasks[name] = {nullptr, companion.run, [fresh = fresh_weights_, variation = companion.variation, scenario = companion.scenario] {
-                                   return plan_of(with_weights_of(variation, scenario, *fresh));
+                tasks[name] = {nullptr, companion.run, [companion, fresh = fresh_weights_] {
+                                   return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
                                }};
             else
                 tasks[name] = {plan_of(companion.scenario), companion.run, {}};

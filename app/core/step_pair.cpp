@@ -26,7 +26,8 @@ Range both(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, 
 std::vector<float> differences(const Tensor& a, const Tensor& b, const Tensor& mask_a, const Tensor& mask_b) {
     std::vector<float> values(static_cast<std::size_t>(a.size()));
     for (Index i = 0; i < a.size(); ++i) {
-        const bool hidden = (!mask_a.empty() && mask_a.data()[i] == 0.0F) || (!mask_b.empty() && mask_b.data()[i] == 0.0F);
+        const bool hidden =
+            (!mask_a.empty() && mask_a.data()[i] == 0.0F) || (!mask_b.empty() && mask_b.data()[i] == 0.0F);
         values[static_cast<std::size_t>(i)] = hidden ? 0.0F : less(a.data()[i], b.data()[i]);
     }
     return values;
@@ -74,15 +75,16 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
     pair.difference = pair.a;
     pair.difference.scale = Scale::diverging;
     pair.difference.range = range_of(all.values(), Scale::diverging);
-    std::copy_n(all.data() + all.offset(slice.cell(0, 0)), pair.difference.values.size(), pair.difference.values.begin());
+    std::copy_n(all.data() + all.offset(slice.cell(0, 0)), pair.difference.values.size(),
+                pair.difference.values.begin());
     for (std::size_t i = 0; i < pair.difference.hidden.size(); ++i) pair.difference.hidden[i] |= pair.b.hidden[i];
     return pair;
 }
 
 std::string pair_sentence(const StepPair& pair, const std::string& step) {
     if (pair.largest == 0.0) return "The same numbers in both: up to here the norm's place has changed nothing.";
-    return "They differ by " + number_text(pair.largest, 3) + " at most, at " + cell_name(step, pair.where) + ", and by " +
-           number_text(pair.mean, 3) + " on average.";
+    return "They differ by " + number_text(pair.largest, 3) + " at most, at " + cell_name(step, pair.where) +
+           ", and by " + number_text(pair.mean, 3) + " on average.";
 }
 
 }  // namespace decoderscope

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace decoderscope {
 
@@ -72,7 +73,8 @@ void draw_blocks(const Ui& ui, const Plot& plot, Index blocks) {
     for (Index block = 0; block <= blocks; block += every) {
         const std::string text = std::to_string(block);
         const float width = compat::text_size(ui.fonts.mono_small, text).x;
-        const float x = std::min(plot.x(static_cast<double>(block)) - width * 0.5F, plot.area.high.x + ui.px(6) - width);
+        const float x =
+            std::min(plot.x(static_cast<double>(block)) - width * 0.5F, plot.area.high.x + ui.px(6) - width);
         draw_text(ui, ui.fonts.mono_small, {x, plot.area.high.y + ui.px(3)}, ui.theme.muted, text);
     }
 }
@@ -108,8 +110,10 @@ void draw_dashed(ImDrawList& list, std::span<const ImVec2> points, ImU32 color, 
 
 void draw_stroke(const Ui& ui, std::span<const ImVec2> points, ImU32 color, bool dashed) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    if (dashed) draw_dashed(list, points, color, ui.px(1.5F), ui.px(5));
-    else compat::add_polyline(list, points, color, ui.px(1.75F));
+    if (dashed)
+        draw_dashed(list, points, color, ui.px(1.5F), ui.px(5));
+    else
+        compat::add_polyline(list, points, color, ui.px(1.75F));
 }
 
 // A point of its own: filled where the line is solid, hollow where it is dashed.
@@ -164,7 +168,9 @@ void draw_marked(const Ui& ui, const DepthChart& chart, const Plot& plot, double
 }  // namespace
 
 const DepthPoint* nearest_point(const DepthCurve& curve, double depth) {
-    const auto nearer = [&](const DepthPoint& a, const DepthPoint& b) { return std::abs(a.depth - depth) < std::abs(b.depth - depth); };
+    const auto nearer = [&](const DepthPoint& a, const DepthPoint& b) {
+        return std::abs(a.depth - depth) < std::abs(b.depth - depth);
+    };
     const auto found = std::min_element(curve.points.begin(), curve.points.end(), nearer);
     return found == curve.points.end() ? nullptr : &*found;
 }
@@ -182,7 +188,8 @@ ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::option
     if (marked) draw_marked(ui, chart, plot, *marked);
     ImGui::SetCursorScreenPos({plot.area.low.x, area.low.y});
     ChartGesture gesture;
-    gesture.clicked = ImGui::InvisibleButton(chart.id, {std::max(plot.area.width() + ui.px(6), 1.0F), std::max(area.height(), 1.0F)});
+    gesture.clicked =
+        ImGui::InvisibleButton(chart.id, {std::max(plot.area.width() + ui.px(6), 1.0F), std::max(area.height(), 1.0F)});
     if (ImGui::IsItemHovered()) gesture.depth = nearest_depth(chart, plot, ImGui::GetIO().MousePos.x);
     return gesture;
 }

@@ -33,9 +33,10 @@ struct ChartGesture {
     bool clicked = false;
 };
 
-// Draws the chart into an area. `marked` is a depth to mark with a hair line and dots: the one pointed at in any chart of
-// the row.
-[[nodiscard]] ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::optional<double> marked, Area area);
+// Draws the chart into an area. `marked` is a depth to mark with a hair line and dots: the one pointed at in any chart
+// of the row.
+[[nodiscard]] ChartGesture draw_depth_chart(const Ui& ui, const DepthChart& chart, std::optional<double> marked,
+                                            Area area);
 
 // A short sample of a line, for legends.
 void draw_line_sample(const Ui& ui, ImVec2 from, float width, ImU32 color, bool dashed);

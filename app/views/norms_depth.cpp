@@ -30,7 +30,8 @@ void add_lines(DepthChart& chart, const DepthCurve& pre, const DepthCurve& post,
 }
 
 template <class Color>
-void add_lines(DepthChart& chart, const std::vector<DepthCurve>& pre, const std::vector<DepthCurve>& post, Color color) {
+void add_lines(DepthChart& chart, const std::vector<DepthCurve>& pre, const std::vector<DepthCurve>& post,
+               Color color) {
     for (std::size_t i = 0; i < post.size(); ++i) chart.lines.push_back({post[i], color(post[i], i), true});
     for (std::size_t i = 0; i < pre.size(); ++i) chart.lines.push_back({pre[i], color(pre[i], i), false});
 }
@@ -72,9 +73,11 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool rea
         if (point == nullptr || std::abs(point->depth - depth) > 0.5) continue;
         text_line(ui.fonts.mono_small, ui.theme.text, short_number_text(point->value, 4));
         ImGui::SameLine(ui.px(72));
-        text_line(ui.fonts.caption, ui.theme.muted, std::string(line->dashed ? "Post-Norm  " : "Pre-Norm  ") + point->step);
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  std::string(line->dashed ? "Post-Norm  " : "Pre-Norm  ") + point->step);
     }
-    text_line(ui.fonts.caption, ui.theme.muted, reachable ? "Click to go there" : "A block with fresh weights, stacked here only");
+    text_line(ui.fonts.caption, ui.theme.muted,
+              reachable ? "Click to go there" : "A block with fresh weights, stacked here only");
     ImGui::EndTooltip();
 }
 
@@ -93,14 +96,18 @@ struct Legend {
     }
     void swatch(ImU32 color, const std::string& text) {
         const float line = compat::font_size(ui.fonts.caption), middle = y + line * 0.5F + 1;
-        ImGui::GetWindowDrawList()->AddRectFilled({area.low.x, middle - ui.px(2)}, {area.low.x + ui.px(30), middle + ui.px(2)}, color, ui.px(1));
+        ImGui::GetWindowDrawList()->AddRectFilled({area.low.x, middle - ui.px(2)},
+                                                  {area.low.x + ui.px(30), middle + ui.px(2)}, color, ui.px(1));
         draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, ui.theme.muted, text, area.width() - ui.px(38));
         y += line + ui.px(4);
     }
 };
 
 std::string sublayer_title(const std::string& name) {
-    return name == "attn_out" ? "Self-attention" : name == "cross_attn_out" ? "Cross-attention" : name == "mlp_out" ? "MLP" : name;
+    return name == "attn_out"         ? "Self-attention"
+           : name == "cross_attn_out" ? "Cross-attention"
+           : name == "mlp_out"        ? "MLP"
+                                      : name;
 }
 
 void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
@@ -119,13 +126,16 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
 
 }  // namespace
 
-void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
+void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                         Commands& commands) {
     const BothNorms<DepthCurves>& both = measured_curves(state, scene);
     const std::vector<DepthChart> charts = charts_of(ui, both);
     const ImVec2 gap = {ui.px(20), ui.px(14)};
-    const float width = std::floor((area.width() - gap.x) * 0.5F), height = std::floor((area.height() - gap.y * 2) / 3.0F);
+    const float width = std::floor((area.width() - gap.x) * 0.5F),
+                height = std::floor((area.height() - gap.y * 2) / 3.0F);
     const auto cell = [&](std::size_t number) {
-        const ImVec2 low = {area.low.x + static_cast<float>(number % 2) * (width + gap.x), area.low.y + static_cast<float>(number / 2) * (height + gap.y)};
+        const ImVec2 low = {area.low.x + static_cast<float>(number % 2) * (width + gap.x),
+                            area.low.y + static_cast<float>(number / 2) * (height + gap.y)};
         return Area{low, {low.x + width, low.y + height}};
     };
     std::optional<double> pointed;

@@ -14,6 +14,7 @@ struct Diagram {
     const Plan& plan;
     const std::vector<OutlinePart>& parts;
     const std::string& here;  // the name of the step that we are at
+    std::string explained;    // the norm that is explained beside the diagrams; empty where none is
     Area area;
     float row = 0.0F, gap = 0.0F;
 
@@ -32,11 +33,17 @@ const Step& outcome(const Diagram& d, const OutlinePart& part) {
     return d.plan[part.steps.front()];
 }
 
+bool is_explained(const Diagram& d, const OutlinePart& part) {
+    return !d.explained.empty() && d.plan[part.steps.front()].name.starts_with(d.explained + ".");
+}
+
 bool is_here(const Diagram& d, const OutlinePart& part) {
     return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.plan[id].name == d.here; });
 }
 
-std::string short_name(const Step& step) { return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1); }
+std::string short_name(const Step& step) {
+    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
+}
 
 // The way out of the stream into each branch, through its parts, and back into the sum.
 void draw_ways(const Diagram& d) {
@@ -74,11 +81,11 @@ void draw_sum(const Diagram& d, float y, bool lit) {
     list.AddLine({at.x, at.y - arm}, {at.x, at.y + arm}, color, d.ui.px(1.5F));
 }
 
-void draw_box(const Diagram& d, Area box, ImU32 color, bool lit, bool hovered) {
+void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bool hovered) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(box.low, box.high, lit || hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
     list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
-    compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4), d.ui.px(lit ? 1.5F : 1));
+    compat::add_rect(list, box.low, box.high, frame, d.ui.px(4), d.ui.px(frame != d.ui.theme.line ? 1.5F : 1));
 }
 
 // Returns whether it was clicked.
@@ -86,7 +93,8 @@ bool draw_part(const Diagram& d, std::size_t number) {
     const OutlinePart& part = d.parts[number];
     const bool lit = is_here(d, part), node = is_sum(part) || part.title == "Residual stream";
     const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
-    const Area box = {{left, d.top(number)}, {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
+    const Area box = {{left, d.top(number)},
+                      {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(number));
     const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
@@ -94,13 +102,22 @@ bool draw_part(const Diagram& d, std::size_t number) {
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     tooltip((outcome(d, part).name + "\nClick to go there").c_str());
-    if (is_sum(part)) draw_sum(d, d.middle(number), lit);
-    else if (node) ImGui::GetWindowDrawList()->AddCircleFilled({d.stream_x(), d.middle(number)}, d.ui.px(4), lit ? d.ui.theme.accent : color_of(Meaning::residual), 16);
-    else draw_box(d, box, color_of(part.meaning), lit, hovered);
+    if (is_sum(part))
+        draw_sum(d, d.middle(number), lit);
+    else if (node)
+        ImGui::GetWindowDrawList()->AddCircleFilled({d.stream_x(), d.middle(number)}, d.ui.px(4),
+                                                    lit ? d.ui.theme.accent : color_of(Meaning::residual), 16);
+    else
+        draw_box(d, box, color_of(part.meaning),
+                 lit                     ? d.ui.theme.accent
+                 : is_explained(d, part) ? color_of(part.meaning)
+                                         : d.ui.theme.line,
+                 lit, hovered);
     const std::string title = node ? short_name(outcome(d, part)) : part.title;
     const float x = node ? d.branch_x() + d.ui.px(7) : left + d.ui.px(10);
     const float y = d.middle(number) - compat::font_size(d.ui.fonts.caption) * 0.5F;
-    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title, (node ? d.area.high.x : box.high.x) - x - d.ui.px(2));
+    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title,
+              (node ? d.area.high.x : box.high.x) - x - d.ui.px(2));
     return clicked;
 }
 
@@ -114,17 +131,23 @@ struct Side {
     bool is_main = false;  // what the rest of the window shows
 };
 
-void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, Area area, Commands& commands) {
+void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const std::string& explained, Area area,
+                  Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
     const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, side.title, area.width());
-    if (side.is_main) ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + width + ui.px(9), area.low.y + ui.px(9)}, ui.px(3.5F), ui.theme.accent, 16);
+    if (side.is_main)
+        ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + width + ui.px(9), area.low.y + ui.px(9)}, ui.px(3.5F),
+                                                    ui.theme.accent, 16);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::Dummy({area.width(), ui.px(20)});
-    tooltip(side.is_main ? "The rest of the window shows this one. Shift+N flips it." : "Shift+N makes the rest of the window show this one.");
+    tooltip(side.is_main ? "The rest of the window shows this one. Shift+N flips it."
+                         : "Shift+N makes the rest of the window show this one.");
     const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
     draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.formula, area.width());
     draw_text(ui, ui.fonts.caption, {area.low.x, under + line}, ui.theme.muted, scene.block, area.width());
-    Diagram d{ui, side.companion.run->plan(), side.parts, scene.here.name, {{area.low.x, under + line * 2 + ui.px(4)}, area.high}};
+    Diagram d{ui,         side.companion.run->plan(),
+              side.parts, scene.here.name,
+              explained,  {{area.low.x, under + line * 2 + ui.px(4)}, area.high}};
     if (side.parts.empty()) return;
     const auto count = static_cast<float>(side.parts.size());
     const float pitch = std::min((d.area.height() - ui.px(10)) / count, ui.px(46));
@@ -148,16 +171,24 @@ std::vector<OutlinePart> parts_of(const Companion& companion, const std::string&
 
 }  // namespace
 
-void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
+void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                        Commands& commands) {
     auto& cache = state.norms.diagrams;
     if (const std::string key = scene.key + " " + scene.block; cache.key != key)
         cache = {key, {parts_of(scene.pre, scene.block), parts_of(scene.post, scene.block)}};
     const float half = (area.width() - ui.px(16)) * 0.5F;
+    const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
     const bool pre_is_main = session.shown().scenario.config().norm_first;
-    draw_diagram(ui, scene, {"pre", "Pre-Norm", "x + f(norm(x))", "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre, cache.value.pre, pre_is_main},
-                 {area.low, {area.low.x + half, area.high.y}}, commands);
-    draw_diagram(ui, scene, {"post", "Post-Norm", "norm(x + f(x))", "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post, cache.value.post, !pre_is_main},
-                 {{area.high.x - half, area.low.y}, area.high}, commands);
+    draw_diagram(ui, scene,
+                 {"pre", "Pre-Norm", "x + f(norm(x))",
+                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre,
+                  cache.value.pre, pre_is_main},
+                 explained, {area.low, {area.low.x + half, area.high.y}}, commands);
+    draw_diagram(ui, scene,
+                 {"post", "Post-Norm", "norm(x + f(x))",
+                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post,
+                  cache.value.post, !pre_is_main},
+                 explained, {{area.high.x - half, area.low.y}, area.high}, commands);
 }
 
 }  // namespace decoderscope

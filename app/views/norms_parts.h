@@ -4,8 +4,8 @@
 
 #include <string>
 
-// The parts of the Norms tab, a file each. All of them look at the same model twice: with the norms before the sublayers
-// (Pre-Norm) and behind them (Post-Norm).
+// The parts of the Norms tab, a file each. All of them look at the same model twice: with the norms before the
+// sublayers (Pre-Norm) and behind them (Post-Norm).
 namespace decoderscope {
 
 inline constexpr const char* kPreNormRun = "norms.pre";
@@ -22,18 +22,24 @@ struct NormsScene {
 };
 
 // Both block diagrams side by side; a click on a part goes there.
-void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands);
+void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                        Commands& commands);
 // The curves by depth, and what their strokes and colours mean.
-void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands);
+void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                         Commands& commands);
 // The step that we are at in both runs, and the difference.
-void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands);
+void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                     Commands& commands);
 // One row of one norm in both runs: before, normalised, after gain and shift, and its numbers.
-void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands);
+void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                    Commands& commands);
 
 // What was measured for these views, made anew where the scene is another.
 [[nodiscard]] const BothNorms<DepthCurves>& measured_curves(ViewState& state, const NormsScene& scene);
-[[nodiscard]] const std::optional<StepPair>& measured_pair(const Session& session, ViewState& state, const NormsScene& scene);
-[[nodiscard]] const BothNorms<std::optional<NormRow>>& measured_rows(const Session& session, ViewState& state, const NormsScene& scene);
+[[nodiscard]] const std::optional<StepPair>& measured_pair(const Session& session, ViewState& state,
+                                                           const NormsScene& scene);
+[[nodiscard]] const BothNorms<std::optional<NormRow>>& measured_rows(const Session& session, ViewState& state,
+                                                                     const NormsScene& scene);
 // The norm that is explained: the one that we are at, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 

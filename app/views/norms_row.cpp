@@ -3,6 +3,7 @@
 #include "app/core/labels.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/norms_parts.h"
+#include "app/views/number_strip.h"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,8 @@ namespace {
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& norm,
-                        Area area, Commands& commands) {
+void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene,
+                        const std::string& norm, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
@@ -29,7 +30,8 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::SameLine(0, ui.px(10));
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
-    if (const int moved = stepper(ui, "batch", batch, inputs.batch()); moved != 0) commands.push_back(command::ChooseBatch{batch + moved});
+    if (const int moved = stepper(ui, "batch", batch, inputs.batch()); moved != 0)
+        commands.push_back(command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
     const Ref normalized = scene.pre.run->plan().find(norm + ".normalized");
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
@@ -39,55 +41,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::PopStyleVar();
 }
 
-// ---- a row of numbers as a strip of bars
-
-struct Strip {
-    const char* id;
-    const std::vector<float>& values;
-    Range range;  // the same on both sides
-    double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band lies about the centre
-    ImU32 color = 0;
-};
-
-// Upright bars from zero, as many as there are numbers; where there are more numbers than pixels, each pixel shows from
-// the least to the most of its numbers.
-void draw_bars(const Ui& ui, const Strip& strip, Area area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const auto n = static_cast<float>(strip.values.size());
-    const auto y = [&](double value) {
-        const double place = (value - static_cast<double>(strip.range.low)) / static_cast<double>(strip.range.high - strip.range.low);
-        return area.high.y - static_cast<float>(std::clamp(place, 0.0, 1.0)) * area.height();
-    };
-    if (strip.deviation > 0.0)
-        list.AddRectFilled({area.low.x, y(strip.centre + strip.deviation)}, {area.high.x, y(strip.centre - strip.deviation)}, with_alpha(strip.color, 0.16F));
-    const float bar = std::max(area.width() / n, 1.0F);
-    const float space = bar >= 3.0F * ui.fonts.scale ? ui.px(1) : 0.0F;
-    const auto bars = static_cast<std::size_t>(std::min(n, area.width()));
-    for (std::size_t i = 0; i < bars; ++i) {
-        const std::size_t first = i * strip.values.size() / bars, last = std::max(first + 1, (i + 1) * strip.values.size() / bars);
-        float least = 0.0F, most = 0.0F;
-        for (std::size_t v = first; v < last; ++v) {
-            least = std::min(least, strip.values[v]);
-            most = std::max(most, strip.values[v]);
-        }
-        const float x = area.low.x + static_cast<float>(i) * bar;
-        list.AddRectFilled({x, y(static_cast<double>(most))}, {x + bar - space, std::max(y(static_cast<double>(least)), y(static_cast<double>(most)) + 1.0F)}, strip.color);
-    }
-    list.AddLine({area.low.x, y(0.0)}, {area.high.x, y(0.0)}, ui.theme.line);
-    const float mean = std::floor(y(strip.mean)) + 0.5F;
-    if (std::isfinite(strip.mean)) list.AddLine({area.low.x, mean}, {area.high.x, mean}, ui.theme.text, ui.px(1.25F));
-    compat::add_rect(list, area.low, area.high, ui.theme.line);
-}
-
-// The column of the row that the mouse is on; nothing where it is elsewhere.
-std::optional<Index> column_under_mouse(const Strip& strip, Area area, bool& clicked) {
-    ImGui::SetCursorScreenPos(area.low);
-    clicked = ImGui::InvisibleButton(strip.id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
-    if (!ImGui::IsItemHovered()) return std::nullopt;
-    const auto n = static_cast<Index>(strip.values.size());
-    const float part = (ImGui::GetIO().MousePos.x - area.low.x) / area.width();
-    return std::clamp<Index>(static_cast<Index>(part * static_cast<float>(n)), 0, n - 1);
-}
+// ---- the tooltip of a column
 
 void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
     if (!compat::begin_tooltip()) return;
@@ -111,7 +65,8 @@ void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
 std::string span_text(const std::vector<float>& values) {
     if (values.empty()) return "none";
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    const std::string low = short_number_text(static_cast<double>(*least), 3), high = short_number_text(static_cast<double>(*most), 3);
+    const std::string low = short_number_text(static_cast<double>(*least), 3),
+                      high = short_number_text(static_cast<double>(*most), 3);
     return low == high ? "all " + low : low + " … " + high;
 }
 
@@ -125,14 +80,29 @@ struct Fact {
 std::string four(double value) { return short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
-    Fact{"mean", "mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.", [](const NormRow& r) { return four(r.mean); }},
-    Fact{"variance", "mean square", "The mean square of the distance from the mean (RMSNorm: from zero), over n", [](const NormRow& r) { return four(r.variance); }},
-    Fact{"scale", "scale", "√(variance + eps): what every number is divided by", [](const NormRow& r) { return four(r.scale); }},
-    Fact{"gain", "gain", "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.gain); }},
-    Fact{"shift", "shift", "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type over it.", [](const NormRow& r) { return span_text(r.shift); }},
-    Fact{"mean after", "mean after", "Of the row that the norm hands over: 0 under LayerNorm without shift, up to rounding", [](const NormRow& r) { return four(r.after_mean); }},
-    Fact{"std after", "rms after", "Of the row that the norm hands over: 1 where the gain is 1 and eps small", [](const NormRow& r) { return four(r.after_deviation); }},
-    Fact{"length", "length", "L2 norm of the row, before and after", [](const NormRow& r) { return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3); }},
+    Fact{"mean", "mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.",
+         [](const NormRow& r) { return four(r.mean); }},
+    Fact{"variance", "mean square", "The mean square of the distance from the mean (RMSNorm: from zero), over n",
+         [](const NormRow& r) { return four(r.variance); }},
+    Fact{"scale", "scale", "√(variance + eps): what every number is divided by",
+         [](const NormRow& r) { return four(r.scale); }},
+    Fact{"gain", "gain",
+         "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over "
+         "it.",
+         [](const NormRow& r) { return span_text(r.gain); }},
+    Fact{"shift", "shift",
+         "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type "
+         "over it.",
+         [](const NormRow& r) { return span_text(r.shift); }},
+    Fact{"mean after", "mean after",
+         "Of the row that the norm hands over: 0 under LayerNorm without shift, up to rounding",
+         [](const NormRow& r) { return four(r.after_mean); }},
+    Fact{"std after", "rms after", "Of the row that the norm hands over: 1 where the gain is 1 and eps small",
+         [](const NormRow& r) { return four(r.after_deviation); }},
+    Fact{"length", "length", "L2 norm of the row, before and after",
+         [](const NormRow& r) {
+             return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3);
+         }},
 };
 
 void follow_parameter(const NormRow& row, const char* label, Commands& commands) {
@@ -150,10 +120,12 @@ struct Columns {
     std::array<Area, 2> sides;
 };
 
-void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const Columns& columns, float y, Commands& commands) {
+void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const Columns& columns, float y,
+                Commands& commands) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     for (const Fact& fact : kFacts) {
-        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted, centred(rows) ? fact.label : fact.uncentred_label, columns.labels.width());
+        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted,
+                  centred(rows) ? fact.label : fact.uncentred_label, columns.labels.width());
         for (std::size_t side = 0; side < rows.size(); ++side) {
             if (rows[side] == nullptr) continue;
             const Area& area = columns.sides[side];
@@ -185,12 +157,16 @@ struct Stage {
 };
 
 constexpr std::array kStages = {
-    Stage{"the row x", "the row x", "as it comes", [](const NormRow& r) -> const std::vector<float>& { return r.before; }, [](const NormRow& r) { return r.mean; },
-          [](const NormRow& r) { return r.deviation; }, Meaning::residual},
+    Stage{"the row x", "the row x", "as it comes",
+          [](const NormRow& r) -> const std::vector<float>& { return r.before; },
+          [](const NormRow& r) { return r.mean; }, [](const NormRow& r) { return r.deviation; }, Meaning::residual},
     Stage{"(x − mean)", "x", "÷ scale", [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
-          [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; }, Meaning::norm},
-    Stage{"normalized", "normalized", "· gain + shift", [](const NormRow& r) -> const std::vector<float>& { return r.after; }, [](const NormRow& r) { return r.after_mean; },
-          [](const NormRow& r) { return r.after_deviation; }, Meaning::norm},
+          [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; },
+          Meaning::norm},
+    Stage{"normalized", "normalized", "· gain + shift",
+          [](const NormRow& r) -> const std::vector<float>& { return r.after; },
+          [](const NormRow& r) { return r.after_mean; }, [](const NormRow& r) { return r.after_deviation; },
+          Meaning::norm},
 };
 
 Range range_of_both(const std::array<const NormRow*, 2>& rows, const Stage& stage) {
@@ -200,19 +176,25 @@ Range range_of_both(const std::array<const NormRow*, 2>& rows, const Stage& stag
     return range_of(all, Scale::diverging);
 }
 
-void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabState& norms, const std::array<const NormRow*, 2>& rows,
-                        const Stage& stage, const Columns& columns, float y, float height, Commands& commands) {
+void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabState& norms,
+                        const std::array<const NormRow*, 2>& rows, const Stage& stage, const Columns& columns, float y,
+                        float height, Commands& commands) {
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     const Range range = range_of_both(rows, stage);
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text, centred(rows) ? stage.label : stage.uncentred_label, columns.labels.width());
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, stage.caption, columns.labels.width());
-    draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted, "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text,
+              centred(rows) ? stage.label : stage.uncentred_label, columns.labels.width());
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, stage.caption,
+              columns.labels.width());
+    draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted,
+              "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
     for (std::size_t side = 0; side < rows.size(); ++side) {
         if (rows[side] == nullptr) continue;
         const NormRow& row = *rows[side];
         const Area area = {{columns.sides[side].low.x, y}, {columns.sides[side].high.x, y + height}};
-        const Strip strip{stage.label, stage.values(row), range, stage.mean(row), row.centred ? stage.mean(row) : 0.0, stage.deviation(row), color_of(stage.meaning)};
-        draw_bars(ui, strip, area);
+        const NumberStrip strip{
+            stage.label,          stage.values(row),      range, stage.mean(row), row.centred ? stage.mean(row) : 0.0,
+            stage.deviation(row), color_of(stage.meaning)};
+        draw_number_strip(ui, strip, area);
         bool clicked = false;
         ImGui::PushID(static_cast<int>(side));
         const auto column = column_under_mouse(strip, area, clicked);
@@ -226,13 +208,15 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
 
 }  // namespace
 
-void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
+void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                    Commands& commands) {
     const std::string norm = explained_norm(scene);
     draw_choice_of_row(ui, session, state.norms, scene, norm, area, commands);
     const BothNorms<std::optional<NormRow>>& both = measured_rows(session, state, scene);
     const std::array<const NormRow*, 2> rows = {both.pre ? &*both.pre : nullptr, both.post ? &*both.post : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high}, "There is no norm here.");
+        text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
+                   "There is no norm here.");
         return;
     }
     const float labels = ui.px(92), gap = ui.px(16);
@@ -244,18 +228,25 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
     static constexpr std::array<const char*, 2> titles = {"Pre-Norm", "Post-Norm"};
     for (std::size_t side = 0; side < titles.size(); ++side) {
         draw_text(ui, ui.fonts.text, {columns.sides[side].low.x, y}, ui.theme.text, titles[side], width);
-        if (rows[side] == nullptr) draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, "not there", width);
-        else draw_text(ui, ui.fonts.mono_small, {columns.sides[side].low.x, y + ui.px(20)}, ui.theme.muted, last_part(rows[side]->norm) + "(" + last_part(rows[side]->before_step) + ")", width);
+        if (rows[side] == nullptr)
+            draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, "not there",
+                      width);
+        else
+            draw_text(ui, ui.fonts.mono_small, {columns.sides[side].low.x, y + ui.px(20)}, ui.theme.muted,
+                      last_part(rows[side]->norm) + "(" + last_part(rows[side]->before_step) + ")", width);
     }
     y += ui.px(42);
-    const float facts = (compat::font_size(ui.fonts.mono_small) + ui.px(4)) * static_cast<float>(kFacts.size()) + ui.px(22);
+    const float facts =
+        (compat::font_size(ui.fonts.mono_small) + ui.px(4)) * static_cast<float>(kFacts.size()) + ui.px(22);
     const float pitch = std::min((area.high.y - y - facts) / static_cast<float>(kStages.size()), ui.px(160));
     for (const Stage& stage : kStages) {
         draw_stage_of_norm(ui, session, state.norms, rows, stage, columns, y, pitch - ui.px(12), commands);
         y += pitch;
     }
     draw_text(ui, ui.fonts.caption, {area.low.x, y - ui.px(8)}, ui.theme.muted,
-              std::string(centred(rows) ? "line: mean   ·   band: ± 1 std" : "line: mean   ·   band: ± rms") + "   ·   click a bar to explain it", area.width());
+              std::string(centred(rows) ? "line: mean   ·   band: ± 1 std" : "line: mean   ·   band: ± rms") +
+                  "   ·   click a bar to explain it",
+              area.width());
     draw_facts(ui, rows, columns, y + ui.px(14), commands);
 }
 

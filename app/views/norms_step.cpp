@@ -48,7 +48,8 @@ void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, S
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.muted, name);
     const auto number = [&](const Heatmap& heatmap, const char* label) {
-        text_line(ui.fonts.mono_small, ui.theme.text, short_number(static_cast<double>(heatmap.at(spot.first, spot.second))));
+        text_line(ui.fonts.mono_small, ui.theme.text,
+                  short_number(static_cast<double>(heatmap.at(spot.first, spot.second))));
         ImGui::SameLine(ui.px(80));
         text_line(ui.fonts.caption, ui.theme.muted, label);
     };
@@ -56,8 +57,11 @@ void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, S
     number(pair.b, "Post-Norm");
     const auto offset = static_cast<std::size_t>(spot.first * pair.a.columns + spot.second);
     const bool hidden = !pair.difference.hidden.empty() && pair.difference.hidden[offset] != 0;
-    if (hidden) text_line(ui.fonts.caption, ui.theme.warning, hidden_text(pair.difference.hidden[offset]) + ": left out of the difference");
-    else number(pair.difference, "difference");
+    if (hidden)
+        text_line(ui.fonts.caption, ui.theme.warning,
+                  hidden_text(pair.difference.hidden[offset]) + ": left out of the difference");
+    else
+        number(pair.difference, "difference");
     ImGui::EndTooltip();
 }
 
@@ -68,7 +72,8 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
     const Place place = session.cursor().place;
     const Config config = session.shown().scenario.config();
     const auto has = [&](std::string_view name) {
-        return std::any_of(scene.here.axes.begin(), scene.here.axes.end(), [&](const Axis& axis) { return axis.name == name; });
+        return std::any_of(scene.here.axes.begin(), scene.here.axes.end(),
+                           [&](const Axis& axis) { return axis.name == name; });
     };
     if (has(axis::batch)) {
         const int moved = stepper(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
@@ -89,12 +94,14 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
 
 }  // namespace
 
-void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
+void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                     Commands& commands) {
     const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
     draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
     const std::optional<StepPair>& pair = measured_pair(session, state, scene);
     if (!pair) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area, scene.here.name + " is not computed in both runs, so there is nothing to compare.");
+        text_block(ui, ui.fonts.text, ui.theme.muted, area,
+                   scene.here.name + " is not computed in both runs, so there is nothing to compare.");
         return;
     }
     draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
@@ -105,11 +112,18 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
     const Slice slice = slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
     const std::uint64_t version = std::hash<std::string>{}(state.norms.pair.key);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        HeatmapDrawing drawing{.heatmap = *heatmaps[i], .key = kFirstKey + i, .version = version, .color = color_of(scene.here.meaning), .stale = session.stale()};
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kFirstKey + i,
+                               .version = version,
+                               .color = color_of(scene.here.meaning),
+                               .stale = session.stale()};
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         // Zoom and place are the same in all three.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
-        if (gesture.hovered) pair_tooltip(ui, *pair, cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)), *gesture.hovered);
+        if (gesture.hovered)
+            pair_tooltip(ui, *pair,
+                         cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
+                         *gesture.hovered);
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
         if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;

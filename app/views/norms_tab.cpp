@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstdio>
 
 namespace decoderscope {
 
@@ -52,7 +52,8 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
         const char* tip;
     };
     static constexpr std::array choices = {
-        Choice{NormsView::depth, "By depth", "How the residual stream, the updates and the norms change from block to block"},
+        Choice{NormsView::depth, "By depth",
+               "How the residual stream, the updates and the norms change from block to block"},
         Choice{NormsView::step, "Same step", "The step that you are at, in both, and the difference"},
         Choice{NormsView::row, "One row", "What one norm does to one row of numbers"}};
     for (const Choice& choice : choices) {
@@ -69,9 +70,11 @@ void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
     for (const Index depth : kDepths) {
         if (depth == own) continue;
         ImGui::SameLine(0, ui.px(2));
-        const std::string tip = depth < own ? "Only the first " + std::to_string(depth) + " blocks"
-                                            : "Stack " + std::to_string(depth) + " blocks: the added ones get fresh weights, as PyTorch "
-                                              "would initialise them, from a seed. The model itself stays as it is.";
+        const std::string tip = depth < own
+                                    ? "Only the first " + std::to_string(depth) + " blocks"
+                                    : "Stack " + std::to_string(depth) +
+                                          " blocks: the added ones get fresh weights, as PyTorch "
+                                          "would initialise them, from a seed. The model itself stays as it is.";
         if (toggle_button(ui, std::to_string(depth).c_str(), norms.layers == depth, tip.c_str())) norms.layers = depth;
     }
 }
@@ -80,11 +83,13 @@ void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
     static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
     const int now = session.scenario().config().norm == NormKind::layernorm ? 0 : 1;
     const int clicked = segmented(ui, "kind", labels, now);
-    if (clicked >= 0 && clicked != now) commands.push_back(command::SetOption{"norm", clicked == 0 ? "layernorm" : "rmsnorm"});
+    if (clicked >= 0 && clicked != now)
+        commands.push_back(command::SetOption{"norm", clicked == 0 ? "layernorm" : "rmsnorm"});
 }
 
 void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const double own = session.scenario().model->config().layer_norm_eps, now = session.scenario().config().layer_norm_eps;
+    const double own = session.scenario().model->config().layer_norm_eps,
+                 now = session.scenario().config().layer_norm_eps;
     label(ui, "eps");
     std::vector<double> choices = {own, 0.01, 1.0};
     if (now != own && now != 0.01 && now != 1.0) choices.push_back(now);
@@ -92,7 +97,8 @@ void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
         if (i > 0 && choices[i] == own) continue;
         char text[32];
         std::snprintf(text, sizeof text, "%g", choices[i]);
-        const bool clicked = toggle_button(ui, text, now == choices[i], "Added to the variance under the root: keeps the scale from 0");
+        const bool clicked =
+            toggle_button(ui, text, now == choices[i], "Added to the variance under the root: keeps the scale from 0");
         if (clicked && now != choices[i]) commands.push_back(command::SetOption{"layer_norm_eps", text});
         ImGui::SameLine(0, ui.px(2));
     }
@@ -115,9 +121,11 @@ void weights_switch(const Ui& ui, NormsTabState& norms) {
         }
         ImGui::PopID();
     };
-    choose("gain ×", gains, norms.gain_factor, "The gains of all norms times this, in these two runs only. One gain alone: One row, gain.");
+    choose("gain ×", gains, norms.gain_factor,
+           "The gains of all norms times this, in these two runs only. One gain alone: One row, gain.");
     ImGui::SameLine(0, ui.px(16));
-    choose("shift ×", shifts, norms.shift_factor, "The shifts of all norms times this, in these two runs only. A model without training has shifts of 0.");
+    choose("shift ×", shifts, norms.shift_factor,
+           "The shifts of all norms times this, in these two runs only. A model without training has shifts of 0.");
 }
 
 void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
@@ -147,12 +155,22 @@ const Step& computed_step(const Session& session) {
     return step.is_source() ? session.shown().run->plan()[session.timeline()[session.timeline_position()]] : step;
 }
 
-NormsScene scene_of(const Session& session, const Companion& pre, const Companion& post) {
+// Takes over the two runs once both are there, and says whether they are: until then the last two stay in sight.
+bool take_runs(const Session& session, NormsTabState& norms) {
+    const Companion* pre = session.shown().companion(kPreNormRun);
+    const Companion* post = session.shown().companion(kPostNormRun);
+    if (pre == nullptr || post == nullptr) return false;
+    if (norms.shown && norms.shown->pre.run == pre->run && norms.shown->post.run == post->run) return true;
+    norms.shown = {*pre, *post};
+    ++norms.runs_taken;
+    return true;
+}
+
+NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
     const std::string prefix = here.name.starts_with("encoder.") ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
-    const auto address = [](const Companion& companion) { return std::to_string(reinterpret_cast<std::uintptr_t>(companion.run.get())); };
-    return {pre, post, here, prefix, block, std::to_string(session.shown().version) + " " + address(pre) + " " + address(post) + " " + prefix};
+    return {norms.shown->pre, norms.shown->post, here, prefix, block, std::to_string(norms.runs_taken) + " " + prefix};
 }
 
 std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
@@ -176,23 +194,26 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
     return {};
 }
 
-void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area, Commands& commands) {
+void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+               Commands& commands) {
     switch (state.norms.view) {
-        case NormsView::depth: return draw_norms_by_depth(ui, session, state, scene, area, commands);
-        case NormsView::step: return draw_norms_step(ui, session, state, scene, area, commands);
-        case NormsView::row: return draw_norms_row(ui, session, state, scene, area, commands);
+        case NormsView::depth:
+            return draw_norms_by_depth(ui, session, state, scene, area, commands);
+        case NormsView::step:
+            return draw_norms_step(ui, session, state, scene, area, commands);
+        case NormsView::row:
+            return draw_norms_row(ui, session, state, scene, area, commands);
     }
 }
 
 // Where a run is not there: that it comes, or why it doesn't.
-void draw_waiting(const Ui& ui, const Session& session, Area area) {
-    std::string text = "Computing both runs …";
+std::string waiting_text(const Session& session) {
     for (const char* name : {kPreNormRun, kPostNormRun}) {
         const auto found = session.shown().companions.find(name);
         if (found != session.shown().companions.end() && !found->second.error.empty())
-            text = "This can't be computed: " + found->second.error;
+            return "This can't be computed: " + found->second.error;
     }
-    text_block(ui, ui.fonts.text, ui.theme.muted, area, text);
+    return "Computing both runs …";
 }
 
 }  // namespace
@@ -243,20 +264,23 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     draw_switches(ui, session, state.norms, rest, commands);
     rest.low.y += ui.px(66);
-    const Companion* pre = session.shown().companion(kPreNormRun);
-    const Companion* post = session.shown().companion(kPostNormRun);
-    if (pre == nullptr || post == nullptr) return draw_waiting(ui, session, rest);
-    const NormsScene scene = scene_of(session, *pre, *post);
-    const float sentence = text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene));
+    const bool there = take_runs(session, state.norms);
+    if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
+    if (!state.norms.shown) return;
+    const NormsScene scene = scene_of(session, state.norms);
+    const float sentence =
+        there ? text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene)) : 0.0F;
     rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
     const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
     draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
     draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
+    if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
 }
 
 void leave_norms_tab(ViewState& state, Commands& commands) {
     if (!state.norms.accompanied) return;
     state.norms.accompanied = false;
+    state.norms.shown.reset();
     for (const char* name : {kPreNormRun, kPostNormRun}) commands.push_back(command::Accompany{name, std::nullopt});
 }
 

@@ -3,6 +3,7 @@
 #include "app/core/depth_curves.h"
 #include "app/core/norm_row.h"
 #include "app/core/outline.h"
+#include "app/core/session.h"
 #include "app/core/step_pair.h"
 
 #include <cstdint>
@@ -31,11 +32,13 @@ struct Measured {
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
     NormsView view = NormsView::depth;
-    std::optional<Index> layers;  // how many blocks to stack; nothing: as many as the model has
+    std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
-    Index row = 0;                // the position whose row is explained
-    bool accompanied = false;     // both runs are asked for
-    std::optional<double> marked_depth;  // pointed at in a chart, as of the last frame
+    Index row = 0;                                  // the position whose row is explained
+    bool accompanied = false;                       // both runs are asked for
+    std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
+    std::optional<BothNorms<Companion>> shown;  // the last two runs that were there; what is measured below is theirs
+    std::uint64_t runs_taken = 0;               // another number for other runs
 
     Measured<BothNorms<DepthCurves>> curves;
     Measured<BothNorms<std::vector<OutlinePart>>> diagrams;

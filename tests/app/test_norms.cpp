@@ -33,15 +33,17 @@ Ran ran(const std::string& model, bool norm_first, std::optional<Index> layers =
     overrides.insert(overrides.end(), more.begin(), more.end());
     FreshWeights fresh;
     const Variation variation = {.overrides = overrides, .layers = layers};
-    const Scenario scenario = with_weights_of(variation, varied(scenario_of(make_bundled_model(model)), variation), fresh);
+    const Scenario scenario =
+        with_weights_of(variation, varied(scenario_of(make_bundled_model(model)), variation), fresh);
     return {scenario, execute(plan_of(scenario))};
 }
 
-bool close(double a, double b, double relative = 1e-5) { return std::abs(a - b) <= relative * std::max(1e-3, std::abs(b)); }
+bool close(double a, double b, double relative = 1e-5) {
+    return std::abs(a - b) <= relative * std::max(1e-3, std::abs(b));
+}
 
 const DepthPoint* point_of(const std::vector<DepthPoint>& points, const std::string& step) {
-    const auto found =
-        std::find_if(points.begin(), points.end(), [&](const DepthPoint& p) { return p.step == step; });
+    const auto found = std::find_if(points.begin(), points.end(), [&](const DepthPoint& p) { return p.step == step; });
     return found == points.end() ? nullptr : &*found;
 }
 
@@ -70,7 +72,8 @@ TEST_CASE("the curves by depth are PyTorch's, also of blocks with fresh weights"
         const DepthCurves curves = depth_curves(*ran(model, expected["norm_first"], layers).run, "");
         REQUIRE(curves.blocks == layers);
         CHECK(close(curves.leaving, expected["leaving"]));
-        CHECK(close(curves.growth(), expected["leaving"].get<double>() / expected["blocks"][0]["resid_pre"].get<double>()));
+        CHECK(close(curves.growth(),
+                    expected["leaving"].get<double>() / expected["blocks"][0]["resid_pre"].get<double>()));
         for (Index block = 0; block < layers; ++block) {
             const std::string at = "blocks." + std::to_string(block) + ".";
             for (const auto& [key, value] : expected["blocks"][static_cast<std::size_t>(block)].items()) {
@@ -136,7 +139,8 @@ TEST_CASE("the sentence says what was measured") {
     pre.ratios = {{"mlp_out", Meaning::mlp, {{11.5, 0.12, "blocks.11.mlp_out"}}}};
     post.ratios = {{"mlp_out", Meaning::mlp, {{11.5, 0.613, "blocks.11.mlp_out"}}}};
     CHECK(depth_sentence(pre, post) ==
-          "Pre-Norm: the stream grows 3.1-fold over 12 blocks. Post-Norm: it keeps its length (1.0-fold). The last update "
+          "Pre-Norm: the stream grows 3.1-fold over 12 blocks. Post-Norm: it keeps its length (1.0-fold). The last "
+          "update "
           "is 12 % of the stream under Pre-Norm, 61 % under Post-Norm.");
     post.leaving = 1.5;
     CHECK(depth_sentence(pre, post).find("shrinks to 0.50 of its length") != std::string::npos);
@@ -165,8 +169,10 @@ TEST_CASE("a row of a norm is what torch's layer_norm makes of it") {
 TEST_CASE("a row's parts fit together: variance by the other formula, gain and shift give what is recorded") {
     for (const std::string kind : {"layernorm", "rmsnorm"}) {
         for (const bool norm_first : {true, false}) {
-            Scenario scenario = varied(scenario_of(make_bundled_model("causal-lm-as-meant")),
-                                       {.overrides = {{"norm_first", norm_first ? "true" : "false"}, {"norm", kind}, {"layer_norm_eps", "0.25"}}});
+            Scenario scenario = varied(
+                scenario_of(make_bundled_model("causal-lm-as-meant")),
+                {.overrides = {
+                     {"norm_first", norm_first ? "true" : "false"}, {"norm", kind}, {"layer_norm_eps", "0.25"}}});
             scenario.edits = {SetCell{"layers.2.norm1.weight", {5}, 3.0F}};
             if (kind == "layernorm") scenario.edits.emplace_back(SetCell{"layers.2.norm1.bias", {7}, -2.0F});
             const auto run = execute(plan_of(scenario));
@@ -221,12 +227,16 @@ TEST_CASE("a step's difference between two runs is PyTorch's, what is masked lef
         CHECK(close(pair->largest, expected["largest"], 1e-4));
         CHECK(close(pair->mean, expected["mean"], 1e-4));
         CHECK(pair->a.range == pair->b.range);
-        const double there = static_cast<double>(a.run->value(step).at(pair->where)) - static_cast<double>(b.run->value(step).at(pair->where));
+        const double there = static_cast<double>(a.run->value(step).at(pair->where)) -
+                             static_cast<double>(b.run->value(step).at(pair->where));
         CHECK(close(std::abs(there), pair->largest, 1e-5));
         for (Index row = 0; row < pair->a.rows; ++row) {
             for (Index column = 0; column < pair->a.columns; ++column) {
-                const bool hidden = !pair->difference.hidden.empty() && pair->difference.hidden[static_cast<std::size_t>(row * pair->a.columns + column)] != 0;
-                CHECK(pair->difference.at(row, column) == (hidden ? 0.0F : pair->a.at(row, column) - pair->b.at(row, column)));
+                const bool hidden =
+                    !pair->difference.hidden.empty() &&
+                    pair->difference.hidden[static_cast<std::size_t>(row * pair->a.columns + column)] != 0;
+                CHECK(pair->difference.at(row, column) ==
+                      (hidden ? 0.0F : pair->a.at(row, column) - pair->b.at(row, column)));
             }
         }
         CHECK(std::isfinite(pair->difference.range.high));
@@ -301,9 +311,11 @@ TEST_CASE("a chart's axis has round ends that hold every value, and few round ti
         bool may_be_logarithmic, logarithmic;
         std::vector<double> ticks;
     };
-    for (const Case& c : {Case{0.94, 0.98, false, false, {0.0, 0.5, 1.0}}, Case{8.0, 20.7, true, false, {0.0, 10.0, 20.0, 30.0}},
-                          Case{-0.2, 1.0, false, false, {-0.5, 0.0, 0.5, 1.0}}, Case{1.0, 900.0, true, true, {1.0, 10.0, 100.0, 1000.0}},
-                          Case{0.0, 0.0, true, false, {0.0, 0.5, 1.0}}, Case{3.0, 40.0, true, true, {2.0, 5.0, 10.0, 20.0, 50.0}}}) {
+    for (const Case& c :
+         {Case{0.94, 0.98, false, false, {0.0, 0.5, 1.0}}, Case{8.0, 20.7, true, false, {0.0, 10.0, 20.0, 30.0}},
+          Case{-0.2, 1.0, false, false, {-0.5, 0.0, 0.5, 1.0}},
+          Case{1.0, 900.0, true, true, {1.0, 10.0, 100.0, 1000.0}}, Case{0.0, 0.0, true, false, {0.0, 0.5, 1.0}},
+          Case{3.0, 40.0, true, true, {2.0, 5.0, 10.0, 20.0, 50.0}}}) {
         INFO(c.least << " to " << c.most);
         const ChartAxis axis = chart_axis(c.least, c.most, c.may_be_logarithmic);
         CHECK(axis.logarithmic == c.logarithmic);

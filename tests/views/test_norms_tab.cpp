@@ -7,8 +7,8 @@
 #include <chrono>
 
 using namespace decoderscope;
-using decoderscope::testing::Driver;
 using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -19,8 +19,8 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == Tab::norms);
 }
 
-// A click on text of the stage, which lies right of the map and below the toolbar: on a piece of its own, else on a part of
-// one.
+// A click on text of the stage, which lies right of the map and below the toolbar: on a piece of its own, else on a
+// part of one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     const DrawnText* found = nullptr;
     const auto look = [&](auto fits) {
@@ -44,8 +44,10 @@ void check_no_overlap(const Driver& d, ImVec2 size) {
         CHECK(pieces[a].high.x <= size.x);
         CHECK(pieces[a].high.y <= size.y);
         for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide = std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high = std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
+            const float wide =
+                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
+            const float high =
+                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
             if (wide <= 1.0F || high <= 2.0F) continue;
             FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
         }
@@ -180,7 +182,8 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     Driver d;
     open_tab(d);
     REQUIRE(d.click_text("Onerow"));
-    for (const char* text : {"variance", "scale", "gain", "shift", "meanafter", "takesthemean", "ln1(resid_pre)", "ln1(resid_mid)"}) {
+    for (const char* text :
+         {"variance", "scale", "gain", "shift", "meanafter", "takesthemean", "ln1(resid_pre)", "ln1(resid_mid)"}) {
         INFO(text);
         CHECK(d.sees(text));
     }
@@ -229,11 +232,13 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
             open_tab(d);
             for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
                 d.state.norms.view = view;
-                for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out", "blocks.0.ln1.scale", "encoder.blocks.0.attn_out", "logits"}) {
+                for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out",
+                                         "blocks.0.ln1.scale", "encoder.blocks.0.attn_out", "logits"}) {
                     d.session.apply(command::GoTo{step});
                     d.session.finish();
                     d.settle();
-                    INFO(model.name << " " << step << " view " << static_cast<int>(view) << " at scale " << screen.scale);
+                    INFO(model.name << " " << step << " view " << static_cast<int>(view) << " at scale "
+                                    << screen.scale);
                     check_no_overlap(d, screen.size);
                 }
             }
