@@ -98,8 +98,7 @@ std::string norm_row_sentence(const NormRow& row) {
     std::string text =
         row.centred ? "takes the mean " + number_text(row.mean, 2) + " off and divides by " : "divides by ";
     text += number_text(row.scale, 3) + " (length " + number_text(row.length_before, 3) + " → " +
-            number_text(row.length_after, 3) + ").";
-    if (row.eps > 0.1 * row.variance) text += " eps is large beside the row's own variance.";
+            number_text(row.length_after, 3) + (row.eps > 0.1 * row.variance ? "; eps weighs in)." : ").");
     return text;
 }
 

@@ -119,9 +119,11 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
     if (both.pre.scales.size() > 1) norms += " (paler)";
     legend.swatch(scale_color({}, 0), norms);
-    const std::string stack = scene.prefix.empty() ? "decoder" : "encoder";
-    text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high},
-               "From left to right: " + stack + " blocks. Padding is left out.");
+    const bool encoder = !scene.prefix.empty();
+    std::string note =
+        std::string("From left to right: ") + (encoder ? "encoder" : "decoder") + " blocks. Padding is left out.";
+    if (encoder && scene.pre.variation.layers) note += " Only the decoder is stacked deeper.";
+    text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
 }
 
 }  // namespace

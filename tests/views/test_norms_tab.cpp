@@ -221,6 +221,41 @@ TEST_CASE("a click on a bar leads to that number") {
     CHECK(d.last<command::Follow>()->cell.size() == 3);
 }
 
+TEST_CASE("every view outlives another model, dropout, an edit and their undoing") {
+    for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
+        Driver d;
+        open_tab(d);
+        d.state.norms.view = view;
+        d.settle();
+        d.session.apply(command::OpenModel{"pre-ln-encdec"});
+        d.settle();
+        CHECK(d.sees("Cross-attention"));
+        d.session.apply(command::GoTo{"blocks.3.ln3.normalized"});
+        d.settle();
+        d.session.apply(command::SetDropout{1});
+        d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 0, 0, false});
+        d.settle();
+        for (int i = 0; i < 4; ++i) {
+            d.hands.tap(Key::z, with_ctrl);
+            d.settle();
+        }
+        CHECK(d.session.scenario().model->name == "causal-lm-as-meant");
+        CHECK(d.session.shown().companion("norms.pre") != nullptr);
+        CHECK_FALSE(d.sees("Cross-attention"));
+    }
+}
+
+TEST_CASE("a row that sees nothing at all is told, not hidden") {
+    Driver d;
+    d.session.apply(command::PaintMask{"blocks.0.attn", 0, std::nullopt, 0, 0, false});
+    open_tab(d);
+    CHECK(d.sees("notfinite"));
+    REQUIRE(d.click_text("Onerow"));
+    d.session.apply(command::GoTo{"blocks.1.ln1.normalized"});
+    d.settle();
+    CHECK(d.sees("NaN"));
+}
+
 TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the window") {
     struct Screen {
         float scale;
