@@ -23,18 +23,13 @@ Variation variation_of(const NormsTabState& norms, bool norm_first) {
             .shift_factor = norms.shift_factor};
 }
 
-// Both runs are companions, so that they are always of the same moment. Asking again for the same is nothing.
-void accompany(const Session& session, NormsTabState& norms, Commands& commands) {
-    const auto ask = [&](const char* name, bool norm_first) {
-        const auto& known = session.shown().companions;
-        const auto found = known.find(name);
-        const Variation wanted = variation_of(norms, norm_first);
-        if (norms.accompanied && found != known.end() && found->second.variation == wanted) return;
-        commands.push_back(command::Accompany{name, wanted});
-    };
-    ask(kPreNormRun, true);
-    ask(kPostNormRun, false);
-    norms.accompanied = true;
+// Both runs are companions, so that they are always of the same moment. Each is asked for once.
+void accompany(NormsTabState& norms, Commands& commands) {
+    const BothNorms<Variation> wanted = {variation_of(norms, true), variation_of(norms, false)};
+    if (norms.asked && norms.asked->pre == wanted.pre && norms.asked->post == wanted.post) return;
+    commands.push_back(command::Accompany{kPreNormRun, wanted.pre});
+    commands.push_back(command::Accompany{kPostNormRun, wanted.post});
+    norms.asked = wanted;
 }
 
 // ---- the row of switches
@@ -259,7 +254,7 @@ int stepper(const Ui& ui, const char* label, Index value, Index count) {
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    accompany(session, state.norms, commands);
+    accompany(state.norms, commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     draw_switches(ui, session, state.norms, rest, commands);
@@ -278,8 +273,8 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
 }
 
 void leave_norms_tab(ViewState& state, Commands& commands) {
-    if (!state.norms.accompanied) return;
-    state.norms.accompanied = false;
+    if (!state.norms.asked) return;
+    state.norms.asked.reset();
     state.norms.shown.reset();
     for (const char* name : {kPreNormRun, kPostNormRun}) commands.push_back(command::Accompany{name, std::nullopt});
 }
