@@ -4,7 +4,9 @@
 #include "engine/model/model.h"
 #include "engine/run.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,20 +32,43 @@ struct Scenario {
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
 
 // How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them, another
-// number of blocks.
+// number of blocks, norms of another gain and shift.
 struct Variation {
     Overrides overrides;
     bool without_edits = false;
     std::vector<Edit> more_edits;
     std::optional<Index> layers;  // beyond the model's own, with fresh weights from a seed
+    float gain_factor = 1.0F;     // what the gains of all norms are multiplied by
+    float shift_factor = 1.0F;    // and their shifts
 
+    // Whether it needs weights that the model has not got.
+    [[nodiscard]] bool changes_weights() const { return layers || gain_factor != 1.0F || shift_factor != 1.0F; }
     bool operator==(const Variation&) const = default;
 };
+// With the model's own weights still: others may take long to make, and with_weights_of() does that.
 [[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
 
-// The model with this many decoder blocks: fewer, or more with fresh weights as PyTorch would initialise them.
+// The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept. Safe
+// to use from several threads.
+class FreshWeights {
+public:
+    [[nodiscard]] Tensor get(const Declared& parameter);
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, Tensor> made_;
+};
+
+// The model with this many decoder blocks: fewer, or more with fresh weights.
 [[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                                       Index layers);
+                                                       Index layers, FreshWeights& fresh);
+
+// The model with the gains and shifts of all norms times a factor.
+[[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                                             float gain, float shift);
+
+// A scenario that varied() made, with the weights that the variation asks for.
+[[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
 
 // Throws Error where the configuration, the inputs and the edits don't fit together.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario);

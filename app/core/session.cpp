@@ -288,7 +288,12 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
         try {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
-            tasks[name] = {plan_of(companion.scenario), companion.run};
+            if (companion.variation.changes_weights())
+                tasks[name] = {nullptr, companion.run, [companion, fresh = fresh_weights_] {
+                                   return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
+                               }};
+            else
+                tasks[name] = {plan_of(companion.scenario), companion.run, {}};
         } catch (const Error& error) {
             companion.error = error.what();
             companion.run = nullptr;

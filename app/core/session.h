@@ -104,6 +104,7 @@ private:
     std::vector<Scenario> undo_, redo_;
     std::vector<std::string> asked_;
     std::map<std::string, Companion> companions_;  // as they are being computed
+    std::shared_ptr<FreshWeights> fresh_weights_ = std::make_shared<FreshWeights>();
     bool stale_ = false;
     bool computing_ = false;  // companions, too
     Cursor cursor_;

@@ -23,6 +23,7 @@ public:
     struct Task {
         std::shared_ptr<const Plan> plan;
         std::shared_ptr<const Run> previous;
+        std::function<std::shared_ptr<const Plan>()> make_plan;  // in place of a plan that takes long to make
     };
     struct Job {
         Task main;

@@ -33,6 +33,7 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
         ImGui::SameLine(0, ui.px(4));
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
+    if (state.tab != Tab::norms) leave_norms_tab(state, commands);
     for (const StageTab& tab : kTabs)
         if (tab.tab == state.tab) tab.draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
 }

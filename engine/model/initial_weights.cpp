@@ -8,9 +8,7 @@
 
 namespace decoderscope {
 
-namespace {
-
-Tensor initial(const Declared& parameter, std::uint64_t seed) {
+Tensor initial_weight(const Declared& parameter, std::uint64_t seed) {
     Tensor tensor(parameter.axes);
     const std::span<float> values = tensor.writable();
     const RandomStream random(seed, parameter.name);
@@ -30,11 +28,9 @@ Tensor initial(const Declared& parameter, std::uint64_t seed) {
     return tensor;
 }
 
-}  // namespace
-
 Weights initial_weights(const Config& config, std::uint64_t seed) {
     Weights weights;
-    for (const Declared& parameter : declared_parameters(config)) weights.emplace(parameter.name, initial(parameter, seed));
+    for (const Declared& parameter : declared_parameters(config)) weights.emplace(parameter.name, initial_weight(parameter, seed));
     return weights;
 }
 

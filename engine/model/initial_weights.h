@@ -11,5 +11,7 @@ namespace decoderscope {
 // embedding N(0, 1) (torch.nn.Embedding), a norm's gain 1 and shift 0. The same on every machine; a parameter's numbers
 // depend on the seed and its name alone.
 [[nodiscard]] Weights initial_weights(const Config& config, std::uint64_t seed);
+// The same for one parameter.
+[[nodiscard]] Tensor initial_weight(const Declared& parameter, std::uint64_t seed);
 
 }  // namespace decoderscope

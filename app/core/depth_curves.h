@@ -1,0 +1,44 @@
+#pragma once
+
+#include "engine/run.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// One number of a curve by depth, and the step that it was measured on.
+struct DepthPoint {
+    double depth = 0.0;  // in blocks: block 2 lies from 2 to 3
+    double value = 0.0;
+    std::string step;  // "blocks.2.resid_mid"
+};
+
+struct DepthCurve {
+    std::string name;  // "attn_out", "ln1": the same in every block
+    Meaning meaning = Meaning::residual;
+    std::vector<DepthPoint> points;
+};
+
+// How a stack of blocks treats its residual stream, block by block. A length is the L2 norm of a row of d_model
+// numbers; every value is a mean over the rows (batch and position) that are not padding.
+struct DepthCurves {
+    Index blocks = 0;
+    DepthCurve stream;                // length of resid_pre, of each residual sum and of what leaves the last block
+    std::vector<DepthCurve> updates;  // length of what each sublayer adds to the stream, after its dropout
+    std::vector<DepthCurve> ratios;   // that length over the length of the row that it is added to
+    std::vector<DepthCurve> scales;   // lnN.scale: what each norm divides by
+    DepthCurve cosines;               // between what enters a block and what enters the next (or leaves the last)
+    double entering = 0.0;            // length of what enters the first block
+    double leaving = 0.0;             // and of what leaves the last, normalised under Post-Norm
+
+    [[nodiscard]] double growth() const { return leaving / entering; }
+};
+
+// Measures the stack whose blocks are called prefix + "blocks.0", …: prefix is "" or "encoder.".
+[[nodiscard]] DepthCurves depth_curves(const Run& run, const std::string& prefix);
+
+// What the curves of the two show, as a sentence or two with the measured numbers.
+[[nodiscard]] std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post);
+
+}  // namespace decoderscope
