@@ -10,8 +10,18 @@ namespace decoderscope {
 
 namespace {
 
-// Lines with less weight are left out while no token is lit: they would be thinner than a hair.
+// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be thinner
+// than a hair, and hide the others.
 constexpr float kLeastWeight = 0.02F;
+
+float largest_weight(const Heatmap& h) {
+    float largest = 0.0F;
+    for (const float weight : h.values)
+        if (weight > largest) largest = weight;
+    return std::min(largest, 1.0F);
+}
+
+float least_weight(const Heatmap& h) { return std::min(kLeastWeight, largest_weight(h) * 0.5F); }
 
 struct Columns {
     Area cells;  // between the two columns of tokens
@@ -49,18 +59,19 @@ bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
     return !lit || lit->index == (lit->is_key ? key : query);
 }
 
-void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight) {
-    const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.12F + 0.88F * weight);
+// As thick as its weight; as strong as its weight beside the largest of the picture.
+void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
+    const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.15F + 0.85F * weight / largest);
     ImGui::GetWindowDrawList()->AddLine({c.cells.low.x, c.query_y(query)}, {c.cells.high.x, c.key_y(key)}, color,
                                         ui.px(0.5F) + ui.px(7.5F) * weight);
 }
 
 void draw_lines(const Ui& ui, const Heatmap& h, const Columns& c, const std::optional<PatternToken>& lit) {
-    const float least = lit ? 0.0F : kLeastWeight;
+    const float least = lit ? 0.0F : least_weight(h), largest = largest_weight(h);
     for (Index query = 0; query < h.rows; ++query)
         for (Index key = 0; key < h.columns; ++key)
             if (const float weight = h.at(query, key); weight > least && belongs(lit, query, key))
-                draw_line(ui, c, query, key, std::min(weight, 1.0F));
+                draw_line(ui, c, query, key, std::min(weight, 1.0F), largest);
 }
 
 // ---- tokens
@@ -139,14 +150,21 @@ std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::o
     return token;
 }
 
-void draw_captions(const Ui& ui, const Columns& c, bool pinned, Area area) {
+bool leaves_out(const Heatmap& h) {
+    const float least = least_weight(h);
+    return std::any_of(h.values.begin(), h.values.end(), [&](float weight) { return weight > 0.0F && weight <= least; });
+}
+
+void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "A line is a weight: the thicker, the larger.", area.width());
     const float y = area.low.y + line + ui.px(6);
     const float width = compat::text_size(ui.fonts.caption, "query").x;
     draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
     draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
-    const char* below = pinned ? "Click the token again to let it go." : "Point at a token for its lines alone; click keeps them.";
+    const std::string below = pinned ? "Click the token again to let it go."
+                              : leaves_out(h) ? "Above " + number(least_weight(h)) + "; point at a token for all of its lines."
+                                              : "Point at a token for its lines alone; click keeps them.";
     draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
 }
 
@@ -158,7 +176,7 @@ std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern,
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
     if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();
     const std::optional<PatternToken> shown = hovered ? hovered : lit ? lit : pinned;
-    draw_captions(ui, columns, pinned.has_value(), area);
+    draw_captions(ui, pattern, columns, pinned.has_value(), area);
     draw_lines(ui, pattern, columns, shown);
     draw_tokens(ui, pattern, columns, false, shown);
     draw_tokens(ui, pattern, columns, true, shown);

@@ -7,6 +7,7 @@
 #include "app/views/textures.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace decoderscope {
@@ -31,23 +32,24 @@ Area picture_box(const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-std::uint64_t version_of(const Ui& ui, const Snapshot& shown, Index batch, PictureSize size) {
+std::uint64_t version_of(const Ui& ui, const Snapshot& shown, Index batch, PictureSize size, Range range) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const auto part : {shown.version, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
-                            static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark)})
+                            static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
+                            static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(range.high))})
         hash = (hash ^ part) * 0x100000001b3ULL;
     return hash;
 }
 
-void draw_picture(const Ui& ui, const Session& session, const Step& pattern, Index head, Area box) {
+void draw_picture(const Ui& ui, const Session& session, const Step& pattern, Index head, Range range, Area box) {
     const Snapshot& shown = session.shown();
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const PictureSize size = picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
-    const std::uint64_t key = kTextureKeys + pattern.id, version = version_of(ui, shown, batch, size);
+    const std::uint64_t key = kTextureKeys + pattern.id, version = version_of(ui, shown, batch, size, range);
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         std::vector<std::uint32_t> pixels;
-        for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, ui.theme.dark)) pixels.push_back(to_imgui(color));
+        for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark)) pixels.push_back(to_imgui(color));
         texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels, version);
     }
     const float part = 1.0F / static_cast<float>(heads);
@@ -92,7 +94,7 @@ void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
         text_line(ui.fonts.caption, ui.theme.muted, line);
     }
     if (factor != 1.0F) text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? "switched off" : "z " + factor_text(factor));
-    text_line(ui.fonts.caption, ui.theme.accent, "Click: see it large");
+    text_line(ui.fonts.caption, ui.theme.accent, "Click: see it large (Enter for the outlined head)");
     ImGui::EndTooltip();
 }
 
@@ -156,7 +158,7 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) head_tooltip(ui, score, factor);
     if (style.named) draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
-    draw_picture(ui, session, pattern, score.head, picture);
+    draw_picture(ui, session, pattern, score.head, style.weights, picture);
     if (factor != 1.0F) draw_badge(ui, factor, picture);
     const float left = style.dense ? inner.low.x : picture.low.x, right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
     draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);

@@ -7,6 +7,7 @@ namespace decoderscope {
 // How the grid's cells are written.
 struct CellStyle {
     bool named = false;  // "layer 3 head 5" over the picture: the heads are sorted
+    Range weights;       // what the colours of all pictures span
     bool dense = false;  // little room: the bar lies behind the number, not under it
 };
 

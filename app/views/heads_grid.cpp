@@ -102,11 +102,13 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
 }
 
 // What the measure says, and what the colours stand for.
-void draw_caption(const Ui& ui, const HeadsTabState& heads, Area line) {
-    const float bar = ui.px(64), number = compat::text_size(ui.fonts.mono_small, "0").x;
-    const float word = compat::text_size(ui.fonts.caption, "weight").x;
-    float x = line.high.x - bar - number * 2 - word - ui.px(18);
-    draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure), x - line.low.x - ui.px(12));
+void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
+    const std::string most = short_number_text(static_cast<double>(weights.high), 3);
+    const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
+    const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, "weight").x;
+    const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
+    float x = start;
+    draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure), start - line.low.x - ui.px(12));
     x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, "weight") + ui.px(8);
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
@@ -116,7 +118,10 @@ void draw_caption(const Ui& ui, const HeadsTabState& heads, Area line) {
         ImGui::GetWindowDrawList()->AddRectFilled({x + bar * static_cast<float>(i) / kPieces, middle - ui.px(4)},
                                                   {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
     }
-    draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, "1");
+    draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
+    ImGui::SetCursorScreenPos({start, line.low.y});
+    ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
+    tooltip("The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare");
 }
 
 // ---- the grid
@@ -128,13 +133,13 @@ struct Grid {
     CellStyle style;
 };
 
-Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, bool by_layer, Area area) {
+Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, Range weights, bool by_layer, Area area) {
     Grid grid;
     for (const HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
     grid.rows = (static_cast<Index>(scores.size()) + grid.columns - 1) / grid.columns;
     const float left = by_layer ? ui.px(44) : 0.0F, top = by_layer ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
-    grid.style = {!by_layer, height < ui.px(by_layer ? 72 : 88)};
+    grid.style = {!by_layer, weights, height < ui.px(by_layer ? 72 : 88)};
     const float text = cell_text_height(ui, grid.style), least = text + ui.px(15);
     const float width = std::min((area.width() - left) / static_cast<float>(grid.columns), ui.px(220));
     grid.cell = {width, std::clamp(height, least, std::max(least, width + text))};
@@ -158,10 +163,11 @@ void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
     draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
 }
 
-void draw_grid(const Ui& ui, const Session& session, ViewState& state, const std::vector<HeadScore>& scores, Area area, Commands& commands) {
+void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area, Commands& commands) {
+    const std::vector<HeadScore>& scores = measured.scores;
     const HeadsTabState& heads = state.heads;
     const bool by_layer = heads.order == HeadOrder::by_layer;
-    const Grid grid = lay_out(ui, scores, by_layer, area);
+    const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = ordered(scores, heads.measure, heads.order);
     const float head_room = grid.origin.y - area.low.y;
@@ -186,13 +192,13 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const std
 
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.heads;
-    const std::vector<HeadScore>& scores = heads.scores.get(session.shown(), heads.kind, session.cursor().place.batch);
-    const double top = scores.empty() ? 1.0 : highest_possible(heads.measure, scores.front().keys);
+    const MeasuredHeads& measured = heads.scores.get(session.shown(), heads.kind, session.cursor().place.batch);
+    const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
     float y = area.low.y + draw_choices_of_grid(ui, session, heads, top, area, commands) + ui.px(8);
     const float line = compat::font_size(ui.fonts.caption);
-    draw_caption(ui, heads, {{area.low.x, y}, {area.high.x, y + line}});
+    draw_caption(ui, heads, measured.weights, {{area.low.x, y}, {area.high.x, y + line}});
     y += line + ui.px(12);
-    draw_grid(ui, session, state, scores, {{area.low.x, y}, area.high}, commands);
+    draw_grid(ui, session, state, measured, {{area.low.x, y}, area.high}, commands);
     state.hovered.reset();
 }
 

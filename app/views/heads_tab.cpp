@@ -1,5 +1,6 @@
 #include "app/views/heads_tab.h"
 
+#include "app/core/head_pictures.h"
 #include "app/core/labels.h"
 #include "app/views/effect_strip.h"
 #include "app/views/head_page.h"
@@ -12,13 +13,14 @@
 
 namespace decoderscope {
 
-const std::vector<HeadScore>& HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
+const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
     if (version_ != shown.version || kind_ != kind || batch_ != batch)
-        scores_ = head_scores(shown.scenario.inputs, *shown.run, kind, batch);
+        heads_ = {head_scores(shown.scenario.inputs, *shown.run, kind, batch),
+                  shared_range(*shown.run, attentions_of_kind(shown.run->plan(), kind), batch)};
     version_ = shown.version;
     kind_ = kind;
     batch_ = batch;
-    return scores_;
+    return heads_;
 }
 
 const std::vector<PositionEffect>& OutputEffectCache::get(const std::shared_ptr<const Run>& before, const std::shared_ptr<const Run>& after,
@@ -59,10 +61,14 @@ void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& com
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.heads;
-    // Escape lets go of a cell first; with none it leads back to the grid.
+    // Escape lets go of a cell first; with none it leads back to the grid. Enter opens the head that is outlined there.
     const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
     if (escape && !session.cursor().cell) heads.opened = false;
     follow_cursor(session, heads);
+    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
+        heads.opened = true;
+        commands.push_back(command::GoTo{heads.attention + ".pattern"});
+    }
     ask_for_preview(session, heads, commands);
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};

@@ -17,16 +17,22 @@ struct PatternToken {
     bool operator==(const PatternToken&) const = default;
 };
 
-// The scores of the heads of the snapshot that is shown, measured once.
+// The heads of one kind in one batch row: what they measure, and the range of weights that their pictures share.
+struct MeasuredHeads {
+    std::vector<HeadScore> scores;
+    Range weights;
+};
+
+// The heads of the snapshot that is shown, measured once.
 class HeadScoreCache {
 public:
-    const std::vector<HeadScore>& get(const Snapshot& shown, AttentionKind kind, Index batch);
+    const MeasuredHeads& get(const Snapshot& shown, AttentionKind kind, Index batch);
 
 private:
     std::uint64_t version_ = 0;
     AttentionKind kind_ = AttentionKind::self;
     Index batch_ = -1;
-    std::vector<HeadScore> scores_;
+    MeasuredHeads heads_;
 };
 
 // How far the output lies apart in two runs, by position.

@@ -117,17 +117,33 @@ TEST_CASE("a drag of a head's factor is one change") {
     CHECK_FALSE(session.can_undo());
 }
 
+TEST_CASE("the pictures of all heads span the same weights, up to the largest of the batch row") {
+    const Session session = open("pre-ln-encdec");
+    const Run& run = *session.shown().run;
+    const std::vector<std::string> attentions = {"blocks.0.cross_attn", "blocks.1.cross_attn"};
+    float largest = 0.0F;
+    for (const std::string& attention : attentions) {
+        const Tensor& pattern = run.value(attention + ".pattern");
+        for (Index i = 0; i < pattern.size(); ++i)
+            if (pattern.cell(i)[0] == 1) largest = std::max(largest, pattern.data()[i]);
+    }
+    CHECK(shared_range(run, attentions, 1) == Range{0.0F, largest});
+    CHECK(shared_range(run, {}, 0) == Range{0.0F, 1.0F});
+}
+
 TEST_CASE("a layer's heads lie side by side in one picture, each as its own heatmap has it") {
-    const Session session = open();
+    Session session = open();
     const Step& pattern = *session.shown().run->plan().find("blocks.0.attn.pattern");
     const PictureSize size = picture_size(pattern, {100, 2});
     CHECK(size.width == 4);
     CHECK(size.height == 2);
-    const auto pixels = heads_side_by_side(*session.shown().run, pattern, 1, {4, 4}, true);
+    // A mask that is painted for one head is seen on that head alone.
+    apply(session, command::PaintMask{"blocks.0.attn", 1, 5, 3, 1, false});
+    const auto pixels = heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4}, {0.0F, 0.8F}, true);
     REQUIRE(pixels.size() == 8 * 16);
     for (Index head = 0; head < 8; ++head) {
-        Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run, pattern, {1, head});
-        heatmap.range = {0.0F, 1.0F};
+        Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), {1, head});
+        heatmap.range = {0.0F, 0.8F};
         for (Index row = 0; row < 4; ++row)
             for (Index column = 0; column < 4; ++column)
                 CHECK(pixels[static_cast<std::size_t>((row * 8 + head) * 4 + column)] ==
