@@ -103,7 +103,9 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
 void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top, Area box, bool labelled) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
-    const float floor = box.high.y - line, room = floor - box.low.y - line;
+    const float floor = box.high.y - line;
+    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are in the tooltips alone
+    const float room = floor - box.low.y - (numbered ? line : 0.0F);
     const double value = shown.height(at);
     const bool nan = std::isnan(value);
     const float part = nan ? 1.0F : top > 0.0 ? static_cast<float>(value / top) : 0.0F;
@@ -124,7 +126,7 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     };
     if (labelled) centred(shown.positions[at], floor + ui.px(1), hovered ? ui.theme.text : ui.theme.muted);
     const std::string text = number(value);
-    if (value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4)) centred(text, floor - room * part - line, ui.theme.text);
+    if (numbered && value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4)) centred(text, floor - room * part - line, ui.theme.text);
 }
 
 void draw_positions(const Ui& ui, const Shown& shown, Area area) {
@@ -146,7 +148,10 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
 
 }  // namespace
 
-float effect_strip_height(const Ui& ui, const HeadsTabState& heads) { return ui.px(heads.opened ? 84 : 68); }
+float effect_strip_height(const Ui& ui, const Session& session, const HeadsTabState& heads) {
+    const bool many = attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
+    return ui.px(many && !heads.opened ? 68 : 84);
+}
 
 void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, Area area) {
     ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);

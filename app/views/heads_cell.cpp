@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
-    return factor == 0.0F ? "off" : "×" + short_number_text(static_cast<double>(factor), 2);
+    return factor == 0.0F ? "off" : "×" + short_number_text(static_cast<double>(factor), 3);
 }
 
 // ---- the picture
@@ -57,10 +57,10 @@ void draw_picture(const Ui& ui, const Session& session, const Step& pattern, Ind
                        {part * static_cast<float>(head + 1), 1.0F});
 }
 
-// "off" or "×0.5" in the corner of the picture.
+// "off" or "×0.5" in the corner of the picture, which fades as its head does.
 void draw_badge(const Ui& ui, float factor, Area box) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, factor == 0.0F ? 0.7F : 0.25F));
+    list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, 0.7F * std::max(0.0F, 1.0F - factor)));
     const std::string text = factor_text(factor);
     const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
     if (size.x + ui.px(6) > box.width() || size.y > box.height()) return;

@@ -69,9 +69,9 @@ void choose_measure(const Ui& ui, HeadsTabState& heads) {
     }
 }
 
-// "dim below [ 0.5 ]"
+// "≥ ──▮──── 0.50"
 void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float right) {
-    const float width = ui.px(176);
+    const float width = ui.px(190), slider = ui.px(88);
     flow(ui, 14, width, right);
     if (toggle_button(ui, heads.at_most ? "≤" : "≥", false, "Which heads stay bright: those from the threshold up, or down from it")) {
         heads.at_most = !heads.at_most;
@@ -79,10 +79,13 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     }
     ImGui::SameLine(0, ui.px(2));
     const bool all = heads.at_most ? heads.threshold >= 1.0F : heads.threshold <= 0.0F;
-    const std::string text = all ? "all heads" : fixed_text(static_cast<double>(heads.threshold) * top, 2);
-    ImGui::SetNextItemWidth(std::min(width - ui.px(32), right - ImGui::GetCursorScreenPos().x));
-    ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, text.c_str(), ImGuiSliderFlags_NoInput);
-    tooltip("Dims the heads on the other side of this value of the measure");
+    const std::string text = fixed_text(static_cast<double>(heads.threshold) * top, 2);
+    ImGui::SetNextItemWidth(slider);
+    ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, "", ImGuiSliderFlags_NoInput);
+    if (!ImGui::IsItemActive()) tooltip("Dims the heads on the other side of this value of the measure");
+    ImGui::SameLine(0, ui.px(8));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? "all heads" : text);
 }
 
 // Returns how high it came out.

@@ -72,7 +72,7 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
     ask_for_preview(session, heads, commands);
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    const float strip = effect_strip_height(ui, heads);
+    const float strip = effect_strip_height(ui, session, heads);
     const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
     if (heads.opened) draw_head_page(ui, session, state, upper, commands);
     else draw_heads_grid(ui, session, state, upper, commands);
