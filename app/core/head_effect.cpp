@@ -48,7 +48,8 @@ Ref output_step(const Plan& plan) {
     Ref last = nullptr;
     for (const Step& step : plan.steps()) {
         const bool in_trace = step.role == Role::recorded && !step.name.starts_with("encoder");
-        const bool stream = step.axes.size() == 3 && step.axes[1].name == axis::pos && step.axes[2].name == axis::d_model;
+        const bool stream =
+            step.axes.size() == 3 && step.axes[1].name == axis::pos && step.axes[2].name == axis::d_model;
         if (in_trace && stream) last = &step;
     }
     return last;
@@ -61,7 +62,8 @@ std::vector<PositionEffect> position_effects(const Tensor& before, const Tensor&
     return effects;
 }
 
-std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch, Index position, std::size_t most) {
+std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch, Index position,
+                                         std::size_t most) {
     const auto was = numbers_at(before, batch, position), is = numbers_at(after, batch, position);
     const auto moved = [&](std::size_t i) { return std::abs(difference(was[i], is[i])); };
     std::vector<std::size_t> places(was.size());

@@ -19,8 +19,8 @@ struct PositionEffect {
     Index top_before = 0, top_after = 0;
 };
 
-// For every position of one batch row. `before` and `after` are [batch, pos, …] of the same shape. A number that is NaN in
-// both has not moved; one that is in either alone makes both measures NaN.
+// For every position of one batch row. `before` and `after` are [batch, pos, …] of the same shape. A number that is NaN
+// in both has not moved; one that is in either alone makes both measures NaN.
 [[nodiscard]] std::vector<PositionEffect> position_effects(const Tensor& before, const Tensor& after, Index batch);
 
 // One number of the output, before and after.
@@ -30,8 +30,8 @@ struct ValueChange {
 };
 
 // The numbers of one position that moved most, the furthest first; those that did not move are left out.
-[[nodiscard]] std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch, Index position,
-                                                       std::size_t most);
+[[nodiscard]] std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch,
+                                                       Index position, std::size_t most);
 
 // The position that moved furthest by its largest change; nothing where none moved.
 [[nodiscard]] std::optional<std::size_t> furthest(const std::vector<PositionEffect>& effects);

@@ -45,7 +45,8 @@ Range shared_range(const Run& run, std::span<const std::string> attentions, Inde
     return range.high > 0.0F ? range : Range{};
 }
 
-std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each, Range range, bool dark) {
+std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each, Range range,
+                                     bool dark) {
     const Index heads = pattern.axes[1].size;
     const bool alike = hidden_alike(run.plan(), pattern);
     std::vector<std::uint8_t> hidden;
@@ -56,9 +57,11 @@ std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index 
         if (head == 0 || !alike) hidden = hidden_cells(run, pattern, slice);
         heatmap.hidden = hidden;
         const CellRect all = {0, 0, heatmap.rows, heatmap.columns};
-        const std::vector<Rgba> colors = reduced_colors(heatmap, all, each.height, each.width, default_map(Scale::sequential), dark);
+        const std::vector<Rgba> colors =
+            reduced_colors(heatmap, all, each.height, each.width, default_map(Scale::sequential), dark);
         for (Index row = 0; row < each.height; ++row)
-            std::copy_n(colors.begin() + row * each.width, each.width, pixels.begin() + (row * heads + head) * each.width);
+            std::copy_n(colors.begin() + row * each.width, each.width,
+                        pixels.begin() + (row * heads + head) * each.width);
     }
     return pixels;
 }

@@ -20,10 +20,10 @@ struct PictureSize {
 // From 0 to the largest weight of all heads of these attentions in one batch row, so that their pictures compare.
 [[nodiscard]] Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch);
 
-// The patterns of all heads of a layer side by side, as one picture of [height, head · width] pixels, row by row: what a
-// grid of heads draws from. Where a pixel stands for several cells it
-// shows the strongest, so that no extreme can hide; masked cells have the colour of what hides them, NaN its own.
-[[nodiscard]] std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each, Range range,
-                                                   bool dark);
+// The patterns of all heads of a layer side by side, as one picture of [height, head · width] pixels, row by row: what
+// a grid of heads draws from. Where a pixel stands for several cells it shows the strongest, so that no extreme can
+// hide; masked cells have the colour of what hides them, NaN its own.
+[[nodiscard]] std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each,
+                                                   Range range, bool dark);
 
 }  // namespace decoderscope

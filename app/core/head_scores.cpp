@@ -18,7 +18,8 @@ std::string attention_name(AttentionKind kind, Index layer) {
 std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
     if (tensor.empty()) return {};
     const Index size = tensor.dim(2) * tensor.dim(3);
-    return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size), static_cast<std::size_t>(size));
+    return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size),
+                                   static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -54,9 +55,11 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
         const Tensor& mask = run.value(attention + ".mask");
         const Index layer = std::stoll(attention.substr(attention.find("blocks.") + 7));
         for (Index head = 0; head < pattern.dim(1); ++head)
-            scores.push_back({attention, layer, head, pattern.dim(3),
-                              measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head),
-                                        mask.axes() == pattern.axes() ? head_of(mask, batch, head) : std::span<const float>(), padding})});
+            scores.push_back(
+                {attention, layer, head, pattern.dim(3),
+                 measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head),
+                           mask.axes() == pattern.axes() ? head_of(mask, batch, head) : std::span<const float>(),
+                           padding})});
     }
     return scores;
 }
@@ -75,7 +78,9 @@ std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasu
 
 bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter) {
     const double value = score.value(measure);
-    if (filter.at_most) return !(value > filter.threshold) && (!std::isnan(value) || filter.threshold >= highest_possible(measure, score.keys));
+    if (filter.at_most)
+        return !(value > filter.threshold) &&
+               (!std::isnan(value) || filter.threshold >= highest_possible(measure, score.keys));
     return value >= filter.threshold || (std::isnan(value) && filter.threshold <= 0.0);
 }
 

@@ -38,9 +38,10 @@ struct HeadScore {
 
 enum class HeadOrder { by_layer, highest_first, lowest_first };
 
-// The places of the scores in this order, within the whole list. Heads without a number (NaN) come last; equal ones stay
-// in their order.
-[[nodiscard]] std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure, HeadOrder order);
+// The places of the scores in this order, within the whole list. Heads without a number (NaN) come last; equal ones
+// stay in their order.
+[[nodiscard]] std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure,
+                                               HeadOrder order);
 
 // What is to be looked at: heads from a threshold up, or down from it.
 struct HeadFilter {

@@ -5,7 +5,8 @@ namespace decoderscope {
 float head_factor(const std::vector<Edit>& edits, const std::string& attention, Index head) {
     float factor = 1.0F;
     for (const Edit& edit : edits)
-        if (const auto* scale = std::get_if<ScaleHead>(&edit); scale && scale->attention == attention && scale->head == head)
+        if (const auto* scale = std::get_if<ScaleHead>(&edit);
+            scale && scale->attention == attention && scale->head == head)
             factor *= scale->factor;
     return factor;
 }

@@ -14,7 +14,8 @@ namespace decoderscope {
 [[nodiscard]] bool is_solo(const std::vector<Edit>& edits, const std::string& attention, Index head, Index heads);
 
 // The edits with all the other heads of this attention switched off and this one as the model has it.
-[[nodiscard]] std::vector<Edit> with_solo(std::vector<Edit> edits, const std::string& attention, Index head, Index heads);
+[[nodiscard]] std::vector<Edit> with_solo(std::vector<Edit> edits, const std::string& attention, Index head,
+                                          Index heads);
 
 // The edits with every head of this attention as the model has it.
 [[nodiscard]] std::vector<Edit> without_factors(std::vector<Edit> edits, const std::string& attention);

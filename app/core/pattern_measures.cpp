@@ -18,7 +18,8 @@ struct Row {
 Row row_of(const Pattern& pattern, Index query) {
     const auto part = [&](std::span<const float> values) {
         return values.empty() ? values
-                              : values.subspan(static_cast<std::size_t>(query * pattern.keys), static_cast<std::size_t>(pattern.keys));
+                              : values.subspan(static_cast<std::size_t>(query * pattern.keys),
+                                               static_cast<std::size_t>(pattern.keys));
     };
     return {query, part(pattern.weights), part(pattern.kept)};
 }
@@ -38,13 +39,16 @@ double entropy(const Row& row) {
 }
 
 std::optional<double> spread(const Row& row, double entropy_of_row) {
-    const auto seen = row.kept.empty() ? static_cast<std::ptrdiff_t>(row.weights.size())
-                                       : std::count_if(row.kept.begin(), row.kept.end(), [](float kept) { return kept != 0.0F; });
+    const auto seen = row.kept.empty()
+                          ? static_cast<std::ptrdiff_t>(row.weights.size())
+                          : std::count_if(row.kept.begin(), row.kept.end(), [](float kept) { return kept != 0.0F; });
     if (seen < 2) return std::nullopt;
     return entropy_of_row / std::log2(static_cast<double>(seen));
 }
 
-double largest(const Row& row) { return static_cast<double>(*std::max_element(row.weights.begin(), row.weights.end())); }
+double largest(const Row& row) {
+    return static_cast<double>(*std::max_element(row.weights.begin(), row.weights.end()));
+}
 
 std::optional<double> weight_on(const Row& row, Index key) {
     if (key < 0 || key >= static_cast<Index>(row.weights.size())) return std::nullopt;
@@ -53,12 +57,18 @@ std::optional<double> weight_on(const Row& row, Index key) {
 
 std::optional<double> measured_row(const Row& row, PatternMeasure measure) {
     switch (measure) {
-        case PatternMeasure::entropy: return entropy(row);
-        case PatternMeasure::spread: return spread(row, entropy(row));
-        case PatternMeasure::largest: return largest(row);
-        case PatternMeasure::previous: return weight_on(row, row.query - 1);
-        case PatternMeasure::first: return weight_on(row, 0);
-        case PatternMeasure::diagonal: return weight_on(row, row.query);
+        case PatternMeasure::entropy:
+            return entropy(row);
+        case PatternMeasure::spread:
+            return spread(row, entropy(row));
+        case PatternMeasure::largest:
+            return largest(row);
+        case PatternMeasure::previous:
+            return weight_on(row, row.query - 1);
+        case PatternMeasure::first:
+            return weight_on(row, 0);
+        case PatternMeasure::diagonal:
+            return weight_on(row, row.query);
     }
     return std::nullopt;
 }
@@ -71,7 +81,9 @@ public:
         sum_ += *value;
         ++count_;
     }
-    [[nodiscard]] double value() const { return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / count_; }
+    [[nodiscard]] double value() const {
+        return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / count_;
+    }
 
 private:
     double sum_ = 0.0;
@@ -99,12 +111,18 @@ double highest_possible(PatternMeasure measure, Index keys) {
 
 std::string_view measure_name(PatternMeasure measure) {
     switch (measure) {
-        case PatternMeasure::entropy: return "Entropy";
-        case PatternMeasure::spread: return "Spread";
-        case PatternMeasure::largest: return "Largest";
-        case PatternMeasure::previous: return "Previous";
-        case PatternMeasure::first: return "First";
-        case PatternMeasure::diagonal: return "Diagonal";
+        case PatternMeasure::entropy:
+            return "Entropy";
+        case PatternMeasure::spread:
+            return "Spread";
+        case PatternMeasure::largest:
+            return "Largest";
+        case PatternMeasure::previous:
+            return "Previous";
+        case PatternMeasure::first:
+            return "First";
+        case PatternMeasure::diagonal:
+            return "Diagonal";
     }
     return {};
 }
@@ -117,10 +135,14 @@ std::string_view measure_sentence(PatternMeasure measure) {
             return "In bits: 0 = all weight on one key, 1 = as even over 2 keys, 2 = over 4.";
         case PatternMeasure::spread:
             return "Entropy over the most that is possible: 0 = one key, 1 = even over all visible keys.";
-        case PatternMeasure::largest: return "The largest weight of a query: 1 = it looks at a single key.";
-        case PatternMeasure::previous: return "The weight on the token just before: 1 = a head that looks one step back.";
-        case PatternMeasure::first: return "The weight on the first token, where heads with nothing to do often look.";
-        case PatternMeasure::diagonal: return "The weight on the key at the query's own position: 1 = it looks at itself.";
+        case PatternMeasure::largest:
+            return "The largest weight of a query: 1 = it looks at a single key.";
+        case PatternMeasure::previous:
+            return "The weight on the token just before: 1 = a head that looks one step back.";
+        case PatternMeasure::first:
+            return "The weight on the first token, where heads with nothing to do often look.";
+        case PatternMeasure::diagonal:
+            return "The weight on the key at the query's own position: 1 = it looks at itself.";
     }
     return {};
 }

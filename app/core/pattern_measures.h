@@ -17,18 +17,20 @@ struct Pattern {
     std::span<const std::uint8_t> padding;  // [query], 1 = the query is padding; empty where none is
 };
 
-// What one can measure of a pattern. Each is a mean over the query rows that count: a row that is padding counts nowhere,
-// nor does one with a NaN (nothing left to attend to).
+// What one can measure of a pattern. Each is a mean over the query rows that count: a row that is padding counts
+// nowhere, nor does one with a NaN (nothing left to attend to).
 enum class PatternMeasure {
     entropy,   // −Σ w·log2 w, in bits: 0 = all weight on one key, log2 n = even over n keys
-    spread,    // entropy / log2(keys that the mask lets through), 1 = even; rows that see fewer than two keys are left out
+    spread,    // entropy / log2(keys that the mask lets through), 1 = even; rows that see fewer than two keys are left
+               // out
     largest,   // the largest weight of the row
     previous,  // the weight on the token before, key = query − 1; the first row has none and is left out
     first,     // the weight on the first token, key = 0
     diagonal,  // the weight on the token itself, key = query; rows beyond the last key are left out
 };
-inline constexpr std::array kPatternMeasures = {PatternMeasure::entropy,  PatternMeasure::spread, PatternMeasure::largest,
-                                                PatternMeasure::previous, PatternMeasure::first,  PatternMeasure::diagonal};
+inline constexpr std::array kPatternMeasures = {PatternMeasure::entropy, PatternMeasure::spread,
+                                                PatternMeasure::largest, PatternMeasure::previous,
+                                                PatternMeasure::first,   PatternMeasure::diagonal};
 
 // A value for each measure, in the order of kPatternMeasures; NaN where no row counts.
 using PatternMeasures = std::array<double, kPatternMeasures.size()>;

@@ -10,8 +10,8 @@ namespace decoderscope {
 
 namespace {
 
-// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be thinner
-// than a hair, and hide the others.
+// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be
+// thinner than a hair, and hide the others.
 constexpr float kLeastWeight = 0.02F;
 
 float largest_weight(const Heatmap& h) {
@@ -59,11 +59,12 @@ bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
     return !lit || lit->index == (lit->is_key ? key : query);
 }
 
-// As thick as its weight; as strong as its weight beside the largest of the picture.
+// As thick as its weight, less so where tokens crowd; as strong as its weight beside the largest of the picture.
 void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
+    const float most = std::min(ui.px(8), std::max(ui.px(1.5F), std::min(c.query_pitch, c.key_pitch) * 0.8F));
     const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.15F + 0.85F * weight / largest);
     ImGui::GetWindowDrawList()->AddLine({c.cells.low.x, c.query_y(query)}, {c.cells.high.x, c.key_y(key)}, color,
-                                        ui.px(0.5F) + ui.px(7.5F) * weight);
+                                        ui.px(0.5F) + most * weight);
 }
 
 void draw_lines(const Ui& ui, const Heatmap& h, const Columns& c, const std::optional<PatternToken>& lit) {
@@ -80,7 +81,8 @@ bool is_nan_row(const Heatmap& h, Index query) { return std::isnan(h.at(query, 0
 
 // How many tokens share one label where they crowd.
 Index every(const Ui& ui, float pitch) {
-    return std::max<Index>(1, static_cast<Index>(std::ceil((compat::font_size(ui.fonts.mono_small) + ui.px(1)) / pitch)));
+    return std::max<Index>(1,
+                           static_cast<Index>(std::ceil((compat::font_size(ui.fonts.mono_small) + ui.px(1)) / pitch)));
 }
 
 // A column of tokens with, beside a lit token of the other column, their weights.
@@ -100,14 +102,17 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
     const float beyond = widest(ui, labels, c.label) + ui.px(18);
     for (Index i = 0; i < static_cast<Index>(labels.size()); ++i) {
         const float y = keys ? c.key_y(i) : c.query_y(i);
-        list.AddCircleFilled({x + side * ui.px(1), y}, ui.px(3), dot, 12);
+        list.AddCircleFilled({x + side * ui.px(1), y}, std::min(ui.px(3), (keys ? c.key_pitch : c.query_pitch) * 0.4F),
+                             dot, 12);
         const bool on = lit && lit->is_key == keys && lit->index == i;
         if (i % step != 0) continue;
         const bool broken = !keys && is_nan_row(h, i);
-        const std::string label = fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
+        const std::string label =
+            fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
         text(label, ui.px(8), y, broken ? ui.theme.error : on ? ui.theme.accent : ui.theme.text);
         if (!weighed) continue;
-        if (const float weight = keys ? h.at(lit->index, i) : h.at(i, lit->index); weight > 0.0F) text(number(weight), beyond, y, ui.theme.muted);
+        if (const float weight = keys ? h.at(lit->index, i) : h.at(i, lit->index); weight > 0.0F)
+            text(number(weight), beyond, y, ui.theme.muted);
     }
 }
 
@@ -116,16 +121,20 @@ void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
     const Index count = token.is_key ? h.rows : h.columns;
     const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
     const auto label = [&](bool key, Index i) {
-        return (key ? "key " : "query ") + std::to_string(i) + " “" + (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)] + "”";
+        return (key ? "key " : "query ") + std::to_string(i) + " “" +
+               (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)] + "”";
     };
-    text_line(ui.fonts.mono_small, ui.theme.text, label(token.is_key, token.index) + (token.is_key ? " is looked at by" : " looks at"));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              label(token.is_key, token.index) + (token.is_key ? " is looked at by" : " looks at"));
     std::vector<Index> others;
     for (Index i = 0; i < count; ++i)
         if (weight(i) > 0.0F) others.push_back(i);
     std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return weight(a) > weight(b); });
-    if (!token.is_key && is_nan_row(h, token.index)) text_line(ui.fonts.caption, ui.theme.error, "nothing: every key is masked, so the weights are NaN");
+    if (!token.is_key && is_nan_row(h, token.index))
+        text_line(ui.fonts.caption, ui.theme.error, "nothing: every key is masked, so the weights are NaN");
     for (std::size_t i = 0; i < std::min<std::size_t>(others.size(), 6); ++i)
-        text_line(ui.fonts.mono_small, ui.theme.muted, number(weight(others[i])) + "  " + label(!token.is_key, others[i]));
+        text_line(ui.fonts.mono_small, ui.theme.muted,
+                  number(weight(others[i])) + "  " + label(!token.is_key, others[i]));
     ImGui::EndTooltip();
 }
 
@@ -140,9 +149,11 @@ std::optional<PatternToken> token_at(const Heatmap& h, const Columns& c, Area ar
     return PatternToken{key, index};
 }
 
-std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned, Area area) {
+std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned,
+                                      Area area) {
     ImGui::SetCursorScreenPos({area.low.x, c.cells.low.y});
-    const bool clicked = ImGui::InvisibleButton("bipartite", {std::max(area.width(), 1.0F), std::max(c.cells.height(), 1.0F)});
+    const bool clicked =
+        ImGui::InvisibleButton("bipartite", {std::max(area.width(), 1.0F), std::max(c.cells.height(), 1.0F)});
     if (!ImGui::IsItemHovered()) return std::nullopt;
     const auto token = token_at(h, c, area, ImGui::GetIO().MousePos);
     if (token) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -152,19 +163,22 @@ std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::o
 
 bool leaves_out(const Heatmap& h) {
     const float least = least_weight(h);
-    return std::any_of(h.values.begin(), h.values.end(), [&](float weight) { return weight > 0.0F && weight <= least; });
+    return std::any_of(h.values.begin(), h.values.end(),
+                       [&](float weight) { return weight > 0.0F && weight <= least; });
 }
 
 void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "A line is a weight: the thicker, the larger.", area.width());
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "A line is a weight: the thicker, the larger.",
+              area.width());
     const float y = area.low.y + line + ui.px(6);
     const float width = compat::text_size(ui.fonts.caption, "query").x;
     draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
     draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
     const std::string below = pinned ? "Click the token again to let it go."
-                              : leaves_out(h) ? "Above " + number(least_weight(h)) + "; point at a token for all of its lines."
-                                              : "Point at a token for its lines alone; click keeps them.";
+                              : leaves_out(h)
+                                  ? "Above " + number(least_weight(h)) + "; point at a token for all of its lines."
+                                  : "Point at a token for its lines alone; click keeps them.";
     draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
 }
 

@@ -19,12 +19,19 @@ struct Compared {
     bool preview = false;  // nobody switched anything yet
 };
 
+// A companion may for a moment still be of the model before: only outputs of the same shape are compared.
+bool comparable(const Run& before, const Run& after) {
+    const Ref output = output_step(after.plan());
+    return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
+}
+
 Compared compared(const Session& session, const HeadsTabState& heads) {
     const Snapshot& shown = session.shown();
     const Companion* without = shown.companion(kHeadPreview);
-    if (heads.opened && shown.unedited == shown.run && without != nullptr && heads.preview == without->variation)
+    const bool wanted = heads.opened && shown.unedited == shown.run && without != nullptr;
+    if (wanted && heads.preview == without->variation && comparable(*shown.run, *without->run))
         return {shown.run, without->run, true};
-    return {shown.unedited, shown.run, false};
+    return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
 }
 
 // What the strip shows: the output, its movement, and what stands beside its axes.
@@ -51,17 +58,20 @@ struct Shown {
 };
 
 std::string movement(const Shown& shown, std::size_t most) {
-    std::string text = " by up to " + number(shown.effects[most].largest) + ", at position " + std::to_string(most);
+    std::string text = " by up to " + number(shown.effects[most].largest) + " at position " + std::to_string(most);
     Index minds = 0;
     for (std::size_t i = 0; i < shown.effects.size(); ++i) minds += shown.changes_its_mind(i) ? 1 : 0;
-    if (minds > 0) text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
+    if (minds > 0)
+        text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
     return text;
 }
 
 std::string headline(const Shown& shown, bool opened) {
     const std::string what = shown.has_logits() ? "the logits" : shown.output.name;
     const auto most = furthest(shown.effects);
-    if (shown.runs.preview) return most ? "Without this head, " + what + " would move" + movement(shown, *most) : "Without this head, nothing would change.";
+    if (shown.runs.preview)
+        return most ? "Without this head " + what + " would move" + movement(shown, *most)
+                    : "Without this head nothing would change.";
     if (most) return "Your edits move " + what + movement(shown, *most);
     if (shown.runs.before != shown.runs.after) return "Your edits leave " + what + " of this batch row as they were.";
     return opened ? "computing what the output would be without this head …"
@@ -85,17 +95,23 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
     const PositionEffect& effect = shown.effects[at];
-    text_line(ui.fonts.mono_small, ui.theme.muted, shown.output.name + "  position " + std::to_string(at) + "  “" + shown.positions[at] + "”");
-    text_line(ui.fonts.mono_small, ui.theme.text, "largest change " + number(effect.largest) + "   L2 norm " + number(effect.norm));
+    text_line(ui.fonts.mono_small, ui.theme.muted,
+              shown.output.name + "  position " + std::to_string(at) + "  “" + shown.positions[at] + "”");
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              "largest change " + number(effect.largest) + "   L2 norm " + number(effect.norm));
     if (shown.changes_its_mind(at))
         text_line(ui.fonts.caption, ui.theme.warning,
                   "most likely token: " + shown.name_of(effect.top_before) + " → " + shown.name_of(effect.top_after));
     else if (shown.has_logits())
         text_line(ui.fonts.caption, ui.theme.muted, "most likely token stays " + shown.name_of(effect.top_after));
-    const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& { return run->value(shown.output.name); };
-    for (const ValueChange& change : largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
+    const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
+        return run->value(shown.output.name);
+    };
+    for (const ValueChange& change :
+         largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
         text_line(ui.fonts.mono_small, ui.theme.text,
-                  shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " + number(static_cast<double>(change.after)));
+                  shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
+                      number(static_cast<double>(change.after)));
     ImGui::EndTooltip();
 }
 
@@ -117,16 +133,24 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
     const bool hovered = ImGui::IsItemHovered();
     const ImU32 color = nan ? ui.theme.error : shown.changes_its_mind(at) ? ui.theme.warning : ui.theme.accent;
     const ImVec2 low = {middle - half, floor - std::max(room * part, value > 0.0 || nan ? ui.px(1.5F) : 0.0F)};
-    if (value != 0.0) list.AddRectFilled(low, {middle + half, floor}, with_alpha(color, shown.runs.preview ? 0.2F : hovered ? 1.0F : 0.8F), ui.px(1.5F));
-    if (shown.runs.preview && value > 0.0) compat::add_rect(list, low, {middle + half, floor}, color, ui.px(1.5F), ui.px(1));
+    if (value != 0.0)
+        list.AddRectFilled(low, {middle + half, floor},
+                           with_alpha(color, shown.runs.preview ? 0.2F
+                                             : hovered          ? 1.0F
+                                                                : 0.8F),
+                           ui.px(1.5F));
+    if (shown.runs.preview && value > 0.0)
+        compat::add_rect(list, low, {middle + half, floor}, color, ui.px(1.5F), ui.px(1));
     if (hovered) position_tooltip(ui, shown, at);
     const auto centred = [&](const std::string& text, float y, ImU32 ink) {
         const std::string fits = fitted(ui.fonts.mono_small, text, box.width() - ui.px(4));
-        draw_text(ui, ui.fonts.mono_small, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y}, ink, fits);
+        draw_text(ui, ui.fonts.mono_small, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y}, ink,
+                  fits);
     };
     if (labelled) centred(shown.positions[at], floor + ui.px(1), hovered ? ui.theme.text : ui.theme.muted);
     const std::string text = number(value);
-    if (numbered && value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4)) centred(text, floor - room * part - line, ui.theme.text);
+    if (numbered && value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4))
+        centred(text, floor - room * part - line, ui.theme.text);
 }
 
 void draw_positions(const Ui& ui, const Shown& shown, Area area) {
@@ -135,14 +159,17 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
         if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
     const float pitch = std::min(area.width() / static_cast<float>(shown.effects.size()), ui.px(88));
     // Where they crowd, only every so many have a label, as wide as its neighbours leave it.
-    const auto every = static_cast<std::size_t>(std::ceil(ui.px(22) / pitch));
+    const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
     const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
-    ImGui::GetWindowDrawList()->AddLine({area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects.size()), floor}, ui.theme.line);
+    ImGui::GetWindowDrawList()->AddLine(
+        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects.size()), floor}, ui.theme.line);
     for (std::size_t i = 0; i < shown.effects.size(); ++i) {
         const float x = area.low.x + pitch * static_cast<float>(i);
         draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
-        if (every > 1 && i % every == 0)
-            draw_text(ui, ui.fonts.mono_small, {x, floor + ui.px(1)}, ui.theme.muted, shown.positions[i], pitch * static_cast<float>(every) - ui.px(4));
+        const float room = pitch * static_cast<float>(every);
+        if (every > 1 && i % every == 0 && x + room <= area.high.x)
+            draw_text(ui, ui.fonts.mono_small, {x, floor + ui.px(1)}, ui.theme.muted, shown.positions[i],
+                      room - ui.px(4));
     }
 }
 
@@ -161,12 +188,17 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     const Ref output = output_step(runs.after->plan());
     if (output == nullptr) return;
     const Index batch = session.cursor().place.batch;
-    const Shown shown = {session, *output, runs, state.heads.effects.get(runs.before, runs.after, output->name, batch),
-                         axis_labels(session.shown().scenario, *output, 1, batch), batch, state.heads.by_norm};
+    const Shown shown = {session,
+                         *output,
+                         runs,
+                         state.heads.effects.get(runs.before, runs.after, output->name, batch),
+                         axis_labels(session.shown().scenario, *output, 1, batch),
+                         batch,
+                         state.heads.by_norm};
     choose_height(ui, state.heads, top);
     const std::string text = headline(shown, state.heads.opened) + (session.stale() ? "  · computing …" : "");
     const bool moved = furthest(shown.effects).has_value();
-    draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(120));
+    draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }
 

@@ -39,7 +39,8 @@ Index layers_of(const Session& session, const Step& pattern) {
     return count;
 }
 
-void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at, Commands& commands) {
+void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
+                  Commands& commands) {
     ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
     if (link(ui, ui.fonts.text, ui.theme.accent, "← All heads", 7001)) state.heads.opened = false;
     tooltip("Back to the grid (Esc)");
@@ -59,11 +60,13 @@ void draw_heading(const Ui& ui, const Session& session, ViewState& state, const 
 // "entropy 0.93 bits · spread 0.8 · …"
 void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
     float x = line.low.x;
-    for (const HeadScore& score : state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch).scores) {
+    for (const HeadScore& score :
+         state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch).scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
         for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
             const PatternMeasure measure = kPatternMeasures[i];
-            const std::string value = number_text(score.value(measure), 3) + (measure == PatternMeasure::entropy ? " bits" : "");
+            const std::string value =
+                number_text(score.value(measure), 3) + (measure == PatternMeasure::entropy ? " bits" : "");
             const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
             if (x + width > line.high.x) return;
@@ -95,15 +98,19 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     if (!held) state.heads.scaling = false;
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text, "z × " + fixed_text(static_cast<double>(open.factor), 2));
+    text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
+              "z × " + fixed_text(static_cast<double>(open.factor), 2));
 }
 
 void draw_switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Commands& commands) {
-    const bool off = open.factor == 0.0F, solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
+    const bool off = open.factor == 0.0F,
+               solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
     if (toggle_button(ui, "Off", off, off ? "Switch this head on again" : "Switch this head off: its z becomes 0"))
         commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
     ImGui::SameLine(0, ui.px(4));
-    if (toggle_button(ui, "Solo", solo, solo ? "Switch the other heads on again" : "Only this head: all the others of this attention off"))
+    if (toggle_button(
+            ui, "Solo", solo,
+            solo ? "Switch the other heads on again" : "Only this head: all the others of this attention off"))
         commands.push_back(command::SoloHead{open.attention, open.head, !solo});
     ImGui::SameLine(0, ui.px(8));
     draw_slider(ui, state, open, commands);
@@ -130,30 +137,36 @@ std::optional<CellRect> lit_in_pattern(const Heatmap& pattern, const std::option
 }
 
 // q, k and v beside one another; the rows that the pointed-at weight is about are lit.
-void draw_operands(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area, Hovered& hovered, Commands& commands) {
+void draw_operands(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+                   Hovered& hovered, Commands& commands) {
     const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
     const auto at = pointed_at(state, open);
     float x = area.low.x;
     for (const char* name : {".q", ".k", ".v"}) {
         if (const Ref step = session.shown().run->plan().find(open.attention + name)) {
             std::optional<CellRect> lit;
-            if (at) lit = CellRect{name == std::string_view(".q") ? at->first : at->second, 0, 1, step->axes.back().size};
+            if (at)
+                lit = CellRect{name == std::string_view(".q") ? at->first : at->second, 0, 1, step->axes.back().size};
             const bool is_result = session.step().id == step->id;
-            draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered, commands);
+            draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered,
+                      commands);
         }
         x += width + gap;
     }
 }
 
-void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area, Hovered& hovered, Commands& commands) {
+void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+                  Hovered& hovered, Commands& commands) {
     const float left = std::floor(area.width() * 0.5F), gap = ui.px(20);
     const Heatmap& heatmap = state.heatmaps.get(session.shown(), open.pattern, session.cursor().place).heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const auto token = draw_bipartite(ui, heatmap, lit, state.heads.pinned, {{area.low.x + left + gap, area.low.y}, area.high});
+    const auto token =
+        draw_bipartite(ui, heatmap, lit, state.heads.pinned, {{area.low.x + left + gap, area.low.y}, area.high});
     const auto row = lit_in_pattern(heatmap, token ? token : state.heads.pinned);
     const bool is_result = session.step().id == open.pattern.id;
-    draw_card(ui, session, state, {open.pattern, {area.low, {area.low.x + left, area.high.y}}, is_result}, row, hovered, commands);
+    draw_card(ui, session, state, {open.pattern, {area.low, {area.low.x + left, area.high.y}}, is_result}, row, hovered,
+              commands);
 }
 
 // How high the row of q, k and v comes out: as high as its pictures, but never more than a third.
@@ -178,7 +191,8 @@ void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area
     y += caption + ui.px(14);
     const float operands = operands_height(ui, session, state, open, {{area.low.x, y}, area.high});
     Hovered hovered;
-    draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}}, hovered, commands);
+    draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}},
+                 hovered, commands);
     draw_operands(ui, session, state, open, {{area.low.x, area.high.y - operands}, area.high}, hovered, commands);
     state.hovered = hovered;
 }

@@ -27,7 +27,8 @@ std::string factor_text(float factor) {
 Area picture_box(const Step& pattern, Area room) {
     const auto rows = static_cast<float>(pattern.axes[2].size), columns = static_cast<float>(pattern.axes[3].size);
     const float side = std::min(room.width() / columns, room.height() / rows);
-    const float width = std::floor(std::min(room.width(), side * columns * 2)), height = std::floor(std::min(room.height(), side * rows * 2));
+    const float width = std::floor(std::min(room.width(), side * columns * 2)),
+                height = std::floor(std::min(room.height(), side * rows * 2));
     const float x = std::floor(room.low.x + (room.width() - width) * 0.5F);
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
@@ -49,8 +50,10 @@ void draw_picture(const Ui& ui, const Session& session, const Step& pattern, Ind
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         std::vector<std::uint32_t> pixels;
-        for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark)) pixels.push_back(to_imgui(color));
-        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels, version);
+        for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark))
+            pixels.push_back(to_imgui(color));
+        texture = ui.textures.upload(key, static_cast<int>(size.width * heads), static_cast<int>(size.height), pixels,
+                                     version);
     }
     const float part = 1.0F / static_cast<float>(heads);
     compat::add_pixels(*ImGui::GetWindowDrawList(), texture, box.low, box.high, {part * static_cast<float>(head), 0.0F},
@@ -90,31 +93,38 @@ void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
     text_line(ui.fonts.mono_small, ui.theme.text, score.attention + "  head " + std::to_string(score.head));
     for (const PatternMeasure measure : kPatternMeasures) {
         std::string line = std::string(measure_name(measure)) + "  " + number_text(score.value(measure), 3);
-        if (measure == PatternMeasure::entropy) line += " bits, as even over " + number_text(std::exp2(score.value(measure)), 3) + " keys";
+        if (measure == PatternMeasure::entropy)
+            line += " bits, as even over " + number_text(std::exp2(score.value(measure)), 3) + " keys";
         text_line(ui.fonts.caption, ui.theme.muted, line);
     }
-    if (factor != 1.0F) text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? "switched off" : "z " + factor_text(factor));
+    if (factor != 1.0F)
+        text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? "switched off" : "z " + factor_text(factor));
     text_line(ui.fonts.caption, ui.theme.accent, "Click: see it large (Enter for the outlined head)");
     ImGui::EndTooltip();
 }
 
 // The dot: filled is on. Shift solos.
-void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, float factor, Area box, Commands& commands) {
+void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, float factor, Area box,
+                 Commands& commands) {
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton("switch", {box.width(), box.height()});
     const bool hovered = ImGui::IsItemHovered(), off = factor == 0.0F;
-    tooltip(off ? "Switch this head on" : "Switch this head off. With Shift: switch off all the others of its attention (solo)");
+    tooltip(off ? "Switch this head on"
+                : "Switch this head off. With Shift: switch off all the others of its attention (solo)");
     if (clicked && ImGui::GetIO().KeyShift) {
         const Index heads = session.shown().scenario.config().nhead;
-        commands.push_back(command::SoloHead{score.attention, score.head, !is_solo(session.scenario().edits, score.attention, score.head, heads)});
+        commands.push_back(command::SoloHead{score.attention, score.head,
+                                             !is_solo(session.scenario().edits, score.attention, score.head, heads)});
     } else if (clicked) {
         commands.push_back(command::ScaleHeadTo{score.attention, score.head, off ? 1.0F : 0.0F});
     }
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 middle = {box.low.x + ui.px(5), (box.low.y + box.high.y) * 0.5F};
     const ImU32 color = hovered ? ui.theme.accent : color_of(Meaning::attention);
-    if (off) list.AddCircle(middle, ui.px(3.5F), color, 16, ui.px(1.5F));
-    else list.AddCircleFilled(middle, ui.px(4), color, 16);
+    if (off)
+        list.AddCircle(middle, ui.px(3.5F), color, 16, ui.px(1.5F));
+    else
+        list.AddCircleFilled(middle, ui.px(4), color, 16);
 }
 
 // "layer 3 head 5", or "L3H5" where there is no room.
@@ -135,14 +145,16 @@ float cell_text_height(const Ui& ui, CellStyle style) {
     return line + ui.px(style.dense ? 4 : 12) + (style.named ? line + ui.px(3) : 0.0F);
 }
 
-void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style, Area box, Commands& commands) {
+void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style,
+                    Area box, Commands& commands) {
     HeadsTabState& heads = state.heads;
     const Step& pattern = *session.shown().run->plan().find(score.attention + ".pattern");
     const float factor = head_factor(session.scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);
     const float name = style.named ? line + ui.px(3) : 0.0F;
     const Area inner = {{box.low.x + gap, box.low.y}, {box.high.x - gap, box.high.y}};
-    const Area picture = picture_box(pattern, {{inner.low.x, inner.low.y + name}, {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
+    const Area picture = picture_box(pattern, {{inner.low.x, inner.low.y + name},
+                                               {inner.high.x, inner.high.y - cell_text_height(ui, style) + name}});
     const float under = picture.high.y + ui.px(style.dense ? 1 : 3);
     ImGui::PushID(static_cast<int>(pattern.id));
     ImGui::PushID(static_cast<int>(score.head));
@@ -157,20 +169,26 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
     }
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) head_tooltip(ui, score, factor);
-    if (style.named) draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
+    if (style.named)
+        draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
     draw_picture(ui, session, pattern, score.head, style.weights, picture);
     if (factor != 1.0F) draw_badge(ui, factor, picture);
-    const float left = style.dense ? inner.low.x : picture.low.x, right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
+    const float left = style.dense ? inner.low.x : picture.low.x,
+                right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));
     draw_switch(ui, session, score, factor, {{left, under}, {left + ui.px(12), under + line}}, commands);
-    draw_measure(ui, score, heads.measure, style, {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
+    draw_measure(ui, score, heads.measure, style,
+                 {{left + ui.px(style.dense ? 11 : 14), under}, {right, under + line}});
 
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const double top = highest_possible(heads.measure, score.keys);
     if (!passes(score, heads.measure, {static_cast<double>(heads.threshold) * top, heads.at_most}))
         list.AddRectFilled(box.low, box.high, with_alpha(ui.theme.background, 0.8F));
-    if (hovered) compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2}, ui.theme.text, 0.0F, ui.px(1.5F));
+    if (hovered)
+        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
+                         ui.theme.text, 0.0F, ui.px(1.5F));
     else if (under_cursor(session, heads, score))
-        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2}, ui.theme.accent, 0.0F, ui.px(1.5F));
+        compat::add_rect(list, {picture.low.x - 2, picture.low.y - 2}, {picture.high.x + 2, picture.high.y + 2},
+                         ui.theme.accent, 0.0F, ui.px(1.5F));
     ImGui::PopID();
     ImGui::PopID();
 }

@@ -15,6 +15,7 @@ struct CellStyle {
 [[nodiscard]] float cell_text_height(const Ui& ui, CellStyle style);
 
 // One head of the grid: its pattern, the measure as number and bar, and the dot that switches it. A click opens it.
-void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style, Area box, Commands& commands);
+void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style,
+                    Area box, Commands& commands);
 
 }  // namespace decoderscope

@@ -21,15 +21,19 @@ void flow(const Ui& ui, float gap, float width, float right) {
 
 float width_of(std::span<const char* const> labels, const Ui& ui) {
     float width = 0.0F;
-    for (const char* label : labels) width += ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(2);
+    for (const char* label : labels)
+        width += ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(2);
     return width;
 }
 
 const char* kind_name(AttentionKind kind) {
     switch (kind) {
-        case AttentionKind::self: return "Self";
-        case AttentionKind::cross: return "Cross";
-        case AttentionKind::encoder: return "Encoder";
+        case AttentionKind::self:
+            return "Self";
+        case AttentionKind::cross:
+            return "Cross";
+        case AttentionKind::encoder:
+            return "Encoder";
     }
     return "";
 }
@@ -64,7 +68,8 @@ void choose_measure(const Ui& ui, HeadsTabState& heads) {
     for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
         const PatternMeasure measure = kPatternMeasures[i];
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        if (toggle_button(ui, std::string(measure_name(measure)).c_str(), heads.measure == measure, std::string(measure_sentence(measure)).c_str()))
+        if (toggle_button(ui, std::string(measure_name(measure)).c_str(), heads.measure == measure,
+                          std::string(measure_sentence(measure)).c_str()))
             heads.measure = measure;
     }
 }
@@ -73,7 +78,8 @@ void choose_measure(const Ui& ui, HeadsTabState& heads) {
 void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float right) {
     const float width = ui.px(190), slider = ui.px(88);
     flow(ui, 14, width, right);
-    if (toggle_button(ui, heads.at_most ? "≤" : "≥", false, "Which heads stay bright: those from the threshold up, or down from it")) {
+    if (toggle_button(ui, heads.at_most ? "≤" : "≥", false,
+                      "Which heads stay bright: those from the threshold up, or down from it")) {
         heads.at_most = !heads.at_most;
         heads.threshold = 1.0F - heads.threshold;
     }
@@ -89,7 +95,8 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
 }
 
 // Returns how high it came out.
-float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& heads, double top, Area area, Commands& commands) {
+float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& heads, double top, Area area,
+                           Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     choose_kind(ui, session, heads);
@@ -111,20 +118,24 @@ void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area 
     const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, "weight").x;
     const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
     float x = start;
-    draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure), start - line.low.x - ui.px(12));
+    draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure),
+              start - line.low.x - ui.px(12));
     x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, "weight") + ui.px(8);
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
     constexpr int kPieces = 32;
     for (int i = 0; i < kPieces; ++i) {
-        const Rgba color = color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, Scale::sequential, default_map(Scale::sequential), ui.theme.dark);
+        const Rgba color = color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, Scale::sequential,
+                                    default_map(Scale::sequential), ui.theme.dark);
         ImGui::GetWindowDrawList()->AddRectFilled({x + bar * static_cast<float>(i) / kPieces, middle - ui.px(4)},
-                                                  {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
+                                                  {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)},
+                                                  to_imgui(color));
     }
     draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
     ImGui::SetCursorScreenPos({start, line.low.y});
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
-    tooltip("The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare");
+    tooltip(
+        "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare");
 }
 
 // ---- the grid
@@ -143,10 +154,11 @@ Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, Range weights, 
     const float left = by_layer ? ui.px(44) : 0.0F, top = by_layer ? ui.px(18) : 0.0F;
     const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
     grid.style = {!by_layer, weights, height < ui.px(by_layer ? 72 : 88)};
-    const float text = cell_text_height(ui, grid.style), least = text + ui.px(15);
+    const float text = cell_text_height(ui, grid.style), least = text + ui.px(by_layer ? 15 : 36);
     const float width = std::min((area.width() - left) / static_cast<float>(grid.columns), ui.px(220));
     grid.cell = {width, std::clamp(height, least, std::max(least, width + text))};
-    if (least > height) grid.cell.x = (area.width() - left - ImGui::GetStyle().ScrollbarSize) / static_cast<float>(grid.columns);
+    if (least > height)
+        grid.cell.x = (area.width() - left - ImGui::GetStyle().ScrollbarSize) / static_cast<float>(grid.columns);
     grid.origin = {area.low.x + left, area.low.y + top};
     return grid;
 }
@@ -156,8 +168,11 @@ void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
     for (Index head = 0; head < grid.columns; ++head) {
         const std::string text = "head " + std::to_string(head);
         const float middle = grid.origin.x + (static_cast<float>(head) + 0.5F) * grid.cell.x;
-        const std::string fits = compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
-        draw_text(ui, ui.fonts.caption, {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)}, ui.theme.muted, fits);
+        const std::string fits =
+            compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
+        draw_text(ui, ui.fonts.caption,
+                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)},
+                  ui.theme.muted, fits);
     }
 }
 
@@ -166,7 +181,8 @@ void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
     draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
 }
 
-void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area, Commands& commands) {
+void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area,
+               Commands& commands) {
     const std::vector<HeadScore>& scores = measured.scores;
     const HeadsTabState& heads = state.heads;
     const bool by_layer = heads.order == HeadOrder::by_layer;
@@ -180,10 +196,13 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
     const ImVec2 start = ImGui::GetCursorPos();
     for (std::size_t place = 0; place < order.size(); ++place) {
         const auto row = static_cast<Index>(place) / grid.columns, column = static_cast<Index>(place) % grid.columns;
-        const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x, origin.y + static_cast<float>(row) * grid.cell.y};
+        const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
+                            origin.y + static_cast<float>(row) * grid.cell.y};
         const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
         if (!ImGui::IsRectVisible(box.low, box.high)) continue;
-        if (by_layer && column == 0) draw_layer_number(ui, scores[order[place]].layer, area.low.x, box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
+        if (by_layer && column == 0)
+            draw_layer_number(ui, scores[order[place]].layer, area.low.x,
+                              box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
         draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
     }
     ImGui::SetCursorPos(start);

@@ -23,7 +23,8 @@ const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind ki
     return heads_;
 }
 
-const std::vector<PositionEffect>& OutputEffectCache::get(const std::shared_ptr<const Run>& before, const std::shared_ptr<const Run>& after,
+const std::vector<PositionEffect>& OutputEffectCache::get(const std::shared_ptr<const Run>& before,
+                                                          const std::shared_ptr<const Run>& after,
                                                           const std::string& output, Index batch) {
     if (before_ != before || after_ != after || batch_ != batch)
         effects_ = position_effects(before->value(output), after->value(output), batch);
@@ -40,14 +41,16 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
     std::string attention = attention_of(step);
-    if (attention.empty() && !step.block.empty() && !heads.attention.starts_with(step.block + ".")) attention = step.block + ".attn";
+    if (attention.empty() && !step.block.empty() && !heads.attention.starts_with(step.block + "."))
+        attention = step.block + ".attn";
     if (plan.find(attention + ".pattern") != nullptr) heads.attention = attention;
     if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
     if (heads.opened) heads.kind = kind_of_attention(heads.attention);
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
 }
 
-// While nothing is edited, the page shows what the output would be without its head: that run is asked for beside this one.
+// While nothing is edited, the page shows what the output would be without its head: that run is asked for beside this
+// one.
 void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& commands) {
     std::optional<Variation> wanted;
     if (heads.opened && session.scenario().edits.empty())
@@ -74,8 +77,10 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const float strip = effect_strip_height(ui, session, heads);
     const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
-    if (heads.opened) draw_head_page(ui, session, state, upper, commands);
-    else draw_heads_grid(ui, session, state, upper, commands);
+    if (heads.opened)
+        draw_head_page(ui, session, state, upper, commands);
+    else
+        draw_heads_grid(ui, session, state, upper, commands);
     draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
 }
 

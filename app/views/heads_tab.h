@@ -38,8 +38,9 @@ private:
 // How far the output lies apart in two runs, by position.
 class OutputEffectCache {
 public:
-    const std::vector<PositionEffect>& get(const std::shared_ptr<const Run>& before, const std::shared_ptr<const Run>& after,
-                                           const std::string& output, Index batch);
+    const std::vector<PositionEffect>& get(const std::shared_ptr<const Run>& before,
+                                           const std::shared_ptr<const Run>& after, const std::string& output,
+                                           Index batch);
 
 private:
     std::shared_ptr<const Run> before_, after_;
@@ -52,14 +53,14 @@ struct HeadsTabState {
     AttentionKind kind = AttentionKind::self;  // which grid
     PatternMeasure measure = PatternMeasure::entropy;
     HeadOrder order = HeadOrder::by_layer;
-    bool at_most = false;         // the filter shows heads up to the threshold, rather than from it
-    float threshold = 0.0F;       // as a share of the highest possible value
-    bool opened = false;          // one head fills the stage: the cursor's
-    std::string attention;        // the attention that was looked at last, for steps that are part of none
+    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it
+    float threshold = 0.0F;              // as a share of the highest possible value
+    bool opened = false;                 // one head fills the stage: the cursor's
+    std::string attention;               // the attention that was looked at last, for steps that are part of none
     std::optional<PatternToken> pinned;  // whose lines are kept
-    bool scaling = false;         // a head's slider is being dragged
-    bool by_norm = false;         // the strip shows L2 norms, rather than largest changes
-    std::optional<Variation> preview;  // the run beside this one that was asked for: the open head off
+    bool scaling = false;                // a head's slider is being dragged
+    bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
+    std::optional<Variation> preview;    // the run beside this one that was asked for: the open head off
     HeadScoreCache scores;
     OutputEffectCache effects;
 };

@@ -60,7 +60,9 @@ TEST_CASE("a NaN that comes or goes is no small change, one that stays is none")
 }
 
 TEST_CASE("the output is the logits, else the last of the residual stream") {
-    const auto name = [](const char* model) { return output_step(*plan_of(scenario_of(make_bundled_model(model))))->name; };
+    const auto name = [](const char* model) {
+        return output_step(*plan_of(scenario_of(make_bundled_model(model))))->name;
+    };
     CHECK(name("causal-lm-as-meant") == "logits");
     CHECK(name("post-ln-encdec") == "logits");
     CHECK(name("pre-ln-layer") == "blocks.0.resid_post");
@@ -76,10 +78,12 @@ TEST_CASE("a head off moves the output by what it wrote, through the last block 
     const Tensor result = session.shown().run->value(attention + ".result");
     REQUIRE_FALSE(result.empty());
     apply(session, command::ScaleHeadTo{attention, 1, 0.0F});
-    const auto effects = position_effects(session.shown().unedited->value("blocks.0.resid_mid"), session.shown().run->value("blocks.0.resid_mid"), 0);
+    const auto effects = position_effects(session.shown().unedited->value("blocks.0.resid_mid"),
+                                          session.shown().run->value("blocks.0.resid_mid"), 0);
     for (std::size_t position = 0; position < effects.size(); ++position) {
         double squares = 0.0;
-        for (Index i = 0; i < result.dim(3); ++i) squares += std::pow(static_cast<double>(result.at(Cell{0, 1, static_cast<Index>(position), i})), 2);
+        for (Index i = 0; i < result.dim(3); ++i)
+            squares += std::pow(static_cast<double>(result.at(Cell{0, 1, static_cast<Index>(position), i})), 2);
         CHECK(effects[position].norm == Approx(std::sqrt(squares)).epsilon(1e-4));
     }
 }
@@ -139,10 +143,13 @@ TEST_CASE("a layer's heads lie side by side in one picture, each as its own heat
     CHECK(size.height == 2);
     // A mask that is painted for one head is seen on that head alone.
     apply(session, command::PaintMask{"blocks.0.attn", 1, 5, 3, 1, false});
-    const auto pixels = heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4}, {0.0F, 0.8F}, true);
+    const auto pixels =
+        heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4},
+                           {0.0F, 0.8F}, true);
     REQUIRE(pixels.size() == 8 * 16);
     for (Index head = 0; head < 8; ++head) {
-        Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), {1, head});
+        Heatmap heatmap = heatmap_of(session.shown().scenario, *session.shown().run,
+                                     *session.shown().run->plan().find("blocks.0.attn.pattern"), {1, head});
         heatmap.range = {0.0F, 0.8F};
         for (Index row = 0; row < 4; ++row)
             for (Index column = 0; column < 4; ++column)

@@ -27,7 +27,8 @@ HeadScore score(double entropy, Index layer, Index head) {
 
 TEST_CASE("an even causal pattern has the entropy and the masses that one writes down by hand") {
     // Row i is even over its i + 1 visible keys.
-    const std::vector<float> weights = {1, 0, 0, 0, 0.5F, 0.5F, 0, 0, 1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0.25F, 0.25F, 0.25F, 0.25F};
+    const std::vector<float> weights = {1,        0,        0,        0, 0.5F,  0.5F,  0,     0,
+                                        1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0.25F, 0.25F, 0.25F, 0.25F};
     const std::vector<float> kept = {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1};
     const Pattern pattern{4, 4, weights, kept, {}};
     CHECK(value(pattern, PatternMeasure::entropy) == Approx((0 + 1 + std::log2(3.0) + 2) / 4));
@@ -55,7 +56,7 @@ TEST_CASE("rows that are padding or NaN count nowhere, and where no row counts t
     CHECK(value({3, 2, weights, {}, {}}, PatternMeasure::entropy) == 0.5);
     CHECK(value({3, 2, weights, {}, padding}, PatternMeasure::entropy) == 1.0);
     CHECK(value({3, 2, weights, {}, padding}, PatternMeasure::first) == 0.5);
-    CHECK(value({3, 2, weights, {}, padding}, PatternMeasure::previous) == 0.5);  // query 2 on key 1
+    CHECK(value({3, 2, weights, {}, padding}, PatternMeasure::previous) == 0.5);       // query 2 on key 1
     CHECK(std::isnan(value({3, 2, weights, {}, padding}, PatternMeasure::diagonal)));  // query 2 has no key 2
     const std::vector<std::uint8_t> all = {1, 1, 1};
     for (const PatternMeasure measure : kPatternMeasures) CHECK(std::isnan(value({3, 2, weights, {}, all}, measure)));
@@ -88,13 +89,16 @@ TEST_CASE("the measures of the bundled models are PyTorch's") {
         for (const AttentionKind kind : kAttentionKinds)
             for (Index batch = 0; batch < scenario.inputs.batch(); ++batch)
                 for (const HeadScore& s : head_scores(scenario.inputs, *run, kind, batch)) {
-                    const std::string head = s.attention + "[" + std::to_string(batch) + ", " + std::to_string(s.head) + "]";
+                    const std::string head =
+                        s.attention + "[" + std::to_string(batch) + ", " + std::to_string(s.head) + "]";
                     INFO(name << " " << head);
                     const auto& row = heads.at(head);
                     for (std::size_t i = 0; i < s.values.size(); ++i) {
                         INFO(measure_name(kPatternMeasures[i]));
-                        if (row[i].is_null()) CHECK(std::isnan(s.values[i]));
-                        else CHECK(s.values[i] == Approx(row[i].get<double>()).margin(2e-5));
+                        if (row[i].is_null())
+                            CHECK(std::isnan(s.values[i]));
+                        else
+                            CHECK(s.values[i] == Approx(row[i].get<double>()).margin(2e-5));
                     }
                     ++seen;
                 }
@@ -105,13 +109,17 @@ TEST_CASE("the measures of the bundled models are PyTorch's") {
 TEST_CASE("the attentions of a model are listed by kind and layer") {
     const auto plan = [](const char* name) { return plan_of(scenario_of(make_bundled_model(name))); };
     const auto encdec = plan("post-ln-encdec"), decoder = plan("causal-lm-as-meant");
-    CHECK(attentions_of_kind(*encdec, AttentionKind::self) == std::vector<std::string>{"blocks.0.attn", "blocks.1.attn"});
-    CHECK(attentions_of_kind(*encdec, AttentionKind::cross) == std::vector<std::string>{"blocks.0.cross_attn", "blocks.1.cross_attn"});
-    CHECK(attentions_of_kind(*encdec, AttentionKind::encoder) == std::vector<std::string>{"encoder.blocks.0.attn", "encoder.blocks.1.attn"});
+    CHECK(attentions_of_kind(*encdec, AttentionKind::self) ==
+          std::vector<std::string>{"blocks.0.attn", "blocks.1.attn"});
+    CHECK(attentions_of_kind(*encdec, AttentionKind::cross) ==
+          std::vector<std::string>{"blocks.0.cross_attn", "blocks.1.cross_attn"});
+    CHECK(attentions_of_kind(*encdec, AttentionKind::encoder) ==
+          std::vector<std::string>{"encoder.blocks.0.attn", "encoder.blocks.1.attn"});
     CHECK(attentions_of_kind(*decoder, AttentionKind::self).size() == 5);
     CHECK(attentions_of_kind(*decoder, AttentionKind::cross).empty());
     for (const AttentionKind kind : kAttentionKinds)
-        for (const std::string& attention : attentions_of_kind(*encdec, kind)) CHECK(kind_of_attention(attention) == kind);
+        for (const std::string& attention : attentions_of_kind(*encdec, kind))
+            CHECK(kind_of_attention(attention) == kind);
 }
 
 TEST_CASE("queries that the attention mask leaves out are padding, in the sequence that the queries are of") {

@@ -12,8 +12,8 @@
 #include <iostream>
 
 using namespace decoderscope;
-using decoderscope::testing::Driver;
 using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -40,7 +40,8 @@ struct HeadsDriver : Driver {
     [[nodiscard]] std::vector<DrawnText> numbers() const {
         std::vector<DrawnText> found;
         for (const DrawnText& piece : seen())
-            if (piece.low.x > 240 && piece.high.x < 940 && piece.low.y > 205 && piece.high.y < 660 && piece.text.size() == 4 && piece.text[1] == '.')
+            if (piece.low.x > 240 && piece.high.x < 940 && piece.low.y > 205 && piece.high.y < 660 &&
+                piece.text.size() == 4 && piece.text[1] == '.')
                 found.push_back(piece);
         return found;
     }
@@ -60,17 +61,21 @@ void check_text(const Driver& d, ImVec2 size) {
         CHECK(pieces[a].high.x <= size.x);
         CHECK(pieces[a].high.y <= size.y);
         for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide = std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high = std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-            if (wide > 1.0F && high > 2.0F) FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
+            const float wide =
+                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
+            const float high =
+                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
+            if (wide > 1.0F && high > 2.0F)
+                FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
         }
     }
 }
 
 // 12 layers × 12 heads on 64 tokens.
 std::shared_ptr<const Model> twelve_by_twelve() {
-    Model model{.name = "twelve",
-                .config_json = R"({"model_type": "decoderscope", "d_model": 96, "nhead": 12, "num_layers": 12, "vocab_size": 50,
+    Model model{
+        .name = "twelve",
+        .config_json = R"({"model_type": "decoderscope", "d_model": 96, "nhead": 12, "num_layers": 12, "vocab_size": 50,
                                    "dim_feedforward": 96, "norm_first": true, "lm_head": true})"};
     model.weights = initial_weights(model.config(), 1);
     model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 64}});
@@ -87,7 +92,8 @@ TEST_CASE("H shows every head with its measure, by layer and head") {
     const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
     const auto numbers = d.numbers();
     REQUIRE(numbers.size() == 40);
-    for (std::size_t i = 0; i < numbers.size(); ++i) CHECK(numbers[i].text == written(scores[i], PatternMeasure::entropy));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        CHECK(numbers[i].text == written(scores[i], PatternMeasure::entropy));
     CHECK(d.sees("self-attentiononly"));
     REQUIRE(d.click_text("Diagonal"));
     for (std::size_t i = 0; i < 40; ++i) CHECK(d.numbers()[i].text == written(scores[i], PatternMeasure::diagonal));
@@ -98,7 +104,8 @@ TEST_CASE("heads are sorted by the measure over the whole grid") {
     REQUIRE(d.click_text("Highestfirst"));
     const auto numbers = d.numbers();
     REQUIRE(numbers.size() == 40);
-    CHECK(std::is_sorted(numbers.begin(), numbers.end(), [](const DrawnText& a, const DrawnText& b) { return a.text > b.text; }));
+    CHECK(std::is_sorted(numbers.begin(), numbers.end(),
+                         [](const DrawnText& a, const DrawnText& b) { return a.text > b.text; }));
     const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
     const HeadScore& best = scores[ordered(scores, PatternMeasure::entropy, HeadOrder::highest_first).front()];
     d.click(d.picture(0));
@@ -124,7 +131,8 @@ TEST_CASE("a click on a head fills the stage with it, Escape and the link lead b
     CHECK(d.state.heads.opened);
     CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
     CHECK(d.session.cursor().place.head == 2);
-    for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"}) CHECK(d.sees(name));
+    for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"})
+        CHECK(d.sees(name));
     d.press(Key::digit_6);
     CHECK(d.session.cursor().place.head == 5);
     d.press(Key::down);
@@ -147,7 +155,8 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
     d.click(d.dot(9));
     REQUIRE(d.last<command::ScaleHeadTo>());
     CHECK(d.factor("blocks.1.attn", 1) == 0.0F);
-    const auto effects = position_effects(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"), 0);
+    const auto effects =
+        position_effects(d.session.shown().unedited->value("logits"), d.session.shown().run->value("logits"), 0);
     CHECK(d.sees("Youreditsmovethelogits"));
     CHECK(d.sees("byupto" + short_number_text(effects[*furthest(effects)].largest, 3)));
     CHECK(d.sees("off"));
@@ -165,8 +174,9 @@ TEST_CASE("an open head says what the output would be without it, before anybody
     HeadsDriver d;
     d.click(d.picture(3));
     REQUIRE(d.last<command::Accompany>());
-    CHECK(d.last<command::Accompany>()->variation->more_edits == std::vector<Edit>{ScaleHead{"blocks.0.attn", 3, 0.0F}});
-    CHECK(d.sees("Withoutthishead,thelogitswouldmove"));
+    CHECK(d.last<command::Accompany>()->variation->more_edits ==
+          std::vector<Edit>{ScaleHead{"blocks.0.attn", 3, 0.0F}});
+    CHECK(d.sees("Withoutthisheadthelogitswouldmove"));
     const Run& without = *d.session.shown().companion("heads.without")->run;
     const auto effects = position_effects(d.session.shown().run->value("logits"), without.value("logits"), 0);
     CHECK(d.sees("byupto" + short_number_text(effects[*furthest(effects)].largest, 3)));
@@ -183,7 +193,8 @@ TEST_CASE("an open head says what the output would be without it, before anybody
 TEST_CASE("the slider scales a head; one drag is one change") {
     HeadsDriver d;
     d.click(d.picture(0));
-    const auto text = std::find_if(d.seen().begin(), d.seen().end(), [](const DrawnText& piece) { return piece.text == "z"; });
+    const auto text =
+        std::find_if(d.seen().begin(), d.seen().end(), [](const DrawnText& piece) { return piece.text == "z"; });
     REQUIRE(text != d.seen().end());
     // The slider, 168 px wide, ends a little left of "z × 1.00".
     const float y = text->middle().y, right = text->low.x - 8;
@@ -214,12 +225,14 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
     // The queries stand in the left column of the lines; the third is the one under the second.
     std::vector<DrawnText> tokens;
     for (const DrawnText& piece : d.seen())
-        if (piece.low.x > 600 && piece.low.x < 700 && piece.low.y > 230 && piece.low.y < 480 && piece.text.size() == 1) tokens.push_back(piece);
+        if (piece.low.x > 600 && piece.low.x < 700 && piece.low.y > 230 && piece.low.y < 480 && piece.text.size() == 1)
+            tokens.push_back(piece);
     REQUIRE(tokens.size() == 4);
     d.point(tokens[2].middle());
     CHECK(d.sees("query2"));
     CHECK(d.sees("looksat"));
-    for (Index key = 0; key < 3; ++key) CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
+    for (Index key = 0; key < 3; ++key)
+        CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
     d.click(tokens[2].middle());
     CHECK(d.state.heads.pinned == PatternToken{false, 2});
     d.click(tokens[2].middle());
@@ -332,10 +345,14 @@ TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens takes milliseconds, a
     const auto attentions = attentions_of_kind(run.plan(), AttentionKind::self);
     const auto measured = std::clock();
     for (const std::string& attention : attentions)
-        (void)heads_side_by_side(run, *run.plan().find(attention + ".pattern"), 0, {36, 17}, shared_range(run, attentions, 0), true);
+        (void)heads_side_by_side(run, *run.plan().find(attention + ".pattern"), 0, {36, 17},
+                                 shared_range(run, attentions, 0), true);
     const auto painted = std::clock();
-    const auto ms = [](std::clock_t from, std::clock_t to) { return 1000.0 * static_cast<double>(to - from) / CLOCKS_PER_SEC; };
-    std::cout << "once for a run: measures " << ms(start, measured) << " ms, pictures " << ms(measured, painted) << " ms\n";
+    const auto ms = [](std::clock_t from, std::clock_t to) {
+        return 1000.0 * static_cast<double>(to - from) / CLOCKS_PER_SEC;
+    };
+    std::cout << "once for a run: measures " << ms(start, measured) << " ms, pictures " << ms(measured, painted)
+              << " ms\n";
     // Ten times what it may be on a quiet machine without sanitizers.
     CHECK(grid - others < 40.0);
     CHECK(page - others < 40.0);
