@@ -47,7 +47,7 @@ struct Shown {
     [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
     [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects[at].norm : effects[at].largest; }
     [[nodiscard]] bool changes_its_mind(std::size_t at) const {
-        return has_logits() && effects[at].top_before != effects[at].top_after;
+        return has_logits() && !std::isnan(effects[at].norm) && effects[at].top_before != effects[at].top_after;
     }
     // A number of the output by name: the token, or the index.
     [[nodiscard]] std::string name_of(Index index) const {
@@ -57,10 +57,17 @@ struct Shown {
     }
 };
 
+// "by up to 0.128 at position 1 · 2 best tokens change"
 std::string movement(const Shown& shown, std::size_t most) {
+    const auto count = [&](auto matches) {
+        Index found = 0;
+        for (std::size_t i = 0; i < shown.effects.size(); ++i) found += matches(i) ? 1 : 0;
+        return found;
+    };
+    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects[at].norm); });
+    if (broken > 0) return " to NaN at " + std::to_string(broken) + (broken == 1 ? " position" : " positions");
+    const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
     std::string text = " by up to " + number(shown.effects[most].largest) + " at position " + std::to_string(most);
-    Index minds = 0;
-    for (std::size_t i = 0; i < shown.effects.size(); ++i) minds += shown.changes_its_mind(i) ? 1 : 0;
     if (minds > 0)
         text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
     return text;

@@ -82,8 +82,9 @@ void draw_measure(const Ui& ui, const HeadScore& score, PatternMeasure measure, 
     const float y = line.low.y + (style.dense ? ui.px(1) : number + ui.px(2)), height = style.dense ? number : ui.px(3);
     const float part = value > 0.0 ? std::min(1.0F, static_cast<float>(value / top)) : 0.0F;
     list.AddRectFilled({line.low.x, y}, {line.high.x, y + height}, ui.theme.raised, ui.px(1.5F));
-    list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
-                       with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
+    if (part > 0.0F)
+        list.AddRectFilled({line.low.x, y}, {line.low.x + line.width() * part, y + height},
+                           with_alpha(color_of(Meaning::attention), style.dense ? 0.45F : 1.0F), ui.px(1.5F));
     const float left = line.low.x + ui.px(style.dense ? 2 : 0);
     draw_text(ui, ui.fonts.mono_small, {left, line.low.y}, ui.theme.text, fixed_text(value, 2), line.high.x - left);
 }

@@ -253,6 +253,18 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
     CHECK_FALSE(d.state.heads.opened);
 }
 
+TEST_CASE("a query with nothing left to look at is called out, in the lines and in the output") {
+    HeadsDriver d;
+    d.click(d.picture(0));
+    for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
+    d.settle();
+    CHECK(d.sees("YoureditsmovethelogitstoNaN"));
+    CHECK(d.sees("NaN"));
+    REQUIRE(d.click_text("←Allheads"));
+    CHECK(d.numbers().front().text ==
+          fixed_text(d.state.heads.scores.get(d.session.shown(), AttentionKind::self, 0).scores.front().values[0], 2));
+}
+
 TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {
     HeadsDriver d("post-ln-encdec");
     REQUIRE(d.click_text("Cross"));
