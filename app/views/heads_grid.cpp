@@ -190,9 +190,10 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = ordered(scores, heads.measure, heads.order);
     const float head_room = grid.origin.y - area.low.y;
-    ImGui::SetCursorScreenPos({area.low.x, grid.origin.y});
-    compat::begin_child("heads", {area.width(), area.height() - head_room});
-    const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y};
+    const float edge = ui.px(2);  // of the first row's outline
+    ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
+    compat::begin_child("heads", {area.width(), area.height() - head_room + edge});
+    const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y + edge};
     const ImVec2 start = ImGui::GetCursorPos();
     for (std::size_t place = 0; place < order.size(); ++place) {
         const auto row = static_cast<Index>(place) / grid.columns, column = static_cast<Index>(place) % grid.columns;
@@ -206,7 +207,7 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
         draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
     }
     ImGui::SetCursorPos(start);
-    ImGui::Dummy({1, grid.cell.y * static_cast<float>(grid.rows)});
+    ImGui::Dummy({1, grid.cell.y * static_cast<float>(grid.rows) + edge});
     ImGui::EndChild();
 }
 
