@@ -33,11 +33,18 @@ struct PaintMask {
     bool keep = false;
     bool continues = false;
 };
-// A head's output times a factor: 0 is off, 1 is as it was.
+// A head's output times a factor: 0 is off, 1 is as it was. `continues` adds to the change before, as one drag does.
 struct ScaleHeadTo {
     std::string attention;
     Index head = 0;
     float factor = 0.0F;
+    bool continues = false;
+};
+// Switches all the other heads of an attention off; without `solo` every head of it is as it was.
+struct SoloHead {
+    std::string attention;
+    Index head = 0;
+    bool solo = true;
 };
 // Types over one cell of a tensor.
 struct TypeOver {
@@ -111,6 +118,7 @@ namespace decoderscope {
 
 using Command =
     std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
+                 command::SoloHead,
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,

@@ -1,6 +1,7 @@
 #include "app/core/session.h"
 
 #include "app/core/export/export.h"
+#include "app/core/head_switches.h"
 #include "app/core/labels.h"
 #include "engine/error.h"
 
@@ -94,6 +95,13 @@ struct Session::Apply {
         const Edit edit = ScaleHead{c.attention, c.head, c.factor};
         if (c.factor == 1.0F) remove_target(next.edits, edit);
         else replace_edit(next.edits, edit);
+        s.change(std::move(next), c.continues);
+    }
+
+    void operator()(const command::SoloHead& c) const {
+        Scenario next = s.scenario_;
+        next.edits = c.solo ? with_solo(std::move(next.edits), c.attention, c.head, next.config().nhead)
+                            : without_factors(std::move(next.edits), c.attention);
         s.change(std::move(next));
     }
 

@@ -1,3 +1,4 @@
+#include "app/core/head_switches.h"
 #include "app/core/labels.h"
 #include "app/views/cards.h"
 #include "app/views/imgui_compat.h"
@@ -18,18 +19,10 @@ std::string attention_for_chips(const Session& session) {
     return {};
 }
 
-float head_factor(const Scenario& scenario, const std::string& attention, Index head) {
-    float factor = 1.0F;
-    for (const Edit& edit : scenario.edits)
-        if (const auto* scale = std::get_if<ScaleHead>(&edit); scale && scale->attention == attention && scale->head == head)
-            factor *= scale->factor;
-    return factor;
-}
-
 // A head: its number chooses it, the dot before it switches it off and on.
 void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
     const bool chosen = session.cursor().place.head == head;
-    const bool off = head_factor(session.scenario(), attention, head) == 0.0F;
+    const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = ImGui::GetFrameHeight();
     const std::string number = std::to_string(head);
@@ -50,22 +43,6 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     if (off) list.AddCircle(middle, ui.px(4.5F), color, 16, ui.px(1.5F));
     else list.AddCircleFilled(middle, ui.px(5), color, 16);
     draw_text(ui, ui.fonts.mono, {at.x + dot, at.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F}, off ? ui.theme.muted : ui.theme.text, number);
-}
-
-// "batch  ◀ 0 ▶"
-void counter(const Ui& ui, const char* id, const char* label, Index value, Index count, int& moved) {
-    moved = 0;
-    ImGui::PushID(id);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
-    ImGui::SameLine(0, ui.px(4));
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
-    ImGui::SameLine(0, ui.px(2));
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
-    ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
-    ImGui::PopID();
 }
 
 Index blocks_in_stack(const Session& session, const Step& step) {
@@ -94,15 +71,14 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
             head_chip(ui, session, attention, head, commands);
         }
     }
-    int moved = 0;
     const Index batch = session.cursor().place.batch;
-    counter(ui, "batch", "batch", batch, session.shown().scenario.inputs.batch(), moved);
-    if (moved != 0) commands.push_back(command::ChooseBatch{batch + moved});
+    if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
+        commands.push_back(command::ChooseBatch{batch + moved});
     const Step& step = session.step();
     if (const Index block = block_number(step); block >= 0) {
         ImGui::SameLine(0, ui.px(16));
-        counter(ui, "layer", "layer", block, blocks_in_stack(session, step), moved);
-        if (moved != 0) commands.push_back(command::MoveLayer{moved});
+        if (const int moved = counter(ui, "layer", block, blocks_in_stack(session, step)); moved != 0)
+            commands.push_back(command::MoveLayer{moved});
     }
     if (shows_mask(session, step)) {
         ImGui::SameLine(0, ui.px(16));

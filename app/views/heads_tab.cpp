@@ -1,9 +1,87 @@
 #include "app/views/heads_tab.h"
 
+#include "app/core/head_pictures.h"
+#include "app/core/labels.h"
+#include "app/views/effect_strip.h"
+#include "app/views/head_page.h"
+#include "app/views/heads_grid.h"
+#include "app/views/imgui_compat.h"
+#include "app/views/input.h"
 #include "app/views/panels.h"
+
+#include <algorithm>
 
 namespace decoderscope {
 
-void draw_heads_tab(const Ui&, const Session&, ViewState&, Area, Commands&) {}
+const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
+    if (version_ != shown.version || kind_ != kind || batch_ != batch)
+        heads_ = {head_scores(shown.scenario.inputs, *shown.run, kind, batch),
+                  shared_range(*shown.run, attentions_of_kind(shown.run->plan(), kind), batch)};
+    version_ = shown.version;
+    kind_ = kind;
+    batch_ = batch;
+    return heads_;
+}
+
+const std::vector<PositionEffect>& OutputEffectCache::get(const std::shared_ptr<const Run>& before,
+                                                          const std::shared_ptr<const Run>& after,
+                                                          const std::string& output, Index batch) {
+    if (before_ != before || after_ != after || batch_ != batch)
+        effects_ = position_effects(before->value(output), after->value(output), batch);
+    before_ = before;
+    after_ = after;
+    batch_ = batch;
+    return effects_;
+}
+
+namespace {
+
+// The cursor leads: whatever attention it is in is the one that the page shows, and the grid it belongs to.
+void follow_cursor(const Session& session, HeadsTabState& heads) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    std::string attention = attention_of(step);
+    if (attention.empty() && !step.block.empty() && !heads.attention.starts_with(step.block + "."))
+        attention = step.block + ".attn";
+    if (plan.find(attention + ".pattern") != nullptr) heads.attention = attention;
+    if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
+    if (heads.opened) heads.kind = kind_of_attention(heads.attention);
+    if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
+}
+
+// While nothing is edited, the page shows what the output would be without its head: that run is asked for beside this
+// one.
+void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& commands) {
+    std::optional<Variation> wanted;
+    if (heads.opened && session.scenario().edits.empty())
+        wanted = Variation{.more_edits = {ScaleHead{heads.attention, session.cursor().place.head, 0.0F}}};
+    if (wanted == heads.preview) return;
+    commands.push_back(command::Accompany{kHeadPreview, wanted});
+    heads.preview = wanted;
+}
+
+}  // namespace
+
+void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    HeadsTabState& heads = state.heads;
+    // Escape lets go of a cell first; with none it leads back to the grid. Enter opens the head that is outlined there.
+    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
+    if (escape && !session.cursor().cell) heads.opened = false;
+    follow_cursor(session, heads);
+    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
+        heads.opened = true;
+        commands.push_back(command::GoTo{heads.attention + ".pattern"});
+    }
+    ask_for_preview(session, heads, commands);
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const float strip = effect_strip_height(ui, session, heads);
+    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
+    if (heads.opened)
+        draw_head_page(ui, session, state, upper, commands);
+    else
+        draw_heads_grid(ui, session, state, upper, commands);
+    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
+}
 
 }  // namespace decoderscope

@@ -1,8 +1,68 @@
 #pragma once
 
+#include "app/core/head_effect.h"
+#include "app/core/head_scores.h"
+#include "app/core/session.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace decoderscope {
 
+// A token of the bipartite view: a query on the left or a key on the right.
+struct PatternToken {
+    bool is_key = false;
+    Index index = 0;
+    bool operator==(const PatternToken&) const = default;
+};
+
+// The heads of one kind in one batch row: what they measure, and the range of weights that their pictures share.
+struct MeasuredHeads {
+    std::vector<HeadScore> scores;
+    Range weights;
+};
+
+// The heads of the snapshot that is shown, measured once.
+class HeadScoreCache {
+public:
+    const MeasuredHeads& get(const Snapshot& shown, AttentionKind kind, Index batch);
+
+private:
+    std::uint64_t version_ = 0;
+    AttentionKind kind_ = AttentionKind::self;
+    Index batch_ = -1;
+    MeasuredHeads heads_;
+};
+
+// How far the output lies apart in two runs, by position.
+class OutputEffectCache {
+public:
+    const std::vector<PositionEffect>& get(const std::shared_ptr<const Run>& before,
+                                           const std::shared_ptr<const Run>& after, const std::string& output,
+                                           Index batch);
+
+private:
+    std::shared_ptr<const Run> before_, after_;
+    Index batch_ = -1;
+    std::vector<PositionEffect> effects_;
+};
+
 // What the Heads tab remembers from frame to frame.
-struct HeadsTabState {};
+struct HeadsTabState {
+    AttentionKind kind = AttentionKind::self;  // which grid
+    PatternMeasure measure = PatternMeasure::entropy;
+    HeadOrder order = HeadOrder::by_layer;
+    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it
+    float threshold = 0.0F;              // as a share of the highest possible value
+    bool opened = false;                 // one head fills the stage: the cursor's
+    std::string attention;               // the attention that was looked at last, for steps that are part of none
+    std::optional<PatternToken> pinned;  // whose lines are kept
+    bool scaling = false;                // a head's slider is being dragged
+    bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
+    std::optional<Variation> preview;    // the run beside this one that was asked for: the open head off
+    HeadScoreCache scores;
+    OutputEffectCache effects;
+};
 
 }  // namespace decoderscope

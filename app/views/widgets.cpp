@@ -152,6 +152,22 @@ bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const ch
     return clicked;
 }
 
+int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count) {
+    int moved = 0;
+    ImGui::PushID(label);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, label);
+    ImGui::SameLine(0, ui.px(4));
+    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    ImGui::SameLine(0, ui.px(2));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    ImGui::PopID();
+    return moved;
+}
+
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton(id, {area.width(), area.height()});

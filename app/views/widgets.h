@@ -2,6 +2,7 @@
 
 #include "app/views/theme.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ void tooltip(const char* text);
 // The icons that no font is sure to have.
 enum class Icon { first, back, forward, last, play, pause, undo, redo };
 [[nodiscard]] bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tooltip);
+
+// "batch  ◀ 0 ▶": a number out of `count`. Returns how far it was moved: −1, 0 or 1.
+[[nodiscard]] int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);
 
 // The bar between two panels; drags `width`. `direction` is +1 where the panel lies left of the bar.
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most);

@@ -3,10 +3,14 @@
 #include "app/views/theme.h"
 #include "engine/model/bundled.h"
 
+#include <ctime>
+
 namespace decoderscope::testing {
 
-Driver::Driver(std::string_view model, float scale, ImVec2 size)
-    : session(make_bundled_model(model)), context_(ImGui::CreateContext()) {
+Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_bundled_model(model), scale, size) {}
+
+Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
+    : session(std::move(model)), context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -26,8 +30,10 @@ bool Driver::frame() {
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
     const Theme theme = make_theme(state.settings.dark);
+    const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();
+    frame_milliseconds_ = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
     for (const Command& command : asked) {
         commands.push_back(command);

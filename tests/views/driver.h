@@ -18,6 +18,7 @@ namespace decoderscope::testing {
 class Driver {
 public:
     explicit Driver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800});
+    explicit Driver(std::shared_ptr<const Model> model, float scale = 1.0F, ImVec2 size = {1280, 800});
     ~Driver();
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
@@ -31,6 +32,9 @@ public:
     // Draws frames until everything that the hands did was taken, and two more.
     void settle();
     void forget() { commands.clear(); }
+
+    // The CPU time that it took to build the last frame, in milliseconds: all panels, without reading the text back.
+    [[nodiscard]] double frame_milliseconds() const { return frame_milliseconds_; }
 
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
@@ -55,6 +59,7 @@ private:
     std::unique_ptr<ImGuiContext, Deleter> context_;
     Fonts fonts_;
     std::vector<DrawnText> seen_;
+    double frame_milliseconds_ = 0.0;
 };
 
 }  // namespace decoderscope::testing

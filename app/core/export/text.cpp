@@ -225,6 +225,12 @@ std::string number_text(double value, int digits) {
     return special.empty() ? with_sign(value, magnitude_text(std::fabs(value), digits)) : special;
 }
 
+std::string fixed_text(double value, int decimals) {
+    if (!std::isfinite(value)) return special_text(value);
+    const std::string magnitude = to_text(std::fabs(value), std::chars_format::fixed, decimals);
+    return with_sign(parsed(magnitude) == 0.0 ? 0.0 : value, magnitude);
+}
+
 std::string short_number_text(double value, int digits) {
     const std::string special = special_text(value);
     if (!special.empty()) return special;

@@ -38,6 +38,9 @@ struct Utf8Character {
 // Whole numbers below 100,000 keep all their digits.
 [[nodiscard]] std::string number_text(double value, int digits);
 
+// A number with this many decimals, so that a column of them is aligned on the point: "0.50", "−1.25", "NaN", "∞".
+[[nodiscard]] std::string fixed_text(double value, int decimals);
+
 // The same without zeros at its end, unless they tell that the number was rounded.
 [[nodiscard]] std::string short_number_text(double value, int digits);
 
