@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/mask_edits.h"
 #include "app/core/slice.h"
 #include "engine/edit.h"
 
@@ -31,6 +32,25 @@ struct PaintMask {
     std::optional<Index> head;
     Index query = 0, key = 0;
     bool keep = false;
+    bool continues = false;
+};
+// Cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the one before.
+struct PaintMasks {
+    MaskStroke stroke;
+    bool continues = false;
+    bool instead = false;  // in place of all that was painted there before
+};
+// Takes back what was painted on a mask in a batch row, for one head or all.
+struct ResetMask {
+    std::string attention;
+    Index batch = 0;
+    std::optional<Index> head;
+};
+// How many positions of a batch row are no padding; `source` means the encoder's or the memory's.
+struct SetKeptLength {
+    bool source = false;
+    Index batch = 0;
+    Index length = 0;
     bool continues = false;
 };
 // A head's output times a factor: 0 is off, 1 is as it was.
@@ -105,7 +125,7 @@ struct Export {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
+    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::ScaleHeadTo,
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,

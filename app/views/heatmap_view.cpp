@@ -85,10 +85,12 @@ struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
 };
 
-Margins margins(const Ui& ui, const Heatmap& h, float width) {
+Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Legend::full) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
     const float left = label_width(ui, h.row_labels, width * 0.25F) + ui.px(8);
+    if (legend != Legend::full)
+        return {left, title, title + line + ui.px(2), legend == Legend::bar ? line + ui.px(6) : ui.px(2)};
     const std::vector<LegendEntry> entries = legend_entries(ui, h, width - left);
     // Where masks apply there is room for one more kind than most have: the first painted cell must not move the others.
     const int least = h.hidden.empty() ? 1 : 3;
@@ -98,7 +100,7 @@ Margins margins(const Ui& ui, const Heatmap& h, float width) {
 
 Layout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const Heatmap& h = d.heatmap;
-    const Margins around = margins(ui, h, area.width());
+    const Margins around = margins(ui, h, area.width(), d.legend);
     Layout l;
     l.column_labels_y = area.low.y + around.title;
     l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
@@ -336,7 +338,9 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
 void draw_legend(const Ui& ui, const HeatmapDrawing& d, const Layout& l, Area area) {
     const ImVec2 start = {l.cells.low.x, l.legend_y};
     const float width = area.high.x - start.x, line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
+    if (d.legend == Legend::none) return;
     draw_bar(ui, d.heatmap, start, width);
+    if (d.legend == Legend::bar) return;
     for (const LegendEntry& entry : legend_entries(ui, d.heatmap, width)) {
         const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
         const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
