@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace decoderscope {
@@ -27,37 +26,59 @@ bool is_compared(const Step& step) {
     return step.role == Role::recorded || step.role == Role::internal || step.role == Role::on_demand;
 }
 
-// How far two numbers are apart; ∞ where only one of them is a number.
+// How far two numbers are apart; 0 for equal infinities and for two NaN, ∞ where only one of them is a number.
 float apart(float a, float b) {
-    if (std::memcmp(&a, &b, sizeof a) == 0 || a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
+    if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
     const float distance = std::abs(a - b);
     return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
 }
 
-// The largest change of each position in one tensor [batch, …, pos or query, …]. `mask` leaves cells out; it may be empty.
-std::vector<float> changes_of(const Tensor& a, const Tensor& b, const Tensor& mask, std::size_t along, Index batch) {
-    const Index positions = a.dim(along);
-    std::vector<float> largest(static_cast<std::size_t>(positions), 0.0F);
+// Calls visit(position, offset) for every number of a batch row of a tensor [batch, …, pos or query, …].
+template <class Visit>
+void for_each_number(const Tensor& tensor, std::size_t along, Index batch, const Visit& visit) {
+    const bool batched = tensor.axes()[0].name == axis::batch;
     Index inner = 1, outer = 1;
-    for (std::size_t i = along + 1; i < a.rank(); ++i) inner *= a.dim(i);
-    const bool batched = a.axes()[0].name == axis::batch;
-    for (std::size_t i = batched ? 1 : 0; i < along; ++i) outer *= a.dim(i);
-    Index at = batched ? batch * outer * positions * inner : 0;
+    for (std::size_t i = along + 1; i < tensor.rank(); ++i) inner *= tensor.dim(i);
+    for (std::size_t i = batched ? 1 : 0; i < along; ++i) outer *= tensor.dim(i);
+    const Index positions = tensor.dim(along);
+    Index offset = batched ? batch * outer * positions * inner : 0;
     for (Index o = 0; o < outer; ++o)
         for (Index position = 0; position < positions; ++position)
-            for (Index i = 0; i < inner; ++i, ++at)
-                if (mask.empty() || mask.data()[at] != 0.0F)
-                    largest[static_cast<std::size_t>(position)] =
-                        std::max(largest[static_cast<std::size_t>(position)], apart(a.data()[at], b.data()[at]));
-    return largest;
+            for (Index i = 0; i < inner; ++i, ++offset) visit(static_cast<std::size_t>(position), offset);
 }
 
-void note(Moved& moved, float change, const std::string& tensor) {
-    if (change == 0.0F) return;
-    if (moved.first_in.empty()) moved.first_in = tensor;
-    if (change <= moved.largest) return;
-    moved.largest = change;
-    moved.largest_in = tensor;
+// How each position changed in one tensor. `mask` leaves cells out; it may be empty.
+std::vector<Moved> changes_in(const std::string& name, const Tensor& a, const Tensor& b, const Tensor& mask,
+                              std::size_t along, Index batch) {
+    std::vector<Moved> moved(static_cast<std::size_t>(a.dim(along)));
+    for_each_number(a, along, batch, [&](std::size_t position, Index offset) {
+        if (!mask.empty() && mask.data()[offset] == 0.0F) return;
+        const float before = a.data()[offset], after = b.data()[offset];
+        moved[position].largest = std::max(moved[position].largest, apart(before, after));
+        moved[position].blind |= std::isnan(before) && std::isnan(after);
+    });
+    for (Moved& one : moved)
+        if (one.largest > 0.0F) one.largest_in = one.first_in = name;
+    return moved;
+}
+
+void add(Moved& sum, const Moved& next) {
+    sum.blind |= next.blind;
+    if (sum.first_in.empty()) sum.first_in = next.first_in;
+    if (next.largest <= sum.largest) return;
+    sum.largest = next.largest;
+    sum.largest_in = next.largest_in;
+}
+
+void sum_up_earlier(Leak& leak) {
+    for (std::size_t p = 0; p < leak.moved.size() && static_cast<Index>(p) < leak.changed; ++p) {
+        const Moved& moved = leak.moved[p];
+        leak.earlier_blind += moved.blind ? 1 : 0;
+        leak.earlier_moved += moved.first_in.empty() ? 0 : 1;
+        if (moved.largest <= leak.earlier) continue;
+        leak.earlier = moved.largest;
+        leak.worst_in = moved.largest_in;
+    }
 }
 
 }  // namespace
@@ -91,20 +112,12 @@ Leak measure_leak(const Run& run, const Run& changed, Index batch, Index positio
         ++leak.tensors;
         const auto axis = static_cast<std::size_t>(along);
         leak.moved.resize(std::max(leak.moved.size(), static_cast<std::size_t>(before.dim(axis))));
-        if (before.shares_values_with(after)) continue;
         const bool raw = step.name.ends_with(".attn_scores");
         const Tensor mask = raw ? run.value(attention_of(step) + ".mask") : Tensor();
-        const std::vector<float> changes = changes_of(before, after, mask, axis, batch);
-        for (std::size_t p = 0; p < changes.size(); ++p) note(leak.moved[p], changes[p], step.name);
+        const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch);
+        for (std::size_t p = 0; p < changes.size(); ++p) add(leak.moved[p], changes[p]);
     }
-    for (std::size_t p = 0; p < leak.moved.size() && static_cast<Index>(p) < position; ++p) {
-        const Moved& moved = leak.moved[p];
-        if (moved.first_in.empty()) continue;
-        ++leak.earlier_moved;
-        if (moved.largest <= leak.earlier) continue;
-        leak.earlier = moved.largest;
-        leak.worst_in = moved.largest_in;
-    }
+    sum_up_earlier(leak);
     return leak;
 }
 

@@ -19,6 +19,7 @@ struct Moved {
     float largest = 0.0F;      // the largest change of any of its numbers; ∞ where a number became NaN or was one
     std::string largest_in;    // the tensor that it was found in; empty where nothing moved
     std::string first_in;      // the first tensor, in the order of computation, in which anything of it moved
+    bool blind = false;        // it holds NaN before and after: there a change cannot be seen
 };
 struct Leak {
     Index changed = 0;         // the position
@@ -27,6 +28,7 @@ struct Leak {
     // Over the positions before the changed one: the measured number of the test.
     float earlier = 0.0F;
     Index earlier_moved = 0;   // how many of them moved
+    Index earlier_blind = 0;   // how many hold NaN before and after
     std::string worst_in;      // the tensor with the largest of those changes; empty where there is none
 };
 

@@ -26,10 +26,6 @@ Heatmap all_kept(const Heatmap& like, std::string title) {
     return heatmap;
 }
 
-bool painted(const Step& mask, const Cell& cell) {
-    return std::any_of(mask.patches.begin(), mask.patches.end(), [&](const Patch& patch) { return patch.touches(cell); });
-}
-
 }  // namespace
 
 MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string& attention, Place place) {
@@ -41,21 +37,22 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     parts.combined = heatmap_of(scenario, run, mask, place);
     // Kept cells stay quiet: what a mask hides is what there is to see.
     parts.combined.scale = Scale::diverging;
-    parts.combined.range = {-12.0F, 12.0F};
+    parts.combined.range = {-1e3F, 1e3F};
     parts.is_causal = combine.causal;
     parts.has_padding = combine.padding;
     parts.has_drawn = combine.custom || !mask.patches.empty();
-    parts.causal = all_kept(parts.combined, "causal");
-    parts.padding = all_kept(parts.combined, "padding");
-    parts.drawn = all_kept(parts.combined, "drawn");
+    parts.causal = all_kept(parts.combined, parts.is_causal ? "causal" : "not causal");
+    parts.padding = all_kept(parts.combined, parts.has_padding ? "padding" : "no padding");
+    parts.drawn = all_kept(parts.combined, parts.has_drawn ? "drawn" : "none drawn");
     parts.combined.title = "combined";
+    const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
     parts.opened.assign(parts.combined.values.size(), 0);
     for (Index query = 0; query < slice.rows(); ++query) {
         for (Index key = 0; key < slice.columns(); ++key) {
             const Cell cell = slice.cell(query, key);
             const std::size_t at = offset_of(parts.combined, query, key);
             const CombineMasks::Verdict verdict = combine.verdict(operands, cell);
-            const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted(mask, cell);
+            const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted[at] != 0;
             if (!verdict.causal) hide(parts.causal, at, hidden_by::causal);
             if (!verdict.padding) hide(parts.padding, at, hidden_by::padding);
             if (!verdict.custom && !(by_hand && kept)) hide(parts.drawn, at, hidden_by::custom);

@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-std::string number(float value) { return short_number(static_cast<double>(value)); }
+std::string number(float value) { return short_number_text(static_cast<double>(value), 4); }
 
 ImU32 good(const Ui& ui) { return ui.theme.accent; }
 ImU32 bad(const Ui& ui) { return ui.theme.warning; }
@@ -44,10 +44,19 @@ void choose_fill(const MasksScene& scene, ImVec2 at) {
 }
 
 std::string weight_sentence(const FillConsequences& fill) {
-    if (fill.masked == 0) return "No cell is masked.";
+    if (fill.masked == 0) return "No cell is masked";
     const std::string masked = std::to_string(fill.masked) + " of " + std::to_string(fill.cells) + " cells masked; ";
-    if (fill.leakiest_query < 0) return masked + "their weight is 0";
-    return masked + "their weight is up to " + number(fill.largest_leak) + " (query " + std::to_string(fill.leakiest_query) + ")";
+    if (fill.leakiest_query >= 0)
+        return masked + "query " + std::to_string(fill.leakiest_query) + " gives them " + number(fill.largest_leak);
+    return masked + (fill.empty_rows.empty() ? "their weight is 0" : "weight 0 where a key is left");
+}
+
+// How much weight each row gives to what is masked, where it gives any.
+std::string leaks_by_row(const FillConsequences& fill) {
+    std::string text = "The weight on masked keys, summed over a row. ";
+    for (std::size_t query = 0; query < fill.leaks.size(); ++query)
+        if (fill.leaks[query] > 0.0F) text += "Query " + std::to_string(query) + ": " + number(fill.leaks[query]) + ". ";
+    return text;
 }
 
 std::string below_sentence(const FillConsequences& fill) {
@@ -62,11 +71,13 @@ std::string below_sentence(const FillConsequences& fill) {
 std::string empty_sentence(const FillConsequences& fill) {
     if (fill.empty_rows.empty()) return "Every query sees at least one key";
     const EmptyRow& row = fill.empty_rows.front();
-    std::string who = "Query " + std::to_string(row.query);
-    if (fill.empty_rows.size() > 1) who += " and " + std::to_string(fill.empty_rows.size() - 1) + " more";
-    who += fill.empty_rows.size() > 1 ? " see no key: " : " sees no key: ";
+    const std::size_t rows = fill.empty_rows.size();
+    std::string who = rows == 1 ? "Query " : "Queries ";
+    for (std::size_t i = 0; i < std::min<std::size_t>(rows, 3); ++i)
+        who += (i == 0 ? "" : ", ") + std::to_string(fill.empty_rows[i].query);
+    who += rows > 3 ? " … see no key: " : rows == 1 ? " sees no key: " : " see no key: ";
     if (row.nan) return who + "0/0 = NaN";
-    if (row.least == row.most) return who + "each key weighs " + number(row.most);
+    if (row.least == row.most) return who + "each weighs " + number(row.most);
     return who + "keys weigh " + number(row.least) + " to " + number(row.most);
 }
 
@@ -95,17 +106,15 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
     }
 }
 
-// "attn.z 8/96", for the steps behind the first.
-std::string nan_list(const std::vector<NanStep>& trail, std::size_t most) {
+// "then attn.z 8/96, …", for the steps behind the first; the first one's block is understood.
+std::string nan_list(const std::vector<NanStep>& trail, const std::string& block, std::size_t most) {
     std::string text;
     for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {
         const std::string& name = trail[i].name;
-        const std::size_t dot = name.rfind('.', name.rfind('.') - 1);
-        text += (text.empty() ? "then " : ", ") + (name.rfind('.') == std::string::npos || dot == std::string::npos
-                                                         ? name : name.substr(dot + 1)) +
-                " " + std::to_string(trail[i].count) + "/" + std::to_string(trail[i].size);
+        text += (text.empty() ? "then " : ", ") + (name.starts_with(block + ".") ? name.substr(block.size() + 1) : name) + " " +
+                std::to_string(trail[i].count) + "/" + std::to_string(trail[i].size);
     }
-    if (trail.size() > most + 1) text += " … " + std::to_string(trail.size() - most - 1) + " more steps";
+    if (trail.size() > most + 1) text += ", and " + std::to_string(trail.size() - most - 1) + " more steps";
     return text;
 }
 
@@ -124,8 +133,11 @@ void draw_nan(const MasksScene& scene, Area area) {
     ImGui::SetCursorScreenPos({area.low.x + ui.px(18) + label, area.low.y});
     const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.width() - label - ui.px(20));
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1)) scene.commands.push_back(command::Follow{first.name, first.first});
-    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(14), area.low.y + line}, ui.theme.muted, nan_list(trail, 2), area.width() - ui.px(14));
-    draw_nan_strip(scene, {{area.low.x + ui.px(14), area.low.y + line * 2 + ui.px(3)}, {area.high.x, std::min(area.high.y, area.low.y + line * 2 + ui.px(25))}});
+    const float left = area.low.x + ui.px(14);
+    const std::string list = nan_list(trail, scene.run().plan()[first.id].block, 3);
+    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
+    area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}}, {"where NaN spreads", nan_list(trail, "", 12)});
+    draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
 }
 
 // ---- the leak test
@@ -191,9 +203,11 @@ std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
     const std::string what = std::string("Changed ") + (tokens ? "token " : "the x of position ") + std::to_string(leak.changed);
     const std::string over = " (measured over " + std::to_string(leak.tensors) + " tensors).";
     if (leak.changed == 0) return what + ": nothing stands before it. Click a later one.";
-    if (leak.earlier_moved == 0) return what + ": earlier positions moved by at most 0" + over + " Nothing leaks back.";
+    const std::string blind = leak.earlier_blind == 0 ? "" : " " + std::to_string(leak.earlier_blind) + " of them hold NaN, where no change can be seen.";
+    if (leak.earlier_moved == 0)
+        return what + ": earlier positions moved by at most 0" + over + (blind.empty() ? " Nothing leaks back." : blind);
     return what + ": " + std::to_string(leak.earlier_moved) + " of " + std::to_string(leak.changed) +
-           " earlier positions moved, by up to " + number(leak.earlier) + " in " + leak.worst_in + over;
+           " earlier positions moved, by up to " + number(leak.earlier) + " in " + leak.worst_in + over + blind;
 }
 
 }  // namespace
@@ -209,7 +223,7 @@ void draw_fill(const MasksScene& scene, Area area) {
         draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip);
         y += line;
     };
-    finding(fill.leakiest_query < 0, weight_sentence(fill), "The weight that leaks to masked keys, summed over each row.");
+    finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), "A kept score below a finite fill loses to the masked ones.");
     finding(fill.empty_rows.empty(), empty_sentence(fill), "A row with nothing left: NaN under −∞, equal weights under a finite fill.");
     draw_nan(scene, {{area.low.x, y}, area.high});

@@ -57,7 +57,8 @@ std::string token_of(const std::string& axis, const std::vector<std::string>& la
     return axis + " " + number + (label != number ? " “" + label + "”" : "");
 }
 
-void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot spot) {
+void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot spot, float x) {
+    ImGui::SetNextWindowPos({x, scene.tooltips_y});
     if (!compat::begin_tooltip()) return;
     const Heatmap& h = picture.heatmap;
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
@@ -105,7 +106,7 @@ std::string way_of(const MasksScene& scene, CellRect at) {
     const MasksShown& shown = scene.shown();
     const Heatmap& raw = shown.raw.heatmap;
     const auto number = [&](const MaskPicture& picture) {
-        return short_number(static_cast<double>(picture.heatmap.at(at.row, at.column)));
+        return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
     };
     const auto hidden = shown.parts.combined.hidden[static_cast<std::size_t>(at.row * raw.columns + at.column)];
     std::string text = token_of("query", raw.row_labels, at.row) + " → " + token_of("key", raw.column_labels, at.column) +
@@ -145,7 +146,7 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
                                  .legend = legend};
     const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.tab().views[picture.heatmap.title], area);
     if (gesture.painted) paint(scene, gesture);
-    else if (gesture.hovered) picture_tooltip(scene, picture, *gesture.hovered);
+    else if (gesture.hovered) picture_tooltip(scene, picture, *gesture.hovered, area.low.x);
     if (gesture.hovered)
         scene.tab().hovered_next = picture.per_key ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
                                                          : CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};

@@ -14,6 +14,7 @@ struct MasksScene {
     Commands& commands;
     const std::string& attention;  // "blocks.0.attn"
     Place place;
+    float tooltips_y;  // where the pictures' tooltips stand: below them all, so that none is covered
 
     [[nodiscard]] MasksTabState& tab() const { return state.masks; }
     [[nodiscard]] const MasksShown& shown() const { return state.masks.shown; }

@@ -109,7 +109,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
 
     const float pad = ui.px(16), gap = ui.px(8);
     const float left = area.low.x + pad, right = area.high.x - pad;
-    const float tools = ui.px(28), findings = ui.px(160), choices = ui.px(72);
+    const float tools = ui.px(28), findings = ui.px(168), choices = ui.px(72);
     const float pictures = area.height() - tools - findings - choices - gap * 4;
     const float parts = std::floor(pictures * 0.38F);
     float y = area.low.y + gap;
@@ -118,7 +118,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
         y += height + gap;
         return box;
     };
-    const MasksScene scene = {ui, session, state, commands, attention, place};
+    const MasksScene scene = {ui, session, state, commands, attention, place, area.high.y - choices - findings - gap};
     draw_mask_tools(scene, part(tools));
     draw_mask_parts(scene, part(parts));
     draw_mask_chain(scene, part(pictures - parts - gap));

@@ -118,10 +118,9 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
     tooltip(("Row " + std::to_string(row) + ": " + std::to_string(kept) + " of " + std::to_string(length) +
              " positions are kept, the rest is padding. Drag the end.")
                 .c_str());
-    if (!ImGui::IsItemActive()) {
-        if (tab.dragged == row) tab.dragged.reset();
-        return;
-    }
+    if (ImGui::IsItemActivated()) tab.dragged.reset();
+    // A quick drag moves on in the frame in which the button is let go.
+    if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) return;
     const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / bar.width();
     const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
     if (wanted == kept) return;
