@@ -3,7 +3,9 @@
 #include "app/core/labels.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace decoderscope {
@@ -33,30 +35,47 @@ float apart(float a, float b) {
     return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
 }
 
-// Calls visit(position, offset) for every number of a batch row of a tensor [batch, …, pos or query, …].
-template <class Visit>
-void for_each_number(const Tensor& tensor, std::size_t along, Index batch, const Visit& visit) {
-    const bool batched = tensor.axes()[0].name == axis::batch;
-    Index inner = 1, outer = 1;
-    for (std::size_t i = along + 1; i < tensor.rank(); ++i) inner *= tensor.dim(i);
-    for (std::size_t i = batched ? 1 : 0; i < along; ++i) outer *= tensor.dim(i);
-    const Index positions = tensor.dim(along);
-    Index offset = batched ? batch * outer * positions * inner : 0;
-    for (Index o = 0; o < outer; ++o)
-        for (Index position = 0; position < positions; ++position)
-            for (Index i = 0; i < inner; ++i, ++offset) visit(static_cast<std::size_t>(position), offset);
+// How a row of numbers differs from another: one by one, with what the mask leaves out left out.
+void compare_with_care(Moved& moved, std::span<const float> before, std::span<const float> after, const float* mask) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (mask != nullptr && mask[i] == 0.0F) continue;
+        moved.largest = std::max(moved.largest, apart(before[i], after[i]));
+        moved.blind |= std::isnan(before[i]) && std::isnan(after[i]);
+    }
 }
 
-// How each position changed in one tensor. `mask` leaves cells out; it may be empty.
+// The same where every number is one, which is nearly always, and many at a time: magnitudes are ordered as their bits
+// are, and NaN lies above ∞. Returns whether that was so.
+bool compare_at_once(Moved& moved, std::span<const float> before, std::span<const float> after) {
+    constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        const std::uint32_t distance = std::bit_cast<std::uint32_t>(before[i] - after[i]) & kMagnitude;
+        largest = std::max(largest, before[i] == after[i] ? 0U : distance);
+    }
+    if (largest > kInfinity) return false;
+    moved.largest = std::max(moved.largest, std::bit_cast<float>(largest));
+    return true;
+}
+
+// How each position changed in one tensor [batch, …, pos or query, …]. `mask` leaves cells out; it may be empty.
 std::vector<Moved> changes_in(const std::string& name, const Tensor& a, const Tensor& b, const Tensor& mask,
                               std::size_t along, Index batch) {
+    const bool batched = a.axes()[0].name == axis::batch;
+    std::size_t inner = 1, outer = 1;
+    for (std::size_t i = along + 1; i < a.rank(); ++i) inner *= static_cast<std::size_t>(a.dim(i));
+    for (std::size_t i = batched ? 1 : 0; i < along; ++i) outer *= static_cast<std::size_t>(a.dim(i));
     std::vector<Moved> moved(static_cast<std::size_t>(a.dim(along)));
-    for_each_number(a, along, batch, [&](std::size_t position, Index offset) {
-        if (!mask.empty() && mask.data()[offset] == 0.0F) return;
-        const float before = a.data()[offset], after = b.data()[offset];
-        moved[position].largest = std::max(moved[position].largest, apart(before, after));
-        moved[position].blind |= std::isnan(before) && std::isnan(after);
-    });
+    std::size_t offset = batched ? static_cast<std::size_t>(batch) * outer * moved.size() * inner : 0;
+    for (std::size_t o = 0; o < outer; ++o) {
+        for (Moved& position : moved) {
+            const auto before = a.values().subspan(offset, inner), after = b.values().subspan(offset, inner);
+            const float* kept = mask.empty() ? nullptr : mask.data() + offset;
+            if (kept != nullptr || !compare_at_once(position, before, after))
+                compare_with_care(position, before, after, kept);
+            offset += inner;
+        }
+    }
     for (Moved& one : moved)
         if (one.largest > 0.0F) one.largest_in = one.first_in = name;
     return moved;
@@ -88,8 +107,8 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
     const Config config = scenario.config();
     if (const Tensor& tokens = run.value("tokens"); !tokens.empty()) {
         const auto token = static_cast<Index>(tokens.at(Cell{batch, position}));
-        variation.more_edits.push_back(
-            SetCell{"tokens", {batch, position}, static_cast<float>((token + 1) % std::max<Index>(config.vocab_size, 1))});
+        variation.more_edits.push_back(SetCell{
+            "tokens", {batch, position}, static_cast<float>((token + 1) % std::max<Index>(config.vocab_size, 1))});
         return variation;
     }
     const Tensor& x = run.value("x");

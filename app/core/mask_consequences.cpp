@@ -13,7 +13,9 @@ struct Row {
     std::span<const float> scores, mask, pattern;
 
     [[nodiscard]] bool masked(std::size_t key) const { return mask[key] == 0.0F; }
-    [[nodiscard]] bool empty() const { return std::all_of(mask.begin(), mask.end(), [](float kept) { return kept == 0.0F; }); }
+    [[nodiscard]] bool empty() const {
+        return std::all_of(mask.begin(), mask.end(), [](float kept) { return kept == 0.0F; });
+    }
 };
 
 std::span<const float> row_of(const Tensor& tensor, const Slice& slice, Index query) {

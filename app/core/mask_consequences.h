@@ -10,7 +10,7 @@ namespace decoderscope {
 // A query that sees no key at all, and what the softmax made of its row.
 struct EmptyRow {
     Index query = 0;
-    bool nan = false;                // under −∞: 0/0
+    bool nan = false;                 // under −∞: 0/0
     float least = 0.0F, most = 0.0F;  // else the weights that it has: all 1/keys where the fill is finite
     bool operator==(const EmptyRow&) const = default;
 };
@@ -24,8 +24,8 @@ struct FillConsequences {
     float lowest_kept = 0.0F;                    // the lowest raw score that is kept; +∞ where none is
     // The weight on masked keys, summed over a row's masked cells, in rows that have something left.
     float largest_leak = 0.0F;
-    Index leakiest_query = -1;     // -1 where no row leaks
-    std::vector<float> leaks;      // [query]; 0 for rows with nothing left
+    Index leakiest_query = -1;  // -1 where no row leaks
+    std::vector<float> leaks;   // [query]; 0 for rows with nothing left
     std::vector<EmptyRow> empty_rows;
 };
 // `attention` is one of the run's; scores, mask and pattern have values.

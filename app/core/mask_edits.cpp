@@ -24,7 +24,8 @@ bool covered(const MaskEdit& edit, const MaskStroke& stroke, const std::set<Mask
            cells.contains({*edit.query, *edit.key});
 }
 
-// What edits of other reach say of the cells: those of a whole row or column apart, so that each cell is looked up once.
+// What edits of other reach say of the cells: those of a whole row or column apart, so that each cell is looked up
+// once.
 struct Beneath {
     std::set<MaskCell> cells;
     std::vector<MaskEdit> lines;
@@ -42,8 +43,10 @@ Beneath edits_beneath(const std::vector<Edit>& edits, const MaskStroke& stroke) 
         const MaskEdit* mask = mask_edit(edit, stroke.attention);
         if (mask == nullptr || !touches(mask->batch, stroke.batch)) continue;
         if (stroke.head && !touches(mask->head, *stroke.head)) continue;
-        if (mask->query && mask->key) beneath.cells.insert({*mask->query, *mask->key});
-        else beneath.lines.push_back(*mask);
+        if (mask->query && mask->key)
+            beneath.cells.insert({*mask->query, *mask->key});
+        else
+            beneath.lines.push_back(*mask);
     }
     return beneath;
 }
@@ -64,7 +67,8 @@ std::vector<Index> heads_of(const MaskStroke& stroke, const Tensor& unedited) {
 }
 
 // One cell as the stroke wants it, by an edit only where it isn't so of itself.
-void paint_cell(std::vector<Edit>& edits, const MaskStroke& stroke, const Tensor& unedited, MaskCell cell, bool beneath) {
+void paint_cell(std::vector<Edit>& edits, const MaskStroke& stroke, const Tensor& unedited, MaskCell cell,
+                bool beneath) {
     const std::vector<Index> heads = heads_of(stroke, unedited);
     const auto edit = [&](std::optional<Index> head, bool keep) {
         edits.emplace_back(MaskEdit{stroke.attention, stroke.batch, head, cell.first, cell.second, keep});
@@ -159,7 +163,8 @@ std::vector<MaskCell> cells_of_column(Index key, Index queries) {
 
 Tensor with_kept_length(const Tensor& mask, Axes axes, Index batch, Index kept) {
     if (batch < 0 || batch >= axes[0].size)
-        throw Error("padding of batch row " + std::to_string(batch) + ": expected 0 to " + std::to_string(axes[0].size - 1));
+        throw Error("padding of batch row " + std::to_string(batch) + ": expected 0 to " +
+                    std::to_string(axes[0].size - 1));
     const Index length = axes[1].size;
     if (kept < 0 || kept > length)
         throw Error("padding: " + std::to_string(kept) + " positions kept, expected 0 to " + std::to_string(length));

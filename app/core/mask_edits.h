@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-// Changes of masks by hand, as plain lists of edits and plain inputs: what the brush, the fills and the length handles do.
+// Changes of masks by hand, as plain lists of edits and plain inputs: what the brush, the fills and the length handles
+// do.
 namespace decoderscope {
 
 // A cell of a mask at a place on its other axes: query and key.

@@ -4,8 +4,8 @@
 
 namespace decoderscope {
 
-// The masks of one attention at a place, each by itself, and what they come to together. The values are 1 where a key may
-// be seen and 0 where it may not; `hidden` says by which mask. All four [query, key].
+// The masks of one attention at a place, each by itself, and what they come to together. The values are 1 where a key
+// may be seen and 0 where it may not; `hidden` says by which mask. All four [query, key].
 struct MaskParts {
     Heatmap causal;    // all ones where the attention is not causal
     Heatmap padding;   // all ones where there is no padding mask

@@ -198,6 +198,22 @@ void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const Layout& l) {
     }
 }
 
+// Hair lines between the cells that are seen, where these have room for them, and around all.
+void draw_grid(const Ui& ui, const Layout& l, const CellRect& seen) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = ui.theme.line;
+    compat::add_rect(list, l.cells.low, l.cells.high, color, 0, 1.0F);
+    if (std::min(l.cell.x, l.cell.y) < ui.px(6)) return;
+    for (Index row = seen.row + 1; row < seen.row + seen.rows; ++row) {
+        const float y = std::floor(l.origin.y + static_cast<float>(row) * l.cell.y);
+        list.AddLine({l.cells.low.x, y}, {l.cells.high.x, y}, color, 1.0F);
+    }
+    for (Index column = seen.column + 1; column < seen.column + seen.columns; ++column) {
+        const float x = std::floor(l.origin.x + static_cast<float>(column) * l.cell.x);
+        list.AddLine({x, l.cells.low.y}, {x, l.cells.high.y}, color, 1.0F);
+    }
+}
+
 bool is_hidden(const Heatmap& h, Index row, Index column) {
     return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
 }
@@ -419,6 +435,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);
+    if (d.grid) draw_grid(ui, l, seen);
     draw_numbers(ui, d, l, seen);
     draw_changes(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));

@@ -41,6 +41,7 @@ struct HeatmapDrawing {
     bool paintable = false;      // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
     Legend legend = Legend::full;
+    bool grid = false;           // hair lines around the cells: for pictures that may be all of one colour
 };
 
 // What the person did with it.

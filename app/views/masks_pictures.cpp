@@ -18,15 +18,18 @@ namespace {
 std::vector<MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
     const Heatmap& mask = scene.shown().parts.combined;
     switch (scene.tab().tool) {
-        case MaskTool::row: return cells_of_row(spot.first, mask.columns);
-        case MaskTool::column: return cells_of_column(spot.second, mask.rows);
-        case MaskTool::cell: return {spot};
+        case MaskTool::row:
+            return cells_of_row(spot.first, mask.columns);
+        case MaskTool::column:
+            return cells_of_column(spot.second, mask.rows);
+        case MaskTool::cell:
+            return {spot};
     }
     return {};
 }
 
-// What a stroke sets from its first cell on: that one is turned over. A row or a column that was hidden becomes as it was
-// without edits, rather than open to every key.
+// What a stroke sets from its first cell on: that one is turned over. A row or a column that was hidden becomes as it
+// was without edits, rather than open to every key.
 std::optional<bool> turned_over(const MasksScene& scene, Spot spot) {
     const bool kept = scene.shown().parts.combined.at(spot.first, spot.second) != 0.0F;
     if (kept) return false;
@@ -37,11 +40,16 @@ void paint(const MasksScene& scene, const HeatmapGesture& gesture) {
     MasksTabState& tab = scene.tab();
     const Spot now = *gesture.painted;
     std::vector<Spot> passed = {now};
-    if (gesture.paint_begins) tab.brush_keeps = turned_over(scene, now);
-    else passed = cells_between(tab.last_painted, now);
+    if (gesture.paint_begins)
+        tab.brush_keeps = turned_over(scene, now);
+    else
+        passed = cells_between(tab.last_painted, now);
     tab.last_painted = now;
     const bool all_heads = tab.all_heads || ImGui::GetIO().KeyShift;
-    MaskStroke stroke{scene.attention, scene.place.batch, all_heads ? std::nullopt : std::optional(scene.place.head), {},
+    MaskStroke stroke{scene.attention,
+                      scene.place.batch,
+                      all_heads ? std::nullopt : std::optional(scene.place.head),
+                      {},
                       tab.brush_keeps};
     for (const Spot& spot : passed) {
         const std::vector<MaskCell> cells = cells_taken(scene, spot);
@@ -72,7 +80,8 @@ void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot s
     text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.values[offset])));
     text_line(ui.fonts.caption, ui.theme.muted, token_of(h.row_axis, h.row_labels, spot.first));
     text_line(ui.fonts.caption, ui.theme.muted, token_of(h.column_axis, h.column_labels, spot.second));
-    if (!h.hidden.empty() && h.hidden[offset] != 0) text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
+    if (!h.hidden.empty() && h.hidden[offset] != 0)
+        text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
     if (!picture.marked.empty() && picture.marked[offset] != 0)
         text_line(ui.fonts.caption, ui.theme.accent,
                   picture.step == nullptr ? "opened by hand: another mask hides it" : "changed by an edit");
@@ -109,8 +118,9 @@ std::string way_of(const MasksScene& scene, CellRect at) {
         return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
     };
     const auto hidden = shown.parts.combined.hidden[static_cast<std::size_t>(at.row * raw.columns + at.column)];
-    std::string text = token_of("query", raw.row_labels, at.row) + " → " + token_of("key", raw.column_labels, at.column) +
-                       ":   " + number(shown.raw) + " → " + number(shown.masked);
+    std::string text = token_of("query", raw.row_labels, at.row) + " → " +
+                       token_of("key", raw.column_labels, at.column) + ":   " + number(shown.raw) + " → " +
+                       number(shown.masked);
     if (hidden != hidden_by::nothing) text += " (" + hidden_text(hidden) + ")";
     return text + " → weight " + number(shown.pattern);
 }
@@ -122,8 +132,10 @@ void draw_way(const MasksScene& scene, ImVec2 at, float width) {
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
         draw_text(ui, ui.fonts.mono_small, at, ui.theme.text, way_of(scene, *hovered), width);
     else
-        draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
-                  "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift takes all heads.", width);
+        draw_text(
+            ui, ui.fonts.caption, at, ui.theme.muted,
+            "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift takes all heads.",
+            width);
 }
 
 }  // namespace
@@ -143,16 +155,21 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
                                  .stale = scene.session.stale(),
                                  .paintable = picture.per_key,
                                  .painting = picture.per_key,
-                                 .legend = legend};
+                                 .legend = legend,
+                                 .grid = legend == Legend::none};
     const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.tab().views[picture.heatmap.title], area);
-    if (gesture.painted) paint(scene, gesture);
-    else if (gesture.hovered) picture_tooltip(scene, picture, *gesture.hovered, area.low.x);
+    if (gesture.painted)
+        paint(scene, gesture);
+    else if (gesture.hovered)
+        picture_tooltip(scene, picture, *gesture.hovered, area.low.x);
     if (gesture.hovered)
-        scene.tab().hovered_next = picture.per_key ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
-                                                         : CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
+        scene.tab().hovered_next = picture.per_key
+                                       ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
+                                       : CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
     if (gesture.clicked && picture.step != nullptr && !picture.per_key) {
         const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
-        scene.commands.push_back(command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
+        scene.commands.push_back(
+            command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }
 }
 
@@ -177,7 +194,8 @@ void draw_mask_chain(const MasksScene& scene, Area area) {
                           {{x, area.low.y}, {x + width, area.high.y - line}});
         x += width + gap;
         if (link.arrow != nullptr)
-            draw_between(ui, {{x - gap, area.low.y + ui.px(36)}, {x, area.high.y - line - ui.px(24)}}, link.arrow, link.tip);
+            draw_between(ui, {{x - gap, area.low.y + ui.px(36)}, {x, area.high.y - line - ui.px(24)}}, link.arrow,
+                         link.tip);
     }
     draw_way(scene, {area.low.x, area.high.y - line + ui.px(2)}, area.width());
 }

@@ -6,6 +6,9 @@
 // The parts of the Masks tab, a file each.
 namespace decoderscope {
 
+// The name of the run beside the main one, in which one position is changed.
+inline constexpr const char* kLeakRun = "masks.leak";
+
 // What every part draws from.
 struct MasksScene {
     const Ui& ui;

@@ -13,8 +13,6 @@ namespace decoderscope {
 
 namespace {
 
-constexpr const char* kLeakRun = "masks.leak";
-
 // The attention that we look at: that of the current step, else the self-attention of its block, else the first.
 std::string attention_looked_at(const Session& session) {
     const Plan& plan = session.shown().run->plan();
@@ -24,7 +22,8 @@ std::string attention_looked_at(const Session& session) {
     return "blocks.0.attn";
 }
 
-MaskPicture picture_of(const Session& session, ViewState& state, const std::string& name, const char* title, Place place) {
+MaskPicture picture_of(const Session& session, ViewState& state, const std::string& name, const char* title,
+                       Place place) {
     const Snapshot& shown = session.shown();
     const Step& step = *shown.run->plan().find(name);
     const ShownHeatmap& made = state.heatmaps.get(shown, step, place);

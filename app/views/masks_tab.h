@@ -33,7 +33,7 @@ struct MasksShown {
     FillConsequences fill;
     std::vector<NanStep> nan;
     std::vector<std::string> tokens;  // [pos]: what the decoder's positions hold
-    std::size_t steps = 0;  // how many were searched for NaN
+    std::size_t steps = 0;            // how many were searched for NaN
 };
 
 // The leak test as it was last measured.
@@ -51,14 +51,14 @@ struct MasksTabState {
     Index band = 2;                   // keys that a local window spans, the query's own with them
     std::optional<bool> brush_keeps;  // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
-    std::optional<CellRect> hovered;  // query and key under the mouse, as of the last frame
+    std::optional<CellRect> hovered;       // query and key under the mouse, as of the last frame
     std::optional<CellRect> hovered_next;  // the same, as this frame finds it
-    Index leak_position = -1;         // -1: the last one that is no padding
-    Place leak_place;                 // where it was chosen
-    std::optional<Variation> asked;   // of the session, for the leak test
-    std::uint64_t asked_for = 0;      // the snapshot that it was made from
+    Index leak_position = -1;              // -1: the last one that is no padding
+    Place leak_place;                      // where it was chosen
+    std::optional<Variation> asked;        // of the session, for the leak test
+    std::uint64_t asked_for = 0;           // the snapshot that it was made from
     Index asked_position = -1, asked_batch = -1;
-    std::optional<Index> dragged;     // the batch row whose length handle is in hand
+    std::optional<Index> dragged;  // the batch row whose length handle is in hand
     MasksShown shown;
     LeakShown leak;
     std::map<std::string, Viewport> views;  // by a picture's title

@@ -18,15 +18,18 @@ float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::s
         const std::string word = text.substr(start, end - start);
         const std::string longer = line.empty() ? word : line + " " + word;
         const bool last = drawn + 1 >= lines;
-        if (!line.empty() && !last && compat::text_size(ui.fonts.caption, longer).x > width) flush(word);
-        else line = longer;
+        if (!line.empty() && !last && compat::text_size(ui.fonts.caption, longer).x > width)
+            flush(word);
+        else
+            line = longer;
         start = end + 1;
     }
     if (!line.empty()) flush({});
     return at.y;
 }
 
-void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip) {
+void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                  const char* tip) {
     const Ui& ui = scene.ui;
     const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
     ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);

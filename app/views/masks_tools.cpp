@@ -17,7 +17,8 @@ namespace {
 // The attention of a kind in this block, or in the last block of a stack that is shorter; empty where there is none.
 std::string attention_of_kind(const Plan& plan, Index block, const std::string& stack, const char* site) {
     for (; block >= 0; --block)
-        if (const std::string name = stack + std::to_string(block) + site; plan.find(name + ".mask") != nullptr) return name;
+        if (const std::string name = stack + std::to_string(block) + site; plan.find(name + ".mask") != nullptr)
+            return name;
     return {};
 }
 
@@ -67,7 +68,8 @@ void choose_tool(const MasksScene& scene) {
         Choice{MaskTool::column, "Column", "A click hides a key from every query; again, and it is as before."},
     };
     for (const Choice& choice : choices) {
-        if (toggle_button(scene.ui, choice.label, scene.tab().tool == choice.tool, choice.tip)) scene.tab().tool = choice.tool;
+        if (toggle_button(scene.ui, choice.label, scene.tab().tool == choice.tool, choice.tip))
+            scene.tab().tool = choice.tool;
         ImGui::SameLine(0, scene.ui.px(2));
     }
 }
@@ -79,9 +81,10 @@ void band_controls(const MasksScene& scene) {
     width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
     const Index before = width;
     const std::string label = "Band " + std::to_string(width);
-    const bool clicked = toggle_button(ui, label.c_str(), false,
-                                       "Local window: each query sees only so many keys, its own with them. In place of "
-                                       "what was drawn before.");
+    const bool clicked =
+        toggle_button(ui, label.c_str(), false,
+                      "Local window: each query sees only so many keys, its own with them. In place of "
+                      "what was drawn before.");
     ImGui::SameLine(0, 0);
     if (icon_button(ui, "narrower", Icon::back, width > 1, "Narrower window")) --width;
     ImGui::SameLine(0, 0);
@@ -142,7 +145,8 @@ void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row,
     for (Index i = 0; holes && i < kept; ++i)
         if (lengths.mask.at(Cell{row, i}) == 0.0F) list.AddRectFilled({x(i), top}, {x(i + 1), bottom}, hidden);
     if (bar.width() / static_cast<float>(lengths.length) > ui.px(6))
-        for (Index i = 1; i < lengths.length; ++i) list.AddLine({x(i), top}, {x(i), bottom}, ui.theme.background, ui.px(1));
+        for (Index i = 1; i < lengths.length; ++i)
+            list.AddLine({x(i), top}, {x(i), bottom}, ui.theme.background, ui.px(1));
     list.AddRectFilled({x(kept) - ui.px(2), bar.low.y}, {x(kept) + ui.px(2), bar.high.y}, ui.theme.accent, ui.px(2));
 }
 
@@ -150,14 +154,16 @@ void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row,
 void draw_lengths(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const Lengths lengths = lengths_of(scene);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "padding by batch row", area.width());
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
+              scene.keys_of_source() ? "source padding by row" : "padding by batch row", area.width());
     const float line = ui.px(22), label = ui.px(20), top = area.low.y + ui.px(24);
     const auto room = std::max<Index>(1, static_cast<Index>((area.high.y - top) / line));
     const Index first = std::clamp<Index>(scene.place.batch - room + 1, 0, std::max<Index>(0, lengths.rows - room));
     for (Index row = first; row < std::min(first + room, lengths.rows); ++row) {
         const float y = top + line * static_cast<float>(row - first);
         const bool chosen = row == scene.place.batch;
-        draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted, std::to_string(row));
+        draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted,
+                  std::to_string(row));
         const Area bar = {{area.low.x + label, y}, {area.high.x - ui.px(8), y + ui.px(16)}};
         const Index kept = kept_length(lengths.mask, row, lengths.length);
         draw_length_bar(scene, lengths, row, kept, bar);
@@ -177,7 +183,8 @@ void draw_mask_tools(const MasksScene& scene, Area area) {
     ImGui::SameLine(0, ui.px(10));
     band_controls(scene);
     ImGui::SameLine(0, ui.px(10));
-    if (toggle_button(ui, "All heads", scene.tab().all_heads, "Paint every head rather than the chosen one. Shift does so, too."))
+    if (toggle_button(ui, "All heads", scene.tab().all_heads,
+                      "Paint every head rather than the chosen one. Shift does so, too."))
         scene.tab().all_heads = !scene.tab().all_heads;
     ImGui::SameLine(0, ui.px(2));
     if (toggle_button(ui, "Reset", false, "Takes back what was drawn on this mask, for this head or for all."))

@@ -34,7 +34,8 @@ Scenario fixture(const std::string& name) {
 }
 
 Tensor from_pytorch(const std::string& name, const std::string& tensor) {
-    return SafetensorsFile(DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name + "/expected.safetensors").floats(tensor);
+    return SafetensorsFile(DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name + "/expected.safetensors")
+        .floats(tensor);
 }
 
 FillConsequences consequences(const Session& session, Place place, const std::string& attention = kAttention) {
@@ -95,8 +96,7 @@ TEST_CASE("a custom mask of the input is the drawn one before anything is painte
 
 TEST_CASE("cross-attention is not causal, and its padding is the source's") {
     Session session(make_bundled_model("post-ln-encdec"));
-    const MaskParts parts =
-        mask_parts(session.shown().scenario, *session.shown().run, "blocks.0.cross_attn", {1, 0});
+    const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, "blocks.0.cross_attn", {1, 0});
     CHECK_FALSE(parts.is_causal);
     CHECK(std::count(parts.causal.values.begin(), parts.causal.values.end(), 0.0F) == 0);
     for (Index q = 0; q < 7; ++q)
@@ -163,8 +163,8 @@ TEST_CASE("one head is restored out of a stroke over all of them") {
 
 TEST_CASE("a reset leaves other attentions, rows and edits alone") {
     const Tensor mask({{axis::batch, 2}, {axis::head, 2}, {axis::query, 1}, {axis::key, 1}}, {1, 1, 1, 1});
-    const std::vector<Edit> edits = {MaskEdit{"a", std::nullopt, std::nullopt, 0, 0, false}, MaskEdit{"b", 0, 0, 0, 0, false},
-                                     ScaleHead{"a", 0, 0.0F}};
+    const std::vector<Edit> edits = {MaskEdit{"a", std::nullopt, std::nullopt, 0, 0, false},
+                                     MaskEdit{"b", 0, 0, 0, 0, false}, ScaleHead{"a", 0, 0.0F}};
     const std::vector<Edit> left = reset_masks(edits, "a", 0, 1, mask);
     const std::vector<Edit> expected = {MaskEdit{"a", 0, 0, 0, 0, false}, MaskEdit{"a", 1, 0, 0, 0, false},
                                         MaskEdit{"a", 1, 1, 0, 0, false}, MaskEdit{"b", 0, 0, 0, 0, false},
@@ -176,6 +176,19 @@ TEST_CASE("a stroke passes every cell between two frames") {
     CHECK(cells_between({0, 0}, {0, 0}).empty());
     CHECK(cells_between({0, 0}, {0, 3}) == std::vector<MaskCell>{{0, 1}, {0, 2}, {0, 3}});
     CHECK(cells_between({2, 2}, {0, 0}) == std::vector<MaskCell>{{1, 1}, {0, 0}});
+}
+
+TEST_CASE("a stroke over thousands of cells, and one head taken out of it") {
+    const Tensor mask({{axis::batch, 1}, {axis::head, 2}, {axis::query, 64}, {axis::key, 64}},
+                      std::vector<float>(2 * 64 * 64, 1.0F));
+    const MaskStroke band = {"a", 0, std::nullopt, cells_outside_band(64, 64, 4), false};
+    const std::vector<Edit> edits = paint_masks({}, band, mask);
+    CHECK(edits.size() == 60 * 61);
+    const std::vector<Edit> left = reset_masks(edits, "a", 0, 1, mask);
+    CHECK(left.size() == 60 * 61);
+    CHECK(std::all_of(left.begin(), left.end(),
+                      [](const Edit& edit) { return std::get<MaskEdit>(edit).head == Index{0}; }));
+    CHECK(paint_masks(edits, {"a", 0, std::nullopt, band.cells, std::nullopt}, mask).empty());
 }
 
 TEST_CASE("a dragged length pads the rest of the row, and one drag is one undo") {
@@ -231,7 +244,8 @@ TEST_CASE("scores below a finite fill are found, and the weight that they lose i
     CHECK(consequences(session, {0, 0}).below.empty());
 }
 
-TEST_CASE("a row with nothing left is NaN under −∞: the first one is named, and every step's NaN counted as PyTorch's") {
+TEST_CASE(
+    "a row with nothing left is NaN under −∞: the first one is named, and every step's NaN counted as PyTorch's") {
     const Scenario scenario = fixture("nothing-left-inf");
     const auto run = execute(plan_of(scenario));
     const std::vector<NanStep> trail = nan_trail(*run);
@@ -242,7 +256,8 @@ TEST_CASE("a row with nothing left is NaN under −∞: the first one is named, 
         INFO(step.name);
         const Tensor expected = from_pytorch("nothing-left-inf", step.name);
         CHECK(step.size == expected.size());
-        CHECK(step.count == std::count_if(expected.values().begin(), expected.values().end(), [](float v) { return std::isnan(v); }));
+        CHECK(step.count ==
+              std::count_if(expected.values().begin(), expected.values().end(), [](float v) { return std::isnan(v); }));
     }
     Index rows = 0;
     for (Index batch = 0; batch < 2; ++batch)
@@ -304,7 +319,8 @@ TEST_CASE("a hole in the mask moves the position that looks through it, by as mu
             for (std::size_t d = 0; d < cell.size(); ++d) {
                 const bool position = before.axes()[d].name == axis::pos || before.axes()[d].name == axis::query;
                 if (!position || cell[d] >= 3 || cell[0] != 0) continue;
-                const std::string mask = name.ends_with(".attn_scores") ? name.substr(0, name.size() - 12) + ".mask" : "";
+                const std::string mask =
+                    name.ends_with(".attn_scores") ? name.substr(0, name.size() - 12) + ".mask" : "";
                 if (!mask.empty() && a.value(mask).at(cell) == 0.0F) continue;
                 const float before_value = before.data()[i], after = b.value(name).data()[i];
                 if (before_value != after) largest = std::max(largest, std::abs(before_value - after));
