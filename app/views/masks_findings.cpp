@@ -117,7 +117,7 @@ std::string nan_list(const std::vector<NanStep>& trail, const std::string& block
         const std::string& name = trail[i].name;
         text += (text.empty() ? "then " : ", ") +
                 (name.starts_with(block + ".") ? name.substr(block.size() + 1) : name) + " " +
-                std::to_string(trail[i].count) + "/" + std::to_string(trail[i].size);
+                std::to_string(trail[i].count) + " of " + std::to_string(trail[i].size);
     }
     if (trail.size() > most + 1) text += ", and " + std::to_string(trail.size() - most - 1) + " more steps";
     return text;
@@ -146,7 +146,10 @@ void draw_nan(const MasksScene& scene, Area area) {
     const float left = area.low.x + ui.px(14);
     const std::string list = nan_list(trail, scene.run().plan()[first.id].block, 3);
     const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
-    area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}}, {"where NaN spreads", nan_list(trail, "", 12)});
+    area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
+                 {"where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
+                  "not stop it.",
+                  nan_list(trail, "", 12)});
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
 }
 

@@ -87,8 +87,8 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
         ImGui::SetCursorScreenPos(box.area.low);
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::InvisibleButton("position", {box.area.width(), box.area.height()})) {
-            tab.leak_position = box.position;
-            tab.leak_place = scene.place;
+            tab.chosen_position = box.position;
+            tab.chosen_batch = scene.place.batch;
         }
         ImGui::PopID();
         if (moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))

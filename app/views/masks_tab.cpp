@@ -60,11 +60,10 @@ void keep_shown(const Session& session, ViewState& state, const std::string& att
 // The position that is changed: the chosen one, else the last that is no padding.
 void keep_leak_position(const Session& session, MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
-    const Place place = session.cursor().place;
-    if (tab.leak_position >= 0 && tab.leak_position < inputs.pos() && tab.leak_place.batch == place.batch) return;
-    const Index last = kept_length(inputs.attention_mask, place.batch, inputs.pos()) - 1;
-    tab.leak_position = std::min(std::max<Index>(last, 1), inputs.pos() - 1);
-    tab.leak_place = place;
+    const Index batch = session.cursor().place.batch;
+    if (tab.chosen_batch != batch || tab.chosen_position >= inputs.pos()) tab.chosen_position.reset();
+    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    tab.leak_position = tab.chosen_position.value_or(std::min(std::max<Index>(last, 1), inputs.pos() - 1));
 }
 
 void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& commands) {

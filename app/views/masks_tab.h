@@ -53,8 +53,9 @@ struct MasksTabState {
     Spot last_painted = {-1, -1};
     std::optional<CellRect> hovered;       // query and key under the mouse, as of the last frame
     std::optional<CellRect> hovered_next;  // the same, as this frame finds it
-    Index leak_position = -1;              // -1: the last one that is no padding
-    Place leak_place;                      // where it was chosen
+    std::optional<Index> chosen_position;  // for the leak test; nothing: the last one that is no padding
+    Index chosen_batch = 0;                // where it was chosen
+    Index leak_position = 0;               // which one is changed now
     std::optional<Variation> asked;        // of the session, for the leak test
     std::uint64_t asked_for = 0;           // the snapshot that it was made from
     Index asked_position = -1, asked_batch = -1;

@@ -115,7 +115,7 @@ TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill ma
     CHECK(d.last<command::PaintMasks>()->stroke.cells.size() == 4);
     CHECK(d.sees("Query2seesnokey:0/0=NaN"));
     CHECK(d.sees("blocks.0.attn.pattern[0,0,2,0]"));
-    CHECK(d.sees("thenattn.z8/768"));
+    CHECK(d.sees("thenattn.z8of768"));
     CHECK(d.sees("wherenochange"));
     REQUIRE(d.click_text("−1e9"));
     REQUIRE(d.last<command::SetOption>());
