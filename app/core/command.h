@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/mask_edits.h"
 #include "app/core/slice.h"
 #include "engine/edit.h"
 
@@ -23,6 +24,25 @@ struct SetOption {
 // Switches dropout on with this seed, or off.
 struct SetDropout {
     std::optional<std::uint64_t> seed;
+};
+// Cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the one before.
+struct PaintMasks {
+    MaskStroke stroke;
+    bool continues = false;
+    bool instead = false;  // in place of all that was painted there before
+};
+// Takes back what was painted on a mask in a batch row, for one head or all.
+struct ResetMask {
+    std::string attention;
+    Index batch = 0;
+    std::optional<Index> head;
+};
+// How many positions of a batch row are no padding; `source` means the encoder's or the memory's.
+struct SetKeptLength {
+    bool source = false;
+    Index batch = 0;
+    Index length = 0;
+    bool continues = false;
 };
 // One cell of a mask, for one head or all. `continues` adds to the change before, so that one drag is undone at once.
 struct PaintMask {
@@ -120,6 +140,7 @@ using Command =
     std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
                  command::SoloHead,
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
+                 command::PaintMasks, command::ResetMask, command::SetKeptLength,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
                  command::Accompany, command::Export, command::Tell>;

@@ -90,6 +90,33 @@ struct Session::Apply {
         s.change(std::move(next), c.continues);
     }
 
+    void operator()(const command::PaintMasks& c) const {
+        if (c.stroke.cells.empty()) return;
+        Scenario next = s.scenario_;
+        const Tensor& unedited = s.shown_.unedited->value(c.stroke.attention + ".mask");
+        if (c.instead) next.edits = reset_masks(next.edits, c.stroke.attention, c.stroke.batch, c.stroke.head, unedited);
+        next.edits = paint_masks(std::move(next.edits), c.stroke, unedited);
+        s.change(std::move(next), c.continues);
+    }
+
+    void operator()(const command::ResetMask& c) const {
+        Scenario next = s.scenario_;
+        next.edits = reset_masks(next.edits, c.attention, c.batch, c.head, s.shown_.unedited->value(c.attention + ".mask"));
+        if (next.edits != s.scenario_.edits) s.change(std::move(next));
+    }
+
+    void operator()(const command::SetKeptLength& c) const {
+        Scenario next = s.scenario_;
+        Inputs& inputs = next.inputs;
+        const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
+        if (c.source && source.empty()) return;
+        const Axes axes = c.source ? Axes{{axis::batch, source.dim(0)}, {axis::src, source.dim(1)}}
+                                   : Axes{{axis::batch, inputs.batch()}, {axis::pos, inputs.pos()}};
+        Tensor& mask = c.source ? inputs.encoder_attention_mask : inputs.attention_mask;
+        mask = with_kept_length(mask, axes, c.batch, c.length);
+        s.change(std::move(next), c.continues);
+    }
+
     void operator()(const command::ScaleHeadTo& c) const {
         Scenario next = s.scenario_;
         const Edit edit = ScaleHead{c.attention, c.head, c.factor};

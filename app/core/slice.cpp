@@ -22,10 +22,6 @@ Ref mask_on(const Plan& plan, const Step& step) {
     return plan.find(attention_of(step) + ".mask");
 }
 
-bool painted(const Step& mask, const Cell& cell) {
-    return std::any_of(mask.patches.begin(), mask.patches.end(), [&](const Patch& patch) { return patch.touches(cell); });
-}
-
 std::uint8_t causes_of(const CombineMasks::Verdict& verdict, bool by_hand) {
     std::uint8_t causes = hidden_by::nothing;
     if (!verdict.causal) causes |= hidden_by::causal;
@@ -96,18 +92,36 @@ Scale scale_of(const Plan& plan, const Step& step) {
     return Scale::diverging;
 }
 
+std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
+    std::vector<std::uint8_t> painted(static_cast<std::size_t>(slice.rows() * slice.columns()), 0);
+    const auto span = [](const std::optional<Index>& index, Index size) {
+        return index ? std::pair{*index, *index + 1} : std::pair{Index{0}, size};
+    };
+    for (const Patch& patch : mask.patches) {
+        const auto& [batch, head] = std::pair{patch.where[0], patch.where[1]};
+        if ((batch && *batch != slice.fixed[0]) || (head && *head != slice.fixed[1])) continue;
+        const auto [top, bottom] = span(patch.where[2], slice.rows());
+        const auto [left, right] = span(patch.where[3], slice.columns());
+        for (Index row = top; row < bottom; ++row)
+            for (Index column = left; column < right; ++column)
+                painted[static_cast<std::size_t>(row * slice.columns() + column)] = 1;
+    }
+    return painted;
+}
+
 std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
     const Ref mask = mask_on(run.plan(), step);
     if (mask == nullptr) return {};
     const auto* combine = mask->operation.as<CombineMasks>();
     const Operands operands = run.operands_of(mask->id);
     const Tensor& kept = run.value(mask->id);
+    const std::vector<std::uint8_t> painted = painted_cells(*mask, slice);
     std::vector<std::uint8_t> causes;
     for (Index row = 0; row < slice.rows(); ++row) {
         for (Index column = 0; column < slice.columns(); ++column) {
             const Cell cell = slice.cell(row, column);
             const bool hidden = kept.at(cell) == 0.0F;
-            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted(*mask, cell)) : hidden_by::nothing);
+            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted[causes.size()] != 0) : hidden_by::nothing);
         }
     }
     return causes;

@@ -38,6 +38,9 @@ struct Slice {
 // Whether a step's values are never negative, and so get a sequential colour map.
 [[nodiscard]] Scale scale_of(const Plan& plan, const Step& step);
 
+// Which cells of a slice of a mask were painted by hand, [row, column].
+[[nodiscard]] std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice);
+
 // Which masks hide the cells of a slice, [row, column] of hidden_by; empty for steps that no mask acts on (and for the
 // scores before it).
 [[nodiscard]] std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice);

@@ -11,19 +11,6 @@ namespace decoderscope {
 
 namespace {
 
-// The cells that a stroke passes between two frames, the first one left out.
-std::vector<Spot> stroke(Spot from, Spot to) {
-    const Index down = to.first - from.first, right = to.second - from.second;
-    const Index steps = std::max(std::abs(down), std::abs(right));
-    std::vector<Spot> spots;
-    for (Index i = 1; i <= steps; ++i) {
-        const double part = static_cast<double>(i) / static_cast<double>(steps);
-        spots.emplace_back(from.first + std::llround(part * static_cast<double>(down)),
-                           from.second + std::llround(part * static_cast<double>(right)));
-    }
-    return spots;
-}
-
 void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice, const HeatmapGesture& gesture, Commands& commands) {
     const std::string attention = attention_of(step);
     const bool all_heads = ImGui::GetIO().KeyShift;
@@ -38,7 +25,7 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
         state.paint_keeps = mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
         ask(now, false);
     } else {
-        for (const Spot& spot : stroke(state.last_painted, now)) ask(spot, true);
+        for (const Spot& spot : cells_between(state.last_painted, now)) ask(spot, true);
     }
     state.last_painted = now;
 }

@@ -80,7 +80,8 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
         if (const int moved = counter(ui, "layer", block, blocks_in_stack(session, step)); moved != 0)
             commands.push_back(command::MoveLayer{moved});
     }
-    if (shows_mask(session, step)) {
+    // On the Masks tab the left button always paints.
+    if (state.tab != Tab::masks && shows_mask(session, step)) {
         ImGui::SameLine(0, ui.px(16));
         if (toggle_button(ui, "Paint mask", state.painting, "Paint the mask with the left button (P). The right button always paints; Shift paints all heads."))
             state.painting = !state.painting;

@@ -85,10 +85,12 @@ struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
 };
 
-Margins margins(const Ui& ui, const Heatmap& h, float width) {
+Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Legend::full) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
     const float left = label_width(ui, h.row_labels, width * 0.25F) + ui.px(8);
+    if (legend != Legend::full)
+        return {left, title, title + line + ui.px(2), legend == Legend::bar ? line + ui.px(6) : ui.px(2)};
     const std::vector<LegendEntry> entries = legend_entries(ui, h, width - left);
     // Where masks apply there is room for one more kind than most have: the first painted cell must not move the others.
     const int least = h.hidden.empty() ? 1 : 3;
@@ -98,7 +100,7 @@ Margins margins(const Ui& ui, const Heatmap& h, float width) {
 
 Layout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const Heatmap& h = d.heatmap;
-    const Margins around = margins(ui, h, area.width());
+    const Margins around = margins(ui, h, area.width(), d.legend);
     Layout l;
     l.column_labels_y = area.low.y + around.title;
     l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
@@ -193,6 +195,22 @@ void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const Layout& l) {
         const Area box = box_of(l, block.cells);
         const bool seen = box.high.x > l.cells.low.x && box.low.x < l.cells.high.x && box.high.y > l.cells.low.y && box.low.y < l.cells.high.y;
         if (seen) draw_hatch(ui, block.causes, box, ui.px(7));
+    }
+}
+
+// Hair lines between the cells that are seen, where these have room for them, and around all.
+void draw_grid(const Ui& ui, const Layout& l, const CellRect& seen) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = ui.theme.line;
+    compat::add_rect(list, l.cells.low, l.cells.high, color, 0, 1.0F);
+    if (std::min(l.cell.x, l.cell.y) < ui.px(6)) return;
+    for (Index row = seen.row + 1; row < seen.row + seen.rows; ++row) {
+        const float y = std::floor(l.origin.y + static_cast<float>(row) * l.cell.y);
+        list.AddLine({l.cells.low.x, y}, {l.cells.high.x, y}, color, 1.0F);
+    }
+    for (Index column = seen.column + 1; column < seen.column + seen.columns; ++column) {
+        const float x = std::floor(l.origin.x + static_cast<float>(column) * l.cell.x);
+        list.AddLine({x, l.cells.low.y}, {x, l.cells.high.y}, color, 1.0F);
     }
 }
 
@@ -336,7 +354,9 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
 void draw_legend(const Ui& ui, const HeatmapDrawing& d, const Layout& l, Area area) {
     const ImVec2 start = {l.cells.low.x, l.legend_y};
     const float width = area.high.x - start.x, line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
+    if (d.legend == Legend::none) return;
     draw_bar(ui, d.heatmap, start, width);
+    if (d.legend == Legend::bar) return;
     for (const LegendEntry& entry : legend_entries(ui, d.heatmap, width)) {
         const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
         const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
@@ -415,6 +435,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);
+    if (d.grid) draw_grid(ui, l, seen);
     draw_numbers(ui, d, l, seen);
     draw_changes(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));

@@ -21,6 +21,13 @@ struct Viewport {
     ImVec2 origin = {0, 0};     // in cells
 };
 
+// What is written below a heatmap.
+enum class Legend {
+    full,  // the colour bar, and what each hatch means
+    bar,   // the colour bar only: the hatches are explained beside it
+    none,
+};
+
 // One heatmap to draw.
 struct HeatmapDrawing {
     const Heatmap& heatmap;
@@ -33,6 +40,8 @@ struct HeatmapDrawing {
     bool stale = false;          // its numbers are behind what was asked for
     bool paintable = false;      // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
+    Legend legend = Legend::full;
+    bool grid = false;           // hair lines around the cells: for pictures that may be all of one colour
 };
 
 // What the person did with it.

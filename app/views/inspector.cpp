@@ -169,12 +169,16 @@ void list_edits(const Ui& ui, const Session& session, Commands& commands) {
     text_line(ui.fonts.caption, ui.theme.muted, std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits"));
     ImGui::SameLine();
     if (link(ui, ui.fonts.caption, ui.theme.accent, "clear all", -1)) commands.push_back(command::ClearEdits{});
-    for (std::size_t i = 0; i < edits.size(); ++i) {
+    // A band over a long input is thousands of them; nobody reads on.
+    constexpr std::size_t kMostListed = 60;
+    for (std::size_t i = 0; i < std::min(edits.size(), kMostListed); ++i) {
         if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", static_cast<int>(i))) commands.push_back(command::RemoveEdit{i});
         tooltip("Take this edit back");
         ImGui::SameLine(0, ui.px(6));
         paragraph(ui.fonts.mono_small, ui.theme.text, describe(edits[i]));
     }
+    if (edits.size() > kMostListed)
+        text_line(ui.fonts.caption, ui.theme.muted, "… and " + std::to_string(edits.size() - kMostListed) + " more");
 }
 
 }  // namespace

@@ -1,9 +1,130 @@
 #include "app/views/masks_tab.h"
 
+#include "app/core/labels.h"
+#include "app/core/mask_edits.h"
+#include "app/views/masks_sections.h"
 #include "app/views/panels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace decoderscope {
 
-void draw_masks_tab(const Ui&, const Session&, ViewState&, Area, Commands&) {}
+namespace {
+
+// The attention that we look at: that of the current step, else the self-attention of its block, else the first.
+std::string attention_looked_at(const Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    for (const std::string& name : {attention_of(step), step.block + ".attn"})
+        if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
+    return "blocks.0.attn";
+}
+
+MaskPicture picture_of(const Session& session, ViewState& state, const std::string& name, const char* title,
+                       Place place) {
+    const Snapshot& shown = session.shown();
+    const Step& step = *shown.run->plan().find(name);
+    const ShownHeatmap& made = state.heatmaps.get(shown, step, place);
+    MaskPicture picture{&step, made.heatmap, made.changed, step.axes.back().name == axis::key};
+    picture.heatmap.title = title;
+    return picture;
+}
+
+// Makes what is shown anew where the snapshot, the attention or the place is another.
+void keep_shown(const Session& session, ViewState& state, const std::string& attention, Place place) {
+    MasksShown& shown = state.masks.shown;
+    const Snapshot& snapshot = session.shown();
+    if (shown.version == snapshot.version && shown.attention == attention && shown.place == place) return;
+    const Config config = snapshot.scenario.config();
+    if (shown.version != snapshot.version) {
+        shown.nan = nan_trail(*snapshot.run);
+        shown.steps = session.timeline().size();
+    }
+    shown.version = snapshot.version;
+    shown.attention = attention;
+    shown.place = place;
+    shown.parts = mask_parts(snapshot.scenario, *snapshot.run, attention, place);
+    shown.raw = picture_of(session, state, attention + ".attn_scores", "raw scores", place);
+    shown.masked = picture_of(session, state, attention + ".masked_scores", "masked scores", place);
+    shown.pattern = picture_of(session, state, attention + ".pattern", "pattern", place);
+    shown.output = picture_of(session, state, attention + ".z", "output z", place);
+    const Step& target = *snapshot.run->plan().find("blocks.0.attn.mask");
+    shown.tokens = axis_labels(snapshot.scenario, target, 2, place.batch);
+    shown.fill = fill_consequences(*snapshot.run, attention, place, config.nhead, config.mask_value);
+}
+
+// ---- the leak test's companion
+
+// The position that is changed: the chosen one, else the last that is no padding.
+void keep_leak_position(const Session& session, MasksTabState& tab) {
+    const Inputs& inputs = session.shown().scenario.inputs;
+    const Index batch = session.cursor().place.batch;
+    if (tab.chosen_batch != batch || tab.chosen_position >= inputs.pos()) tab.chosen_position.reset();
+    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    tab.leak_position = tab.chosen_position.value_or(std::min(std::max<Index>(last, 1), inputs.pos() - 1));
+}
+
+void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& commands) {
+    const Snapshot& shown = session.shown();
+    const Index batch = session.cursor().place.batch;
+    if (tab.asked_for == shown.version && tab.asked_batch == batch && tab.asked_position == tab.leak_position) return;
+    tab.asked_for = shown.version;
+    tab.asked_batch = batch;
+    tab.asked_position = tab.leak_position;
+    const Variation wanted = leak_variation(shown.scenario, *shown.run, batch, tab.leak_position);
+    if (tab.asked && *tab.asked == wanted && shown.companions.contains(kLeakRun)) return;
+    tab.asked = wanted;
+    commands.push_back(command::Accompany{kLeakRun, wanted});
+}
+
+// Measures once for a pair of runs. While the companion is still that of the run before, the numbers stay, marked.
+void keep_leak(const Session& session, MasksTabState& tab) {
+    const Snapshot& shown = session.shown();
+    const Companion* companion = shown.companion(kLeakRun);
+    LeakShown& leak = tab.leak;
+    leak.current = false;
+    if (companion == nullptr || !tab.asked || companion->variation != *tab.asked) return;
+    const bool same_run = leak.run == shown.run, same_changed = leak.changed == companion->run;
+    if (same_run && same_changed) leak.current = true;
+    if (same_changed) return;
+    leak = {shown.run, companion->run, tab.asked_batch,
+            measure_leak(*shown.run, *companion->run, tab.asked_batch, tab.asked_position), true};
+}
+
+}  // namespace
+
+void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const std::string attention = attention_looked_at(session);
+    const Place place = session.cursor().place;
+    state.hovered.reset();
+    state.masks.hovered = std::exchange(state.masks.hovered_next, std::nullopt);
+    keep_shown(session, state, attention, place);
+    keep_leak_position(session, state.masks);
+    ask_for_leak_run(session, state.masks, commands);
+    keep_leak(session, state.masks);
+
+    const float pad = ui.px(16), gap = ui.px(8);
+    const float left = area.low.x + pad, right = area.high.x - pad;
+    const float tools = ui.px(28), findings = ui.px(168), choices = ui.px(72);
+    const float pictures = area.height() - tools - findings - choices - gap * 4;
+    const float parts = std::floor(pictures * 0.38F);
+    float y = area.low.y + gap;
+    const auto part = [&](float height) {
+        const Area box = {{left, y}, {right, y + height}};
+        y += height + gap;
+        return box;
+    };
+    const MasksScene scene = {ui, session, state, commands, attention, place, area.high.y - choices - findings - gap};
+    draw_mask_tools(scene, part(tools));
+    draw_mask_parts(scene, part(parts));
+    draw_mask_chain(scene, part(pictures - parts - gap));
+    const Area below = part(findings);
+    const float middle = std::floor((left + right) * 0.5F);
+    draw_fill(scene, {below.low, {middle - gap * 1.5F, below.high.y}});
+    draw_leak(scene, {{middle + gap * 1.5F, below.low.y}, below.high});
+    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
+}
 
 }  // namespace decoderscope

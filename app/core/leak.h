@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/core/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The leak test: one position of the decoder's input is changed, and every recorded tensor of the decoder is compared
+// with what it was. Under an intact causal mask nothing before that position moves.
+
+// What to compute beside the run for it: another token at a position (the next one in the vocabulary), or its row of x
+// with the opposite sign (0 becomes 1), on top of all edits.
+[[nodiscard]] Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position);
+
+// How one position moved.
+struct Moved {
+    float largest = 0.0F;    // the largest change of any of its numbers; ∞ where a number became NaN or was one
+    std::string largest_in;  // the tensor that it was found in; empty where nothing moved
+    std::string first_in;    // the first tensor, in the order of computation, in which anything of it moved
+    bool blind = false;      // it holds NaN before and after: there a change cannot be seen
+};
+struct Leak {
+    Index changed = 0;         // the position
+    std::vector<Moved> moved;  // [pos]
+    std::size_t tensors = 0;   // how many were compared
+    // Over the positions before the changed one: the measured number of the test.
+    float earlier = 0.0F;
+    Index earlier_moved = 0;  // how many of them moved
+    Index earlier_blind = 0;  // how many hold NaN before and after
+    std::string worst_in;     // the tensor with the largest of those changes; empty where there is none
+};
+
+// Compares a batch row of two runs of the same plan. Raw scores count where the mask keeps them: a score against a
+// later key is computed first and hidden afterwards. The encoder and the cross-attention's memory don't belong to the
+// decoder's positions and are left out.
+[[nodiscard]] Leak measure_leak(const Run& run, const Run& changed, Index batch, Index position);
+
+}  // namespace decoderscope
