@@ -93,6 +93,13 @@ struct Accompany {
     std::optional<Variation> variation;
 };
 
+// Keeps the present run to compare later ones with.
+struct Pin {};
+// Compares with the tensors of a safetensors file; with none where the path is empty.
+struct CompareWithFile {
+    std::string path;
+};
+
 // ---- what leaves the program
 
 // Writes what the stage shows; the format is the path's ending.
@@ -109,6 +116,6 @@ using Command =
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-                 command::Accompany, command::Export>;
+                 command::Accompany, command::Pin, command::CompareWithFile, command::Export>;
 
 }  // namespace decoderscope

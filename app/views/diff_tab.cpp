@@ -1,9 +1,170 @@
 #include "app/views/diff_tab.h"
 
+#include "app/core/comparison_text.h"
+#include "app/views/diff_parts.h"
+#include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
+
+#include <algorithm>
 
 namespace decoderscope {
 
-void draw_diff_tab(const Ui&, const Session&, ViewState&, Area, Commands&) {}
+namespace {
+
+// The name that the session knows our companion by.
+constexpr const char* kCompanion = "diff";
+
+// The other configuration is computed beside the run as long as somebody compares with it.
+void ask_for_companion(DiffTabState& diff, Commands& commands) {
+    const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
+    if (wanted && diff.asked != diff.option) {
+        diff.asked = diff.option;
+        commands.push_back(command::Accompany{kCompanion, Variation{.overrides = {diff.option}}});
+    } else if (!wanted && diff.asked) {
+        diff.asked.reset();
+        commands.push_back(command::Accompany{kCompanion, std::nullopt});
+    }
+}
+
+Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& diff) {
+    Compared b{.label = diff.option.first + " = " + diff.option.second};
+    const auto found = shown.companions.find(kCompanion);
+    if (found == shown.companions.end() || found->second.variation != Variation{.overrides = {diff.option}}) {
+        b.missing = "Computing the same run with " + b.label + " …";
+    } else if (!found->second.error.empty()) {
+        b.missing = found->second.error;
+        b.failed = true;
+    } else if (!found->second.run) {
+        b.missing = "Computing the same run with " + b.label + " …";
+    } else {
+        b.of = found->second.run;
+    }
+    return b;
+}
+
+Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
+    switch (diff.against) {
+        case Against::unedited: return {.of = shown.unedited, .label = "without edits"};
+        case Against::configuration: return compared_with_configuration(shown, diff);
+        case Against::pinned:
+            if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
+            return {.missing = "No run is pinned yet. Pin this one, change something, and see here what it changed."};
+        case Against::file:
+            if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
+            return {.missing = "No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in PyTorch, with "
+                               "the same names. Type its path above, or drop it here."};
+    }
+    return {};
+}
+
+ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
+    switch (diff.against) {
+        case Against::unedited: return reference_of(label, shown.unedited);
+        case Against::configuration: return reference_of(label, shown.companions.at(kCompanion).run);
+        case Against::pinned: return *shown.pinned;
+        case Against::file: return *shown.trace_file;
+    }
+    return {};
+}
+
+void refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
+    ShownComparison& now = diff.shown;
+    if (now.version == shown.version && now.of == b.of && now.comparison.tolerance == diff.tolerance) return;
+    now.version = shown.version;
+    now.of = b.of;
+    now.reference = reference_for(shown, diff, b.label);
+    now.comparison = compare(recorded_tensors(*shown.run), now.reference.tensors, diff.tolerance);
+    now.worst_first = worst_first(now.comparison);
+    ++now.number;
+}
+
+// ---- where there is nothing to list
+
+void centred_lines(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
+    const float width = std::min(area.width(), ui.px(520)), x = area.low.x + (area.width() - width) * 0.5F;
+    float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
+    if (!heading.empty()) {
+        const std::string shown = fitted(ui.fonts.heading, heading, area.width());
+        const float wide = compat::text_size(ui.fonts.heading, shown).x;
+        draw_text(ui, ui.fonts.heading, {area.low.x + (area.width() - wide) * 0.5F, y}, ui.theme.text, shown);
+        y += ui.px(36);
+    }
+    ImGui::SetCursorScreenPos({x, y});
+    compat::push_font(ui.fonts.text);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::PushTextWrapPos(x + width - ImGui::GetWindowPos().x);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+}
+
+void draw_missing(const Ui& ui, const Compared& b, Area area) {
+    centred_lines(ui, area, b.failed ? "This run cannot be made" : "", b.missing, b.failed ? ui.theme.error : ui.theme.muted);
+}
+
+void draw_nothing_differs(const Ui& ui, const Session& session, const ViewState& state, Area area) {
+    const Comparison& comparison = state.diff.shown.comparison;
+    std::string text = measured_text(comparison) + ".";
+    if (state.diff.against == Against::unedited && session.shown().scenario.edits.empty())
+        text += "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type over a number, "
+                "and this page shows how far it reaches. Or compare with another configuration, a pinned run or a file.";
+    centred_lines(ui, area, verdict_of(comparison), text, ui.theme.muted);
+}
+
+// ---- what came out
+
+void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
+    const Comparison& comparison = state.diff.shown.comparison;
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
+    const float y = area.low.y + ui.px(24);
+    const std::string caption = "max |A − B| of each step, in order";
+    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
+    if (!comparison.first) return;
+    const std::string lead = "first step that differs: ", name = comparison.tensors[*comparison.first].name;
+    const float room = area.width() - used - ui.px(24) - compat::text_size(ui.fonts.caption, lead).x;
+    const std::string shown = fitted(ui.fonts.caption, name + " →", room);
+    const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
+    draw_text(ui, ui.fonts.caption, {x - compat::text_size(ui.fonts.caption, lead).x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001) && session.shown().run->plan().find(name) != nullptr)
+        commands.push_back(command::GoTo{name});
+    tooltip("Go to the first step whose numbers differ by more than the tolerance");
+}
+
+// Rows of the list that the height has room for, the pictures being more important.
+float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui.px(88), ui.px(320)); }
+
+}  // namespace
+
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.diff;
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    ask_for_companion(diff, commands);
+    const Compared b = compared_with(session.shown(), diff);
+    const float header = ui.px(70);
+    draw_diff_header(ui, session, state, b, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
+    const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    if (b.of == nullptr) {
+        draw_missing(ui, b, below);
+        return;
+    }
+    refresh(session.shown(), diff, b);
+    if (!diff.shown.comparison.differs() && diff.shown.comparison.largest == 0.0) {
+        draw_nothing_differs(ui, session, state, below);
+        return;
+    }
+    float y = below.low.y;
+    const auto part = [&](float height, float gap) {
+        const Area cut = {{below.low.x, y}, {below.high.x, y + height}};
+        y += height + ui.px(gap);
+        return cut;
+    };
+    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_diff_strip(ui, session, state, part(ui.px(76), 6), commands);
+    draw_diff_list(ui, session, state, part(list_height(ui, below.high.y - y), 10), commands);
+    draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
+}
 
 }  // namespace decoderscope
