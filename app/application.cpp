@@ -39,7 +39,9 @@ bool Application::frame(Textures& textures) {
 }
 
 void Application::dropped(std::span<const std::string> paths) {
-    if (!paths.empty()) session_.apply(command::OpenModel{paths.front()});
+    if (paths.empty()) return;
+    const bool trace = state_.tab == Tab::diff && paths.front().ends_with(".safetensors");
+    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : command::OpenModel{paths.front()});
 }
 
 std::string Application::title() const {

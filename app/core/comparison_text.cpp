@@ -48,7 +48,7 @@ std::string verdict_of(const Comparison& c) {
     if (c.over > 0) return std::to_string(c.over) + " of " + tensors_text(c.in_both) + " differ" + more + rest + ".";
     if (c.in_both == 0) return "No tensor can be compared" + rest + ".";
     if (c.same_bits) return "Nothing differs: " + tensors_text(c.in_both) + (c.in_both == 1 ? " is" : " are") + " equal bit for bit" + rest + ".";
-    if (c.largest == 0.0) return "Nothing differs: " + tensors_text(c.in_both) + " hold equal numbers" + rest + ".";
+    if (c.largest == 0.0) return "Nothing differs: the numbers of " + tensors_text(c.in_both) + " are equal" + rest + ".";
     return "None of " + tensors_text(c.in_both) + " differs" + more + rest + ".";
 }
 

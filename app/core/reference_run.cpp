@@ -50,16 +50,18 @@ std::vector<std::uint8_t> hidden_as_in(const Heatmap& a, const std::vector<float
 
 bool hidden_at(const Heatmap& h, std::size_t at) { return !h.hidden.empty() && h.hidden[at] != hidden_by::nothing; }
 
-// What both mask has no say in the range: a difference of the fills would hide all others.
+// What both mask has no say in the range: a difference of the fills would hide all others. Where both mask a cell with the
+// same fill, it is hatched as in A.
 Heatmap subtract(const Heatmap& a, const Heatmap& b) {
     Heatmap d = a;
     d.title = "A − B";
     d.scale = Scale::diverging;
-    d.hidden.clear();
     std::vector<float> seen;
     for (std::size_t i = 0; i < d.values.size(); ++i) {
         d.values[i] = signed_difference(a.values[i], b.values[i]);
-        if (!hidden_at(a, i) || !hidden_at(b, i)) seen.push_back(d.values[i]);
+        const bool hidden = hidden_at(a, i) && hidden_at(b, i);
+        if (!hidden) seen.push_back(d.values[i]);
+        if (!d.hidden.empty() && (!hidden || d.values[i] != 0.0F)) d.hidden[i] = hidden_by::nothing;
     }
     d.range = range_of(seen, Scale::diverging);
     return d;
@@ -140,7 +142,7 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging) p.b.scale = p.a.scale = Scale::diverging;
     const Range range_b = twin != nullptr ? range_of_step(*other_run, *twin) : range_of_seen(p.b);
     p.a.range = p.b.range = hull(p.a.range, range_b);
-    p.a.title = "A   now";
+    p.a.title = "A";
     p.b.title = "B";
     p.difference = subtract(p.a, p.b);
     for (std::size_t i = 0; i < p.a.values.size(); ++i)

@@ -89,11 +89,7 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
     ImGui::SameLine(0, ui.px(4));
     if (ImGui::Button("Compare")) entered = true;
     tooltip("Read the file (again) and compare with it");
-    if (entered && diff.typed[0] != '\0') {
-        commands.push_back(command::CompareWithFile{diff.typed.data()});
-        // Another program's float arithmetic never agrees to the last bit.
-        if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
-    }
+    if (entered && diff.typed[0] != '\0') commands.push_back(compare_with_file(diff, std::string(diff.typed.data())));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -109,7 +105,7 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
-void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, const Compared&, Area area, Commands& commands) {
+void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.diff;
     ImGui::SetCursorScreenPos(area.low);
     choose_against(ui, diff);

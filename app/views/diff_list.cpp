@@ -113,11 +113,11 @@ void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, A
     if (clicked && step != nullptr) commands.push_back(command::GoTo{d.name});
 }
 
-// Where the step that we look at stands in the list.
-std::size_t place_in_list(const DiffTabState& diff, const std::string& step) {
+// Where the step that we look at stands in the list in order.
+std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
     const auto& tensors = diff.shown.comparison.tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        if (tensors[diff.in_order ? i : diff.shown.worst_first[i]].name == step) return i;
+        if (tensors[i].name == step) return i;
     return tensors.size();
 }
 
@@ -133,12 +133,14 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
     const float height = std::floor((area.height() - head) / line) * line;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     compat::begin_child("diff-list", {area.width(), height});
-    const std::string where = session.step().name + (diff.in_order ? "/" : "") + std::to_string(diff.shown.number);
+    // In order the list follows the step that we look at; worst first it stays with the worst.
+    const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number);
     if (where != diff.listed_step) {
         diff.listed_step = where;
-        const auto place = static_cast<float>(place_in_list(diff, session.step().name));
+        if (!diff.in_order) ImGui::SetScrollY(0.0F);
+        const auto place = static_cast<float>(place_in_order(diff, session.step().name));
         const float top = place * line, scroll = ImGui::GetScrollY();
-        if (place < static_cast<float>(tensors.size()) && (top < scroll || top + line > scroll + height)) ImGui::SetScrollY(std::max(0.0F, top - height * 0.5F));
+        if (diff.in_order && place < static_cast<float>(tensors.size()) && (top < scroll || top + line > scroll + height)) ImGui::SetScrollY(std::max(0.0F, top - height * 0.5F));
     }
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImGuiListClipper clipper;

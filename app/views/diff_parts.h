@@ -16,7 +16,7 @@ struct Compared {
 };
 
 // The choice of B and of the tolerance: two lines.
-void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, const Compared& b, Area area, Commands& commands);
+void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 // One mark a step, in order, as high as the logarithm of its largest difference.
 void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands);
@@ -26,8 +26,5 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
 
 // A, B and A − B of the step that we look at.
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-
-// "5e-7", as the header writes a tolerance and the strip its scale.
-[[nodiscard]] std::string power_text(int power);
 
 }  // namespace decoderscope

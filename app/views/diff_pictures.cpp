@@ -32,6 +32,13 @@ void refresh(const Session& session, DiffTabState& diff) {
     now.step = step.name;
     now.place = place;
     now.pictures = difference_pictures(shown.scenario, *shown.run, step, place, other, diff.shown.reference.run.get(), diff.tolerance);
+    const DifferencePictures& p = now.pictures;
+    const auto over = std::count(p.over.begin(), p.over.end(), std::uint8_t{1});
+    now.pictures.a.title = "A   now";
+    now.pictures.b.title = "B   " + diff.shown.reference.label;
+    now.pictures.difference.title += "   " + std::to_string(over) + " of " + std::to_string(p.over.size()) + " over";
+    // Where all of them are over, marks tell nothing.
+    if (static_cast<std::size_t>(over) == p.over.size()) now.pictures.over.clear();
     ++now.version;
 }
 
@@ -85,9 +92,11 @@ void draw_step_line(const Ui& ui, const Session& session, const TensorDifference
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, "equal in A and B", right - x);
         return;
     }
-    const std::string text = "largest at " + cell_name("", d.cell) + " →";
-    if (compat::text_size(ui.fonts.caption, text).x > right - x) return;
-    ImGui::SetCursorScreenPos({x, y});
+    const std::string lead = "max " + difference_text(d.largest) + " at ", text = cell_name("", d.cell) + " →";
+    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
+    if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
+    draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x + lead_width, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201)) commands.push_back(command::Follow{d.name, d.cell});
     tooltip("Look at the cell with the largest difference, and at what made it");
 }
@@ -117,17 +126,17 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
     text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
     text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(value(p.a)));
     text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(value(p.b)));
-    const bool over = p.over[static_cast<std::size_t>(spot.first * p.a.columns + spot.second)] != 0;
+    const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
+    const bool over = p.over.empty() || p.over[at] != 0;
     text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted, "A − B  " + exact_number(value(p.difference)));
-    const auto place = [&](const std::string& axis, const std::string& label, Index at) {
+    const auto place = [&](const std::string& axis, const std::string& label, Index index) {
         if (axis.empty()) return;
-        const std::string number = std::to_string(at);
+        const std::string number = std::to_string(index);
         text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
     };
     place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
-        const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
         if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing) text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
     }
     ImGui::EndTooltip();

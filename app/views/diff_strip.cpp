@@ -3,6 +3,7 @@
 #include "app/views/imgui_compat.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace decoderscope {
@@ -20,10 +21,10 @@ void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
     const auto y_of = [&](double difference) { return bars.high.y - bars.height() * static_cast<float>(charted_height(difference)); };
-    for (const double difference : {1.0, 1e-3, 1e-6}) {
+    constexpr std::array kLines = {std::pair{1.0, "1"}, std::pair{1e-3, "1e-3"}, std::pair{1e-6, "1e-6"}};
+    for (const auto& [difference, text] : kLines) {
         const float y = std::floor(y_of(difference));
         list.AddLine({bars.low.x, y}, {bars.high.x, y}, with_alpha(ui.theme.line, 0.6F));
-        const std::string text = difference_text(difference);
         draw_text(ui, ui.fonts.mono_small, {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F}, ui.theme.muted, text);
     }
     list.AddLine({left, bars.high.y}, {bars.high.x, bars.high.y}, ui.theme.line);
@@ -45,7 +46,15 @@ void draw_mark(const Ui& ui, const TensorDifference& d, ImU32 color, float x, fl
         return;
     }
     list.AddRectFilled({x, bars.high.y - height}, {x + width, bars.high.y}, d.over > 0 ? color : with_alpha(color, 0.45F), width > ui.px(5) ? ui.px(1.5F) : 0.0F);
-    if (std::isinf(d.largest)) list.AddRectFilled({x, bars.low.y - ui.px(4)}, {x + width, bars.low.y - ui.px(1)}, ui.theme.error);
+    if (std::isinf(d.largest)) list.AddRectFilled({x, bars.low.y}, {x + width, bars.low.y + ui.px(4)}, ui.theme.error);
+}
+
+// The step that we look at.
+void draw_here(const Ui& ui, Area column) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(column.low, column.high, ui.theme.accent_soft);
+    const float middle = (column.low.x + column.high.x) * 0.5F, tip = column.low.y - ui.px(2);
+    list.AddTriangleFilled({middle, tip}, {middle + ui.px(4), tip - ui.px(6)}, {middle - ui.px(4), tip - ui.px(6)}, ui.theme.text);
 }
 
 void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparison, std::size_t count, Area bars, float pitch, float bottom) {
@@ -94,11 +103,8 @@ void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& stat
         const TensorDifference& d = comparison.tensors[i];
         const Ref step = plan.find(d.name);
         const float x = bars.low.x + pitch * static_cast<float>(i);
+        if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
         draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F), bars);
-        if (d.name != session.step().name) continue;
-        const float middle = x + pitch * 0.5F;
-        ImGui::GetWindowDrawList()->AddTriangleFilled({middle, bars.high.y + ui.px(2)}, {middle - ui.px(4), bars.high.y + ui.px(8)},
-                                                      {middle + ui.px(4), bars.high.y + ui.px(8)}, ui.theme.text);
     }
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});

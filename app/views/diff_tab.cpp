@@ -80,36 +80,43 @@ void refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
 
 // ---- where there is nothing to list
 
-void centred_lines(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
-    const float width = std::min(area.width(), ui.px(520)), x = area.low.x + (area.width() - width) * 0.5F;
+// A heading and a paragraph in the middle. Returns where the next line may start.
+ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
+    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
     float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
     if (!heading.empty()) {
-        const std::string shown = fitted(ui.fonts.heading, heading, area.width());
-        const float wide = compat::text_size(ui.fonts.heading, shown).x;
-        draw_text(ui, ui.fonts.heading, {area.low.x + (area.width() - wide) * 0.5F, y}, ui.theme.text, shown);
-        y += ui.px(36);
+        draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, heading, area.high.x - x);
+        y += ui.px(34);
     }
     ImGui::SetCursorScreenPos({x, y});
-    compat::push_font(ui.fonts.text);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::PushTextWrapPos(x + width - ImGui::GetWindowPos().x);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
-    ImGui::PopFont();
+    return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
 }
 
 void draw_missing(const Ui& ui, const Compared& b, Area area) {
-    centred_lines(ui, area, b.failed ? "This run cannot be made" : "", b.missing, b.failed ? ui.theme.error : ui.theme.muted);
+    draw_page(ui, area, b.failed ? "This run cannot be made" : "", b.missing, b.failed ? ui.theme.error : ui.theme.muted);
 }
 
-void draw_nothing_differs(const Ui& ui, const Session& session, const ViewState& state, Area area) {
-    const Comparison& comparison = state.diff.shown.comparison;
+void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    DiffTabState& diff = state.diff;
+    const Comparison& comparison = diff.shown.comparison;
     std::string text = measured_text(comparison) + ".";
-    if (state.diff.against == Against::unedited && session.shown().scenario.edits.empty())
+    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
+    if (no_edits)
         text += "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type over a number, "
-                "and this page shows how far it reaches. Or compare with another configuration, a pinned run or a file.";
-    centred_lines(ui, area, verdict_of(comparison), text, ui.theme.muted);
+                "and this page shows how far that reaches.";
+    const ImVec2 next = draw_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
+    if (!no_edits) return;
+    ImGui::SetCursorScreenPos(next);
+    const bool norm_first = session.shown().scenario.config().norm_first;
+    if (link(ui, ui.fonts.text, ui.theme.accent, norm_first ? "What would Post-Norm change? →" : "What would Pre-Norm change? →", 7002)) {
+        diff.against = Against::configuration;
+        diff.option = {"norm_first", norm_first ? "false" : "true"};
+    }
 }
 
 // ---- what came out
@@ -137,6 +144,14 @@ float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui
 
 }  // namespace
 
+Command compare_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = Against::file;
+    diff.typed.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
+    return command::CompareWithFile{path};
+}
+
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.diff;
     const float pad = ui.px(16);
@@ -144,7 +159,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     ask_for_companion(diff, commands);
     const Compared b = compared_with(session.shown(), diff);
     const float header = ui.px(70);
-    draw_diff_header(ui, session, state, b, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
+    draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
     if (b.of == nullptr) {
         draw_missing(ui, b, below);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/command.h"
 #include "app/core/reference_run.h"
 
 #include <array>
@@ -41,7 +42,6 @@ struct DiffTabState {
     std::optional<std::pair<std::string, std::string>> asked;  // the one that the session computes for us
     double tolerance = 0.0;
     bool in_order = false;         // the list: else worst first
-    std::string path;              // of the file, as it was last asked for
     std::array<char, 1024> typed{};  // the path's field
     std::string listed_step;       // that the list was last scrolled to
     std::optional<std::pair<Index, Index>> hovered;  // row and column under the mouse, as of the last frame
@@ -51,5 +51,9 @@ struct DiffTabState {
     std::uint64_t alternatives_of = 0;  // the snapshot that they are of
     Overrides alternatives;
 };
+
+// Compares with a file: what to ask the session for. A tolerance of 0 is raised, as another program's arithmetic never
+// agrees to the last bit.
+[[nodiscard]] Command compare_with_file(DiffTabState& diff, const std::string& path);
 
 }  // namespace decoderscope
