@@ -125,7 +125,7 @@ void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, 
     const Comparison& comparison = state.diff.shown.comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
-    const std::string caption = "max |A − B| of each step, in order";
+    const std::string caption = "largest |A − B| of each step";
     const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
     if (!comparison.first) return;
     const std::string lead = "first step that differs: ", name = comparison.tensors[*comparison.first].name;

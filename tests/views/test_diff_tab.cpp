@@ -87,6 +87,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     d.forget();
     const TensorDifference& top = comparison.tensors[worst_first(comparison).front()];
     const DrawnText* row = nullptr;
+    d.settle();
     for (const DrawnText& piece : d.seen())
         if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && row == nullptr) row = &piece;
     REQUIRE(row != nullptr);
@@ -202,10 +203,10 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 0);
     d.forget();
-    d.hands.push(MouseMove{700, 250});
+    d.hands.push(MouseMove{650, 250});
     d.settle();
     CHECK(d.sees("max|A−B|"));
-    d.hands.click(700, 250);
+    d.hands.click(650, 250);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.session.cursor().step == d.last<command::GoTo>()->step);
@@ -219,13 +220,16 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     d.settle();
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
-    const DrawnText* number = find_text(d.seen(), short_number_text(static_cast<double>(a), 2));
-    REQUIRE(number != nullptr);
-    d.hands.push(MouseMove{number->middle().x, number->middle().y});
+    // The first picture is A; the number of its last cell stands in it.
+    const std::string written = short_number_text(static_cast<double>(a), 2);
+    const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) { return piece.text.find(written) != std::string::npos && piece.low.y > 480; });
+    REQUIRE(number != d.seen().end());
+    const ImVec2 at = number->middle_of(written);
+    d.hands.push(MouseMove{at.x, at.y});
     d.settle();
     CHECK(d.sees("blocks.0.attn.pattern[0,0,3,3]"));
     CHECK(d.sees("query3"));
-    d.hands.click(number->middle().x, number->middle().y);
+    d.hands.click(at.x, at.y);
     d.settle();
     REQUIRE(d.last<command::SelectCell>());
     CHECK(d.last<command::SelectCell>()->cell == cell);
