@@ -32,10 +32,11 @@ bool Application::frame(Textures& textures) {
         styled_scale_ = fonts_->scale;
     }
     session_.update();
+    state_.busy = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
-    return !commands.empty() || session_.stale();
+    return !commands.empty() || session_.stale() || state_.busy;
 }
 
 void Application::dropped(std::span<const std::string> paths) {

@@ -43,26 +43,36 @@ std::string difference_text(double difference) { return short_number_text(differ
 
 std::string verdict_of(const Comparison& c) {
     const std::string more = c.tolerance > 0.0 ? " by more than " + difference_text(c.tolerance) : "";
-    const std::string rest =
-        c.unmatched == 0 ? "" : "; " + std::to_string(c.unmatched) + (c.unmatched == 1 ? " is" : " are") + " not in both or of another shape";
+    const std::string rest = c.unmatched == 0
+                                 ? ""
+                                 : "; " + std::to_string(c.unmatched) + (c.unmatched == 1 ? " is" : " are") +
+                                       " not in both or of another shape";
     if (c.over > 0) return std::to_string(c.over) + " of " + tensors_text(c.in_both) + " differ" + more + rest + ".";
     if (c.in_both == 0) return "No tensor can be compared" + rest + ".";
-    if (c.same_bits) return "Nothing differs: " + tensors_text(c.in_both) + (c.in_both == 1 ? " is" : " are") + " equal bit for bit" + rest + ".";
-    if (c.largest == 0.0) return "Nothing differs: the numbers of " + tensors_text(c.in_both) + " are equal" + rest + ".";
+    if (c.same_bits)
+        return "Nothing differs: " + tensors_text(c.in_both) + (c.in_both == 1 ? " is" : " are") +
+               " equal bit for bit" + rest + ".";
+    if (c.largest == 0.0)
+        return "Nothing differs: the numbers of " + tensors_text(c.in_both) + " are equal" + rest + ".";
     return "None of " + tensors_text(c.in_both) + " differs" + more + rest + ".";
 }
 
 std::string measured_text(const Comparison& c) {
-    return tensors_text(c.in_both) + ", " + with_commas(c.numbers) + " numbers compared, largest difference " + difference_text(c.largest);
+    return tensors_text(c.in_both) + ", " + with_commas(c.numbers) + " numbers compared, largest difference " +
+           difference_text(c.largest);
 }
 
 std::string presence_text(const TensorDifference& d, std::string_view a, std::string_view b) {
     const std::string in_a(a), in_b(b);
     switch (d.presence) {
-        case Presence::other_shape: return shape_text_of(d.shape_a) + " in " + in_a + ", " + shape_text_of(d.shape_b) + " in " + in_b;
-        case Presence::only_in_a: return "only in " + in_a;
-        case Presence::only_in_b: return "only in " + in_b;
-        case Presence::in_both: break;
+        case Presence::other_shape:
+            return shape_text_of(d.shape_a) + " in " + in_a + ", " + shape_text_of(d.shape_b) + " in " + in_b;
+        case Presence::only_in_a:
+            return "only in " + in_a;
+        case Presence::only_in_b:
+            return "only in " + in_b;
+        case Presence::in_both:
+            break;
     }
     return {};
 }
@@ -71,17 +81,22 @@ std::string difference_table(const Comparison& c, std::string_view a, std::strin
     std::size_t longest = 6;
     for (const TensorDifference& d : c.tensors)
         if (d.differs()) longest = std::max(longest, d.name.size());
-    const auto line = [&](const std::string& name, const std::string& largest, const std::string& mean, const std::string& over, const std::string& where) {
-        return filled(name, longest + 2, false) + filled(largest, 10, true) + filled(mean, 10, true) + filled(over, 18, true) + "  " + where + "\n";
+    const auto line = [&](const std::string& name, const std::string& largest, const std::string& mean,
+                          const std::string& over, const std::string& where) {
+        return filled(name, longest + 2, false) + filled(largest, 10, true) + filled(mean, 10, true) +
+               filled(over, 18, true) + "  " + where + "\n";
     };
     std::string text = c.differs() ? line("tensor", "largest", "mean", "cells over", "where") : "";
     for (const std::size_t at : worst_first(c)) {
         const TensorDifference& d = c.tensors[at];
         if (!d.differs()) continue;
-        if (d.presence != Presence::in_both) text += filled(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
+        if (d.presence != Presence::in_both)
+            text += filled(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
         else
-            text += line(d.name, difference_text(d.largest), difference_text(d.mean), std::to_string(d.over) + " of " + std::to_string(d.count),
-                         cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " + short_number_text(static_cast<double>(d.b), 6));
+            text += line(d.name, difference_text(d.largest), difference_text(d.mean),
+                         std::to_string(d.over) + " of " + std::to_string(d.count),
+                         cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
+                             short_number_text(static_cast<double>(d.b), 6));
     }
     return text;
 }

@@ -14,19 +14,32 @@ namespace {
 // Keys of the contract that leave the weights' shapes alone, with the values worth a look.
 const Overrides& worth_a_look() {
     static const Overrides values = {
-        {"norm_first", "true"},           {"norm_first", "false"},
-        {"norm", "layernorm"},            {"norm", "rmsnorm"},
-        {"layer_norm_eps", "1e-5"},       {"layer_norm_eps", "1e-6"},
-        {"layer_norm_eps", "1e-12"},      {"activation", "relu"},
-        {"activation", "gelu"},           {"activation", "gelu_tanh"},
-        {"activation", "silu"},           {"causal", "true"},
-        {"causal", "false"},              {"mask_value", "-inf"},
-        {"mask_value", "-1e4"},           {"mask_value", "-1e9"},
-        {"mask_value", "-1e20"},          {"positional_encoding", "none"},
-        {"positional_encoding", "rope"},  {"positional_encoding", "sinusoidal"},
-        {"scale_embedding", "true"},      {"scale_embedding", "false"},
-        {"shared_qkv", "true"},           {"shared_qkv", "false"},
-        {"final_norm", "true"},           {"final_norm", "false"},
+        {"norm_first", "true"},
+        {"norm_first", "false"},
+        {"norm", "layernorm"},
+        {"norm", "rmsnorm"},
+        {"layer_norm_eps", "1e-5"},
+        {"layer_norm_eps", "1e-6"},
+        {"layer_norm_eps", "1e-12"},
+        {"activation", "relu"},
+        {"activation", "gelu"},
+        {"activation", "gelu_tanh"},
+        {"activation", "silu"},
+        {"causal", "true"},
+        {"causal", "false"},
+        {"mask_value", "-inf"},
+        {"mask_value", "-1e4"},
+        {"mask_value", "-1e9"},
+        {"mask_value", "-1e20"},
+        {"positional_encoding", "none"},
+        {"positional_encoding", "rope"},
+        {"positional_encoding", "sinusoidal"},
+        {"scale_embedding", "true"},
+        {"scale_embedding", "false"},
+        {"shared_qkv", "true"},
+        {"shared_qkv", "false"},
+        {"final_norm", "true"},
+        {"final_norm", "false"},
     };
     return values;
 }
@@ -50,8 +63,8 @@ std::vector<std::uint8_t> hidden_as_in(const Heatmap& a, const std::vector<float
 
 bool hidden_at(const Heatmap& h, std::size_t at) { return !h.hidden.empty() && h.hidden[at] != hidden_by::nothing; }
 
-// What both mask has no say in the range: a difference of the fills would hide all others. Where both mask a cell with the
-// same fill, it is hatched as in A.
+// What both mask has no say in the range: a difference of the fills would hide all others. Where both mask a cell with
+// the same fill, it is hatched as in A.
 Heatmap subtract(const Heatmap& a, const Heatmap& b) {
     Heatmap d = a;
     d.title = "A − B";
@@ -78,7 +91,8 @@ Range range_of_seen(const Heatmap& h) {
 }  // namespace
 
 const Tensor* ReferenceRun::find(const std::string& name) const {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const auto& named) { return named.first == name; });
+    const auto found =
+        std::find_if(tensors.begin(), tensors.end(), [&](const auto& named) { return named.first == name; });
     return found == tensors.end() ? nullptr : &found->second;
 }
 
@@ -139,7 +153,8 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     p.b.values = values_at(other, slice);
     p.b.hidden = twin != nullptr ? hidden_cells(*other_run, *twin, slice) : hidden_as_in(p.a, p.b.values);
     // A's operation says whether numbers can be negative; B's may be another one.
-    if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging) p.b.scale = p.a.scale = Scale::diverging;
+    if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging)
+        p.b.scale = p.a.scale = Scale::diverging;
     const Range range_b = twin != nullptr ? range_of_step(*other_run, *twin) : range_of_seen(p.b);
     p.a.range = p.b.range = hull(p.a.range, range_b);
     p.a.title = "A";

@@ -14,7 +14,7 @@ namespace decoderscope {
 
 // What the run that is looked at is compared with: B. A run, or the tensors of a file.
 struct ReferenceRun {
-    std::string label;               // "without edits", "trace.safetensors"
+    std::string label;  // "without edits", "trace.safetensors"
     NamedTensors tensors;
     std::shared_ptr<const Run> run;  // nullptr for a file
 

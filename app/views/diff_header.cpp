@@ -10,8 +10,9 @@ namespace decoderscope {
 namespace {
 
 constexpr std::array kAgainst = {"Unedited", "Configuration", "Pinned", "File"};
-constexpr std::array kAgainstTips = {"The same run without its edits", "The same weights and input with one configuration key changed",
-                                     "A run that was kept before", "A trace in a safetensors file, from here or from PyTorch"};
+constexpr std::array kAgainstTips = {
+    "The same run without its edits", "The same weights and input with one configuration key changed",
+    "A run that was kept before", "A trace in a safetensors file, from here or from PyTorch"};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
 
@@ -40,7 +41,8 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
     caption(ui, "tolerance");
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i], "A larger |A − B| counts as a difference"))
+        if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
+                          "A larger |A − B| counts as a difference"))
             diff.tolerance = kTolerances[i];
     }
 }
@@ -57,12 +59,14 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));
-    if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(), ImGuiComboFlags_HeightLarge)) {
+    if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
+                           ImGuiComboFlags_HeightLarge)) {
         tooltip("Which key of the configuration B has otherwise");
     } else {
         refresh_alternatives(session.shown(), diff);
         for (const auto& option : diff.alternatives)
-            if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option)) diff.option = option;
+            if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option))
+                diff.option = option;
         ImGui::EndCombo();
     }
     ImGui::SameLine(0, ui.px(10));
@@ -84,8 +88,8 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
-    bool entered = ImGui::InputTextWithHint("##trace", "path of a .safetensors file", diff.typed.data(), diff.typed.size(),
-                                            ImGuiInputTextFlags_EnterReturnsTrue);
+    bool entered = ImGui::InputTextWithHint("##trace", "path of a .safetensors file", diff.typed.data(),
+                                            diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine(0, ui.px(4));
     if (ImGui::Button("Compare")) entered = true;
     tooltip("Read the file (again) and compare with it");
@@ -100,7 +104,8 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
 std::string edits_text(const Session& session) {
     const std::size_t edits = session.shown().scenario.edits.size();
     if (edits == 0) return "A is this run. It has no edits.";
-    return "A is this run with " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") + ", B the same run without";
+    return "A is this run with " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
+           ", B the same run without";
 }
 
 }  // namespace
@@ -116,9 +121,15 @@ void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Ar
             ImGui::AlignTextToFramePadding();
             text_line(ui.fonts.caption, ui.theme.muted, edits_text(session));
             break;
-        case Against::configuration: choose_option(ui, session, diff); break;
-        case Against::pinned: choose_pinned(ui, session, area.high.x, commands); break;
-        case Against::file: choose_file(ui, session, diff, area.high.x, commands); break;
+        case Against::configuration:
+            choose_option(ui, session, diff);
+            break;
+        case Against::pinned:
+            choose_pinned(ui, session, area.high.x, commands);
+            break;
+        case Against::file:
+            choose_file(ui, session, diff, area.high.x, commands);
+            break;
     }
 }
 

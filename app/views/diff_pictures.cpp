@@ -31,7 +31,8 @@ void refresh(const Session& session, DiffTabState& diff) {
     now.number = diff.shown.number;
     now.step = step.name;
     now.place = place;
-    now.pictures = difference_pictures(shown.scenario, *shown.run, step, place, other, diff.shown.reference.run.get(), diff.tolerance);
+    now.pictures = difference_pictures(shown.scenario, *shown.run, step, place, other, diff.shown.reference.run.get(),
+                                       diff.tolerance);
     const DifferencePictures& p = now.pictures;
     const auto over = std::count(p.over.begin(), p.over.end(), std::uint8_t{1});
     now.pictures.a.title = "A   now";
@@ -86,7 +87,9 @@ float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& c
 void draw_step_line(const Ui& ui, const Session& session, const TensorDifference& d, Area line, Commands& commands) {
     const float right = draw_steppers(ui, session, line, commands);
     const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
-    const float x = line.low.x + draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) + ui.px(16);
+    const float x = line.low.x +
+                    draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) +
+                    ui.px(16);
     if (d.presence != Presence::in_both) return;
     if (d.largest == 0.0) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, "equal in A and B", right - x);
@@ -108,7 +111,8 @@ std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
     const float gap = ui.px(16);
     if (h.columns > 12 && h.columns > 2 * h.rows) {
         const float half = (area.width() - gap) * 0.5F, middle = area.low.y + (area.height() - gap * 0.5F) * 0.5F;
-        return {Area{area.low, {area.low.x + half, middle}}, Area{{area.high.x - half, area.low.y}, {area.high.x, middle}},
+        return {Area{area.low, {area.low.x + half, middle}},
+                Area{{area.high.x - half, area.low.y}, {area.high.x, middle}},
                 Area{{area.low.x, middle + gap * 0.5F}, area.high}};
     }
     const float third = (area.width() - gap * 2) / 3.0F;
@@ -128,7 +132,8 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
     text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(value(p.b)));
     const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
     const bool over = p.over.empty() || p.over[at] != 0;
-    text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted, "A − B  " + exact_number(value(p.difference)));
+    text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted,
+              "A − B  " + exact_number(value(p.difference)));
     const auto place = [&](const std::string& axis, const std::string& label, Index index) {
         if (axis.empty()) return;
         const std::string number = std::to_string(index);
@@ -137,7 +142,8 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
     place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
-        if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing) text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
+        if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing)
+            text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
     }
     ImGui::EndTooltip();
 }
@@ -152,17 +158,24 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
     const std::array<const Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
     std::optional<Spot> hovered;
     for (std::size_t i = 0; i < 3; ++i) {
-        HeatmapDrawing drawing{.heatmap = *heatmaps[i], .key = kKeys + i, .version = diff.difference.version, .color = color_of(step.meaning), .stale = session.stale()};
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kKeys + i,
+                               .version = diff.difference.version,
+                               .color = color_of(step.meaning),
+                               .stale = session.stale()};
         if (i == 2) drawing.changed = &p.over;
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
-        if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns) drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
+        if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
+            drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
         // A and B are zoomed together; the difference, of another size maybe, on its own.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys + (i == 2 ? 1 : 0)], areas[i]);
         if (gesture.hovered) {
             hovered = gesture.hovered;
+            state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
             cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
         }
-        if (gesture.clicked) commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+        if (gesture.clicked)
+            commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
     }
     diff.hovered = hovered;
 }
@@ -178,14 +191,17 @@ void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, 
     const TensorDifference* d = difference_of(state.diff.shown.comparison, step.name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
-    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)}, ui.theme.line);
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
+                                        ui.theme.line);
     if (d == nullptr) {
         draw_note(ui, line, step.name + " is not part of a trace. Choose a step above.");
         return;
     }
     draw_step_line(ui, session, *d, line, commands);
-    if (d->presence != Presence::in_both) draw_note(ui, below, "Nothing to subtract: " + presence_text(*d, "A", "B") + ".");
-    else draw_three(ui, session, state, below, commands);
+    if (d->presence != Presence::in_both)
+        draw_note(ui, below, "Nothing to subtract: " + presence_text(*d, "A", "B") + ".");
+    else
+        draw_three(ui, session, state, below, commands);
 }
 
 }  // namespace decoderscope

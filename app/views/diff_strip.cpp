@@ -13,24 +13,30 @@ namespace {
 // The steps of the comparison that this run has: those stand on the strip.
 std::size_t count_of_a(const Comparison& comparison) {
     const auto& all = comparison.tensors;
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != Presence::only_in_b; }));
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != Presence::only_in_b; }));
 }
 
 // The scale at the left, and hair lines through the strip.
 void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
-    const auto y_of = [&](double difference) { return bars.high.y - bars.height() * static_cast<float>(charted_height(difference)); };
+    const auto y_of = [&](double difference) {
+        return bars.high.y - bars.height() * static_cast<float>(charted_height(difference));
+    };
     constexpr std::array kLines = {std::pair{1.0, "1"}, std::pair{1e-3, "1e-3"}, std::pair{1e-6, "1e-6"}};
     for (const auto& [difference, text] : kLines) {
         const float y = std::floor(y_of(difference));
         list.AddLine({bars.low.x, y}, {bars.high.x, y}, with_alpha(ui.theme.line, 0.6F));
-        draw_text(ui, ui.fonts.mono_small, {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F}, ui.theme.muted, text);
+        draw_text(ui, ui.fonts.mono_small,
+                  {bars.low.x - ui.px(6) - compat::text_size(ui.fonts.mono_small, text).x, y - line * 0.5F},
+                  ui.theme.muted, text);
     }
     list.AddLine({left, bars.high.y}, {bars.high.x, bars.high.y}, ui.theme.line);
     if (tolerance <= 0.0) return;
     const float y = std::floor(y_of(tolerance));
-    for (float x = bars.low.x; x < bars.high.x; x += ui.px(8)) list.AddLine({x, y}, {std::min(x + ui.px(4), bars.high.x), y}, ui.theme.accent);
+    for (float x = bars.low.x; x < bars.high.x; x += ui.px(8))
+        list.AddLine({x, y}, {std::min(x + ui.px(4), bars.high.x), y}, ui.theme.accent);
 }
 
 void draw_mark(const Ui& ui, const TensorDifference& d, ImU32 color, float x, float width, Area bars) {
@@ -45,7 +51,8 @@ void draw_mark(const Ui& ui, const TensorDifference& d, ImU32 color, float x, fl
         list.AddRectFilled({x, bars.high.y - ui.px(2)}, {x + width, bars.high.y}, with_alpha(color, 0.35F));
         return;
     }
-    list.AddRectFilled({x, bars.high.y - height}, {x + width, bars.high.y}, d.over > 0 ? color : with_alpha(color, 0.45F), width > ui.px(5) ? ui.px(1.5F) : 0.0F);
+    list.AddRectFilled({x, bars.high.y - height}, {x + width, bars.high.y},
+                       d.over > 0 ? color : with_alpha(color, 0.45F), width > ui.px(5) ? ui.px(1.5F) : 0.0F);
     if (std::isinf(d.largest)) list.AddRectFilled({x, bars.low.y}, {x + width, bars.low.y + ui.px(4)}, ui.theme.error);
 }
 
@@ -54,17 +61,20 @@ void draw_here(const Ui& ui, Area column) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(column.low, column.high, ui.theme.accent_soft);
     const float middle = (column.low.x + column.high.x) * 0.5F, tip = column.low.y - ui.px(2);
-    list.AddTriangleFilled({middle, tip}, {middle + ui.px(4), tip - ui.px(6)}, {middle - ui.px(4), tip - ui.px(6)}, ui.theme.text);
+    list.AddTriangleFilled({middle, tip}, {middle + ui.px(4), tip - ui.px(6)}, {middle - ui.px(4), tip - ui.px(6)},
+                           ui.theme.text);
 }
 
-void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparison, std::size_t count, Area bars, float pitch, float bottom) {
+void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparison, std::size_t count, Area bars,
+                      float pitch, float bottom) {
     std::string block;
     std::size_t begin = 0;
     const auto name = [&](std::size_t end) {
         if (block.empty()) return;
         const float x = bars.low.x + pitch * static_cast<float>(begin);
         ImGui::GetWindowDrawList()->AddLine({std::floor(x), bars.low.y}, {std::floor(x), bottom}, ui.theme.line);
-        draw_text(ui, ui.fonts.caption, {x + ui.px(4), bars.high.y + ui.px(2)}, ui.theme.muted, block, pitch * static_cast<float>(end - begin) - ui.px(8));
+        draw_text(ui, ui.fonts.caption, {x + ui.px(4), bars.high.y + ui.px(2)}, ui.theme.muted, block,
+                  pitch * static_cast<float>(end - begin) - ui.px(5));
     };
     for (std::size_t i = 0; i <= count; ++i) {
         const Ref step = i < count ? plan.find(comparison.tensors[i].name) : nullptr;
@@ -80,9 +90,10 @@ void mark_tooltip(const Ui& ui, const TensorDifference& d) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, d.name);
     const std::string text = d.presence != Presence::in_both ? presence_text(d, "A", "B")
-                             : d.largest == 0.0              ? "equal in A and B"
-                                                             : "max |A − B| " + difference_text(d.largest) + "   ·   " + std::to_string(d.over) + " of " +
-                                                      std::to_string(d.count) + " cells over";
+                             : d.largest == 0.0
+                                 ? "equal in A and B"
+                                 : "max |A − B| " + difference_text(d.largest) + "   ·   " + std::to_string(d.over) +
+                                       " of " + std::to_string(d.count) + " cells over";
     text_line(ui.fonts.caption, ui.theme.muted, text);
     ImGui::EndTooltip();
 }
@@ -104,7 +115,8 @@ void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& stat
         const Ref step = plan.find(d.name);
         const float x = bars.low.x + pitch * static_cast<float>(i);
         if (d.name == session.step().name) draw_here(ui, {{x, bars.low.y}, {x + pitch, bars.high.y}});
-        draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F), bars);
+        draw_mark(ui, d, step != nullptr ? color_of(step->meaning) : ui.theme.muted, x, std::max(pitch - gap, 1.0F),
+                  bars);
     }
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("diff-strip", {bars.width(), area.high.y - bars.low.y});

@@ -44,38 +44,55 @@ Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& 
 
 Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
     switch (diff.against) {
-        case Against::unedited: return {.of = shown.unedited, .label = "without edits"};
-        case Against::configuration: return compared_with_configuration(shown, diff);
+        case Against::unedited:
+            return {.of = shown.unedited, .label = "without edits"};
+        case Against::configuration:
+            return compared_with_configuration(shown, diff);
         case Against::pinned:
             if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
             return {.missing = "No run is pinned yet. Pin this one, change something, and see here what it changed."};
         case Against::file:
             if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
-            return {.missing = "No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in PyTorch, with "
-                               "the same names. Type its path above, or drop it here."};
+            return {.missing =
+                        "No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
+                        "PyTorch, with "
+                        "the same names. Type its path above, or drop it here."};
     }
     return {};
 }
 
 ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
     switch (diff.against) {
-        case Against::unedited: return reference_of(label, shown.unedited);
-        case Against::configuration: return reference_of(label, shown.companions.at(kCompanion).run);
-        case Against::pinned: return *shown.pinned;
-        case Against::file: return *shown.trace_file;
+        case Against::unedited:
+            return reference_of(label, shown.unedited);
+        case Against::configuration:
+            return reference_of(label, shown.companions.at(kCompanion).run);
+        case Against::pinned:
+            return *shown.pinned;
+        case Against::file:
+            return *shown.trace_file;
     }
     return {};
 }
 
-void refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
+// Brings the comparison up to date, or a frame's worth closer to it. Returns whether it is there.
+bool refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
+    constexpr Index kNumbersInAFrame = 500'000;
     ShownComparison& now = diff.shown;
-    if (now.version == shown.version && now.of == b.of && now.comparison.tolerance == diff.tolerance) return;
-    now.version = shown.version;
-    now.of = b.of;
-    now.reference = reference_for(shown, diff, b.label);
-    now.comparison = compare(recorded_tensors(*shown.run), now.reference.tensors, diff.tolerance);
+    if (now.version != shown.version || now.of != b.of || now.comparison.tolerance != diff.tolerance) {
+        now.version = shown.version;
+        now.of = b.of;
+        now.reference = reference_for(shown, diff, b.label);
+        now.comparison = {.tolerance = diff.tolerance};
+        now.under_way.emplace(recorded_tensors(*shown.run), now.reference.tensors, diff.tolerance);
+    }
+    if (!now.under_way) return true;
+    if (!now.under_way->advance(kNumbersInAFrame)) return false;
+    now.comparison = now.under_way->found();
+    now.under_way.reset();
     now.worst_first = worst_first(now.comparison);
     ++now.number;
+    return true;
 }
 
 // ---- where there is nothing to list
@@ -98,7 +115,8 @@ ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std:
 }
 
 void draw_missing(const Ui& ui, const Compared& b, Area area) {
-    draw_page(ui, area, b.failed ? "This run cannot be made" : "", b.missing, b.failed ? ui.theme.error : ui.theme.muted);
+    draw_page(ui, area, b.failed ? "This run cannot be made" : "", b.missing,
+              b.failed ? ui.theme.error : ui.theme.muted);
 }
 
 void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
@@ -107,13 +125,16 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
     std::string text = measured_text(comparison) + ".";
     const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
-        text += "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type over a number, "
-                "and this page shows how far that reaches.";
+        text +=
+            "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type "
+            "over a number, "
+            "and this page shows how far that reaches.";
     const ImVec2 next = draw_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
     if (!no_edits) return;
     ImGui::SetCursorScreenPos(next);
     const bool norm_first = session.shown().scenario.config().norm_first;
-    if (link(ui, ui.fonts.text, ui.theme.accent, norm_first ? "What would Post-Norm change? →" : "What would Pre-Norm change? →", 7002)) {
+    if (link(ui, ui.fonts.text, ui.theme.accent,
+             norm_first ? "What would Post-Norm change? →" : "What would Pre-Norm change? →", 7002)) {
         diff.against = Against::configuration;
         diff.option = {"norm_first", norm_first ? "false" : "true"};
     }
@@ -157,6 +178,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     ask_for_companion(diff, commands);
+    state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
     const float header = ui.px(70);
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
@@ -165,7 +187,12 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
         draw_missing(ui, b, below);
         return;
     }
-    refresh(session.shown(), diff, b);
+    if (!refresh(session.shown(), diff, b)) {
+        state.busy = true;
+        const int percent = static_cast<int>(diff.shown.under_way->progress() * 100.0);
+        draw_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
+        return;
+    }
     if (!diff.shown.comparison.differs() && diff.shown.comparison.largest == 0.0) {
         draw_nothing_differs(ui, session, state, below);
         return;

@@ -21,6 +21,7 @@ struct ShownComparison {
     std::uint64_t version = 0;
     std::shared_ptr<const void> of;  // B's run or file
     ReferenceRun reference;
+    std::optional<Comparing> under_way;  // while it takes longer than a frame
     Comparison comparison;
     std::vector<std::size_t> worst_first;
     std::uint64_t number = 0;  // another one for every comparison made
@@ -38,12 +39,12 @@ struct ShownDifference {
 // What the Diff tab remembers from frame to frame.
 struct DiffTabState {
     Against against = Against::unedited;
-    std::pair<std::string, std::string> option;  // the other configuration: a key and its value
+    std::pair<std::string, std::string> option;                // the other configuration: a key and its value
     std::optional<std::pair<std::string, std::string>> asked;  // the one that the session computes for us
     double tolerance = 0.0;
-    bool in_order = false;         // the list: else worst first
-    std::array<char, 1024> typed{};  // the path's field
-    std::string listed_step;       // that the list was last scrolled to
+    bool in_order = false;                           // the list: else worst first
+    std::array<char, 1024> typed{};                  // the path's field
+    std::string listed_step;                         // that the list was last scrolled to
     std::optional<std::pair<Index, Index>> hovered;  // row and column under the mouse, as of the last frame
 
     ShownComparison shown;

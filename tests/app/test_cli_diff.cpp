@@ -62,7 +62,8 @@ TEST_CASE("diff prints the worst first, names the first, and ends with status 1"
         ++rows;
     }
     CHECK(rows > 50);
-    CHECK(run({"diff", "causal-lm-as-meant", "--against", trace, "--set", "activation=gelu", "--tolerance", "100"}).status == 0);
+    CHECK(run({"diff", "causal-lm-as-meant", "--against", trace, "--set", "activation=gelu", "--tolerance", "100"})
+              .status == 0);
 }
 
 TEST_CASE("diff lists what is missing, surplus or misshapen") {
@@ -91,7 +92,8 @@ TEST_CASE("diff lists what is missing, surplus or misshapen") {
 TEST_CASE("diff against traces that PyTorch wrote") {
     for (const std::string model : {"causal-lm", "causal-lm-as-meant", "simple-decoder"}) {
         INFO(model);
-        const std::string trace = std::string(DECODERSCOPE_TESTS_DIR) + "/reference/fixtures/" + model + "/expected.safetensors";
+        const std::string trace =
+            std::string(DECODERSCOPE_TESTS_DIR) + "/reference/fixtures/" + model + "/expected.safetensors";
         const Outcome outcome = run({"diff", model, "--against", trace, "--tolerance", "1e-4"});
         INFO(outcome.out);
         CHECK(outcome.status == 0);

@@ -21,7 +21,9 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kWithoutEnd = std::numeric_limits<double>::infinity();
 
-Tensor row(std::initializer_list<float> values) { return {{{axis::d_model, static_cast<Index>(values.size())}}, values}; }
+Tensor row(std::initializer_list<float> values) {
+    return {{{axis::d_model, static_cast<Index>(values.size())}}, values};
+}
 
 // One tensor on each side.
 TensorDifference of_one(const Tensor& a, const Tensor& b, double tolerance = 0.0) {
@@ -44,7 +46,8 @@ Tensor tensor_of(const nlohmann::json& json, const std::vector<Index>& shape) {
     Axes axes;
     for (const Index size : shape) axes.push_back({"", size});
     Tensor tensor(axes);
-    std::ranges::transform(json, tensor.writable().begin(), [](const auto& v) { return static_cast<float>(number(v)); });
+    std::ranges::transform(json, tensor.writable().begin(),
+                           [](const auto& v) { return static_cast<float>(number(v)); });
     return tensor;
 }
 
@@ -105,8 +108,10 @@ TEST_CASE("the measures are PyTorch's") {
         INFO(expected["shape"].dump());
         const TensorDifference d = of_one(a, b, expected["tolerance"].get<double>());
         CHECK(d.largest == number(expected["largest"]));
-        if (std::isinf(number(expected["mean"]))) CHECK(std::isinf(d.mean));
-        else CHECK(d.mean == Approx(number(expected["mean"])).epsilon(1e-12));
+        if (std::isinf(number(expected["mean"])))
+            CHECK(std::isinf(d.mean));
+        else
+            CHECK(d.mean == Approx(number(expected["mean"])).epsilon(1e-12));
         CHECK(d.over == expected["over"].get<Index>());
         CHECK(d.differs() != expected["allclose"].get<bool>());
         if (d.largest > 0.0) {
@@ -166,7 +171,8 @@ TEST_CASE("a run compared with itself differs in nothing, whatever it holds") {
             CHECK_FALSE(comparison.first);
             CHECK(comparison.same_bits);
             CHECK(comparison.in_both == once.size());
-            CHECK(verdict_of(comparison) == "Nothing differs: " + std::to_string(once.size()) + " tensors are equal bit for bit.");
+            CHECK(verdict_of(comparison) ==
+                  "Nothing differs: " + std::to_string(once.size()) + " tensors are equal bit for bit.");
         }
     }
 }
@@ -205,6 +211,32 @@ TEST_CASE("swapping A and B swaps the numbers and keeps the measures") {
     }
 }
 
+TEST_CASE("a comparison made in parts comes to the same") {
+    const auto model = make_bundled_model("simple-decoder");
+    const NamedTensors a = trace_of(scenario_of(model));
+    NamedTensors b = trace_of(with_override(scenario_of(model), "norm_first", "true"));
+    b.emplace_back("surplus", row({1}));
+    const Comparison whole = compare(a, b, 1e-3);
+    Comparing comparing(a, b, 1e-3);
+    int parts = 1;
+    double before = -1.0;
+    while (!comparing.advance(1)) {
+        CHECK(comparing.progress() > before);
+        before = comparing.progress();
+        ++parts;
+    }
+    CHECK(parts > 10);
+    CHECK(comparing.progress() == 1.0);
+    CHECK(comparing.advance(1));
+    REQUIRE(comparing.found().tensors.size() == whole.tensors.size());
+    CHECK(comparing.found().over == whole.over);
+    CHECK(comparing.found().unmatched == 1);
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+        CHECK(comparing.found().tensors[i].name == whole.tensors[i].name);
+        CHECK(comparing.found().tensors[i].largest == whole.tensors[i].largest);
+    }
+}
+
 TEST_CASE("heights in the strip go with the logarithm") {
     CHECK(charted_height(0.0) == 0.0);
     CHECK(charted_height(1e-12) > 0.0);
@@ -220,5 +252,6 @@ TEST_CASE("measures as text") {
     const Comparison c = compare({{"t", Tensor({{axis::pos, 1234}})}}, {}, 0.0);
     CHECK(verdict_of(c) == "No tensor can be compared; 1 is not in both or of another shape.");
     const Tensor zeros({{axis::pos, 1234567}}, std::vector<float>(1234567));
-    CHECK(measured_text(compare({{"t", zeros}}, {{"t", zeros}}, 0.0)) == "1 tensor, 1,234,567 numbers compared, largest difference 0");
+    CHECK(measured_text(compare({{"t", zeros}}, {{"t", zeros}}, 0.0)) ==
+          "1 tensor, 1,234,567 numbers compared, largest difference 0");
 }

@@ -22,9 +22,11 @@ void apply(Session& session, const Command& command) {
     session.finish();
 }
 
-DifferencePictures pictures(const Snapshot& shown, const ReferenceRun& reference, const std::string& name, Place place, double tolerance = 0.0) {
+DifferencePictures pictures(const Snapshot& shown, const ReferenceRun& reference, const std::string& name, Place place,
+                            double tolerance = 0.0) {
     const Step& step = *shown.run->plan().find(name);
-    return difference_pictures(shown.scenario, *shown.run, step, place, *reference.find(name), reference.run.get(), tolerance);
+    return difference_pictures(shown.scenario, *shown.run, step, place, *reference.find(name), reference.run.get(),
+                               tolerance);
 }
 
 }  // namespace
@@ -82,7 +84,8 @@ TEST_CASE("the pictures are A, B and A − B of one slice, A and B over one rang
     for (Index r = 0; r < p.a.rows; ++r) {
         for (Index c = 0; c < p.a.columns; ++c) {
             const Cell cell = {1, 1, r, c};
-            const float a = session.shown().run->value(name).at(cell), b = session.shown().unedited->value(name).at(cell);
+            const float a = session.shown().run->value(name).at(cell),
+                        b = session.shown().unedited->value(name).at(cell);
             CHECK(p.a.at(r, c) == a);
             CHECK(p.b.at(r, c) == b);
             CHECK(p.difference.at(r, c) == a - b);

@@ -10,8 +10,8 @@
 #include <algorithm>
 
 using namespace decoderscope;
-using decoderscope::testing::Driver;
 using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -39,8 +39,10 @@ void check_no_overlap(const Driver& d, ImVec2 size) {
         CHECK(pieces[a].high.x <= size.x);
         CHECK(pieces[a].high.y <= size.y);
         for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide = std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high = std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
+            const float wide =
+                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
+            const float high =
+                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
             if (wide <= 1.0F || high <= 2.0F) continue;
             FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
         }
@@ -89,7 +91,8 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     const DrawnText* row = nullptr;
     d.settle();
     for (const DrawnText& piece : d.seen())
-        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && row == nullptr) row = &piece;
+        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && row == nullptr)
+            row = &piece;
     REQUIRE(row != nullptr);
     d.hands.click(row->middle().x, row->middle().y);
     d.settle();
@@ -222,7 +225,9 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
     // The first picture is A; the number of its last cell stands in it.
     const std::string written = short_number_text(static_cast<double>(a), 2);
-    const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) { return piece.text.find(written) != std::string::npos && piece.low.y > 480; });
+    const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
+        return piece.text.find(written) != std::string::npos && piece.low.y > 480;
+    });
     REQUIRE(number != d.seen().end());
     const ImVec2 at = number->middle_of(written);
     d.hands.push(MouseMove{at.x, at.y});
