@@ -120,7 +120,7 @@ void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, A
               numbers_start(ui, row) - x);
     draw_numbers(ui, d, row, y);
     if (hovered) row_tooltip(ui, d, step);
-    if (clicked && step != nullptr) commands.push_back(command::GoTo{d.name});
+    if (clicked) go_to_largest(session, d, commands);
 }
 
 // Where the step that we look at stands in the list in order.

@@ -15,6 +15,10 @@ struct Compared {
     bool failed = false;             // it is missing because something is wrong
 };
 
+// Goes to a tensor of the comparison, to the batch row and head where it differs most. Nowhere where A has no such
+// step.
+void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands);
+
 // The choice of B and of the tolerance: two lines.
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 

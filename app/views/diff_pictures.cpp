@@ -55,11 +55,11 @@ void stepper(const Ui& ui, const char* name, Index value, Index count, float& ri
     right -= button * 2 + width;
     ImGui::PushID(name);
     ImGui::SetCursorScreenPos({right, y});
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    if (icon_button(ui, "less", Icon::back, value > 0, ("The " + std::string(name) + " before").c_str())) moved = -1;
     const float text_y = y + (button - compat::font_size(ui.fonts.caption)) * 0.5F;
     draw_text(ui, ui.fonts.caption, {right + button, text_y}, ui.theme.text, text);
     ImGui::SetCursorScreenPos({right + button + width, y});
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, ("The next " + std::string(name)).c_str())) moved = 1;
     ImGui::PopID();
     right -= ui.px(8);
 }
@@ -167,8 +167,8 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
             drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
-        // A and B are zoomed together; the difference, of another size maybe, on its own.
-        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys + (i == 2 ? 1 : 0)], areas[i]);
+        // All three are zoomed together.
+        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
         if (gesture.hovered) {
             hovered = gesture.hovered;
             state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};

@@ -155,9 +155,9 @@ void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, 
     const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
     draw_text(ui, ui.fonts.caption, {x - compat::text_size(ui.fonts.caption, lead).x, y}, ui.theme.muted, lead);
     ImGui::SetCursorScreenPos({x, y});
-    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001) && session.shown().run->plan().find(name) != nullptr)
-        commands.push_back(command::GoTo{name});
-    tooltip("Go to the first step whose numbers differ by more than the tolerance");
+    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
+        go_to_largest(session, comparison.tensors[*comparison.first], commands);
+    tooltip("Go to the first step that differs by more than the tolerance, where it differs most");
 }
 
 // Rows of the list that the height has room for, the pictures being more important.
@@ -171,6 +171,17 @@ Command compare_with_file(DiffTabState& diff, const std::string& path) {
     std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
     if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
     return command::CompareWithFile{path};
+}
+
+void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands) {
+    const Ref step = session.shown().run->plan().find(difference.name);
+    if (step == nullptr) return;
+    commands.push_back(command::GoTo{difference.name});
+    if (difference.cell.size() != step->axes.size()) return;
+    const Place now = session.cursor().place;
+    const Place place = place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
+    if (place.batch != now.batch) commands.push_back(command::ChooseBatch{place.batch});
+    if (place.head != now.head) commands.push_back(command::ChooseHead{place.head});
 }
 
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -204,7 +215,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
         return cut;
     };
     draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
-    draw_diff_strip(ui, session, state, part(ui.px(76), 6), commands);
+    draw_diff_strip(ui, session, state, part(std::max(ui.px(76), below.height() * 0.13F), 6), commands);
     draw_diff_list(ui, session, state, part(list_height(ui, below.high.y - y), 10), commands);
     draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
 }

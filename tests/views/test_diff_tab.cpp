@@ -75,7 +75,11 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == "blocks.1.attn.z");
     CHECK(d.session.cursor().step == "blocks.1.attn.z");
-    // The head that was switched off is another one than is seen; the largest difference leads to it.
+    // The head that was switched off is the one that is seen then.
+    CHECK(d.session.cursor().place.head == 2);
+    CHECK(d.sees("32of32over"));
+    d.session.apply(command::ChooseHead{0});
+    d.settle();
     CHECK(d.sees("0of32over"));
     const TensorDifference& worst = comparison.tensors[*comparison.first];
     CHECK(worst.cell[1] == 2);
@@ -161,6 +165,42 @@ TEST_CASE("a pinned run: none at first, then the one that was kept") {
     d.hands.tap(Key::n, with_shift);
     d.settle();
     CHECK(d.sees("tensorsdiffer."));
+}
+
+TEST_CASE("the palette pins a run and opens the tab on it") {
+    Driver d;
+    d.hands.tap(Key::p, with_ctrl);
+    d.settle();
+    d.hands.type("pin this run");
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.last<command::Pin>());
+    CHECK(d.state.tab == Tab::diff);
+    CHECK(d.sees("Pinthisruninstead"));
+}
+
+TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all three pictures") {
+    Driver d;
+    open_tab(d);
+    switch_head_off(d, "blocks.0.attn", 1);
+    d.session.apply(command::GoTo{"blocks.0.attn.z"});
+    d.settle();
+    const DrawnText* head = find_text(d.seen(), "head0");
+    REQUIRE(head != nullptr);
+    d.hands.click(head->high.x + 20, head->middle().y);
+    d.settle();
+    REQUIRE(d.last<command::ChooseHead>());
+    CHECK(d.session.cursor().place.head == 1);
+    CHECK(d.sees("32of32over"));
+    const DrawnText* title = find_text(d.seen(), "32of32over");
+    d.hands.push(MouseMove{title->low.x, title->low.y + 90});
+    for (int i = 0; i < 5; ++i) d.hands.push(Wheel{0, 1});
+    d.settle();
+    std::vector<int> widths;
+    for (const auto& [key, picture] : d.textures.pictures())
+        if (key >= 0x44490000) widths.push_back(picture.width);
+    REQUIRE(widths.size() == 3);
+    for (const int width : widths) CHECK(width < 8);
 }
 
 TEST_CASE("a file: typed, compared within a tolerance, and what it lacks is told") {
