@@ -32,11 +32,12 @@ bool Application::frame(Textures& textures) {
         styled_scale_ = fonts_->scale;
     }
     session_.update();
+    state_.busy = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
     keep_settings();
-    return !commands.empty() || session_.stale();
+    return !commands.empty() || session_.stale() || state_.busy;
 }
 
 void Application::remember_settings(std::string path) {
@@ -59,7 +60,9 @@ void Application::keep_settings() {
 }
 
 void Application::dropped(std::span<const std::string> paths) {
-    if (!paths.empty()) session_.apply(command::OpenModel{paths.front()});
+    if (paths.empty()) return;
+    const bool trace = state_.tab == Tab::diff && paths.front().ends_with(".safetensors");
+    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : command::OpenModel{paths.front()});
 }
 
 std::string Application::title() const {

@@ -1,7 +1,9 @@
 #include "app/cli.h"
 
 #include "app/core/bench.h"
+#include "app/core/comparison_text.h"
 #include "app/core/export/export.h"
+#include "app/core/reference_run.h"
 #include "app/core/scenario.h"
 #include "app/core/slice.h"
 #include "app/core/typed_inputs.h"
@@ -144,6 +146,19 @@ void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) 
         << ", \"recorded_bytes\": " << result.recorded_bytes << "}\n";
 }
 
+// Compares a run with a trace's file. Throws Error where they differ, so that a script sees it.
+void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
+    const ReferenceRun reference = read_trace(path);
+    std::vector<std::string> asked;  // what is made only when asked for is compared where the file has it
+    for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
+    const Scenario scenario = scenario_of(options);
+    const Comparison comparison = compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
+    out << difference_table(comparison, "the run", "the file") << measured_text(comparison) << '\n' << verdict_of(comparison) << '\n';
+    if (!comparison.differs()) return;
+    const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
+    throw Error(path + ": " + verdict_of(comparison) + first);
+}
+
 }  // namespace
 
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -187,6 +202,14 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     exporting->add_option("--batch", wanted.batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
     exporting->add_option("--head", wanted.head, "which head (0)")->check(CLI::NonNegativeNumber);
     exporting->callback([&] { work = [&] { export_tensor(run, wanted); }; });
+
+    std::string against;
+    double tolerance = 1e-5;
+    CLI::App* diffing = app.add_subcommand("diff", "Compare a run with a trace, tensor by tensor, worst first; status 1 where they differ");
+    add_run_options(*diffing, run);
+    diffing->add_option("--against", against, "safetensors file with tensors by the names that trace writes")->required();
+    diffing->add_option("--tolerance", tolerance, "the largest difference that counts as none (1e-5)")->check(CLI::NonNegativeNumber);
+    diffing->callback([&] { work = [&] { diff(run, against, tolerance, out); }; });
 
     int repeat = 10;
     bool json = false;

@@ -120,6 +120,13 @@ struct Accompany {
     std::optional<Variation> variation;
 };
 
+// Keeps the present run to compare later ones with.
+struct Pin {};
+// Compares with the tensors of a safetensors file; with none where the path is empty.
+struct CompareWithFile {
+    std::string path;
+};
+
 // ---- what leaves the program
 
 // Writes what the stage shows; the format is the path's ending.
@@ -143,6 +150,6 @@ using Command =
                  command::PaintMasks, command::ResetMask, command::SetKeptLength,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-                 command::Accompany, command::Export, command::Tell>;
+                 command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::Tell>;
 
 }  // namespace decoderscope

@@ -212,6 +212,16 @@ struct Session::Apply {
         s.start(plan_of(s.scenario_));
     }
 
+    void operator()(const command::Pin&) const {
+        s.finish();
+        const std::string label = description_of(s.shown_.scenario);
+        s.shown_.pinned = std::make_shared<const ReferenceRun>(reference_of(label, s.shown_.run));
+    }
+
+    void operator()(const command::CompareWithFile& c) const {
+        s.shown_.trace_file = c.path.empty() ? nullptr : std::make_shared<const ReferenceRun>(read_trace(c.path));
+    }
+
     void operator()(const command::Export& c) const {
         s.finish();
         export_heatmap(heatmap_of(s.shown_.scenario, *s.shown_.run, s.step(), s.cursor_.place), c.path);
@@ -348,7 +358,8 @@ void Session::take(const Worker::Result& result) {
         return;
     }
     take_companions(result);
-    shown_ = {scenario_, result.run, result.unedited ? result.unedited : result.run, companions_, shown_.version + 1};
+    shown_ = {scenario_, result.run, result.unedited ? result.unedited : result.run, companions_, shown_.version + 1,
+              shown_.pinned, shown_.trace_file};
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/command.h"
+#include "app/core/reference_run.h"
 #include "app/core/scenario.h"
 #include "app/core/slice.h"
 #include "app/core/worker.h"
@@ -38,6 +39,8 @@ struct Snapshot {
     std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
     std::map<std::string, Companion> companions;
     std::uint64_t version = 0;  // another number for other numbers
+    std::shared_ptr<const ReferenceRun> pinned;      // the run that was kept; nullptr where none was
+    std::shared_ptr<const ReferenceRun> trace_file;  // the file that is compared with; nullptr where none is
 
     // The companion of that name, if its run is there; else nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;

@@ -64,6 +64,12 @@ void switch_head(const Session& session, Index head, Commands& commands) {
     commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
 
+void pin(const Session&, ViewState& state, Commands& commands) {
+    state.tab = Tab::diff;
+    state.diff.against = Against::pinned;
+    commands.push_back(command::Pin{});
+}
+
 void scale_text(ViewState& state, float factor) { state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F); }
 
 std::vector<Action> make_actions() {
@@ -80,6 +86,7 @@ std::vector<Action> make_actions() {
         open_tab("Masks: who hides what?", Key::m, Tab::masks),
         open_tab("Norms: what does their place change?", Key::n, Tab::norms),
         open_tab("Diff: what changed?", Key::c, Tab::diff),
+        {"Pin this run to compare later ones with", Key::none, {}, false, true, always, pin},
         go_in_block("Look at the attention mask", Key::m, with_shift, ".attn.mask"),
         go_in_block("Look at the attention pattern", Key::a, {}, ".attn.pattern"),
         {"Flip Pre-Norm / Post-Norm", Key::n, with_shift, false, true, always, flip_norm},

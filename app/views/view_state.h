@@ -71,6 +71,7 @@ struct ViewState {
     std::size_t chosen_action = 0;    // in the palette
     std::string mapped_step;          // the step that the map was last scrolled to
     bool close = false;
+    bool busy = false;  // a view has more to do: it wants another frame soon
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     HeatmapCache heatmaps;
