@@ -25,15 +25,6 @@ struct SetOption {
 struct SetDropout {
     std::optional<std::uint64_t> seed;
 };
-// One cell of a mask, for one head or all. `continues` adds to the change before, so that one drag is undone at once.
-struct PaintMask {
-    std::string attention;
-    Index batch = 0;
-    std::optional<Index> head;
-    Index query = 0, key = 0;
-    bool keep = false;
-    bool continues = false;
-};
 // Cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the one before.
 struct PaintMasks {
     MaskStroke stroke;
@@ -51,6 +42,15 @@ struct SetKeptLength {
     bool source = false;
     Index batch = 0;
     Index length = 0;
+    bool continues = false;
+};
+// One cell of a mask, for one head or all. `continues` adds to the change before, so that one drag is undone at once.
+struct PaintMask {
+    std::string attention;
+    Index batch = 0;
+    std::optional<Index> head;
+    Index query = 0, key = 0;
+    bool keep = false;
     bool continues = false;
 };
 // A head's output times a factor: 0 is off, 1 is as it was.
@@ -125,8 +125,9 @@ struct Export {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::ScaleHeadTo,
+    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
                  command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
+                 command::PaintMasks, command::ResetMask, command::SetKeptLength,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
                  command::Accompany, command::Export>;

@@ -1,8 +1,10 @@
 #include "app/views/cards.h"
 
 #include "app/core/labels.h"
-#include "app/core/mask_edits.h"
 #include "app/views/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace decoderscope {
 

@@ -269,6 +269,37 @@ TEST_CASE(
     CHECK(rows * 2 * 5 == trail.front().count);  // 2 heads, 5 keys
 }
 
+TEST_CASE("the weight that leaks under a soft fill is what PyTorch's pattern gives to masked keys") {
+    const Scenario scenario = fixture("soft-mask");
+    const auto run = execute(plan_of(scenario));
+    const Tensor pattern = from_pytorch("soft-mask", kAttention + ".pattern");
+    const Tensor mask = from_pytorch("soft-mask", kAttention + ".mask");
+    const Tensor scores = from_pytorch("soft-mask", kAttention + ".attn_scores");
+    const Config config = scenario.config();
+    bool leaks = false;
+    for (Index batch = 0; batch < mask.dim(0); ++batch) {
+        for (Index head = 0; head < mask.dim(1); ++head) {
+            const FillConsequences found =
+                fill_consequences(*run, kAttention, {batch, head}, config.nhead, config.mask_value);
+            std::size_t below = 0;
+            for (Index q = 0; q < mask.dim(2); ++q) {
+                double leak = 0.0, kept = 0.0;
+                for (Index k = 0; k < mask.dim(3); ++k) {
+                    const Cell cell = {batch, head, q, k};
+                    kept += static_cast<double>(mask.at(cell));
+                    leak += static_cast<double>((1.0F - mask.at(cell)) * pattern.at(cell));
+                    below += mask.at(cell) == 1.0F && scores.at(cell) <= -1.5F ? 1 : 0;
+                }
+                const double measured = static_cast<double>(found.leaks[static_cast<std::size_t>(q)]);
+                CHECK(std::abs(measured - (kept > 0.0 ? leak : 0.0)) < 1e-5);
+                leaks |= kept > 0.0 && leak > 0.0;
+            }
+            CHECK(found.below.size() == below);
+        }
+    }
+    CHECK(leaks);
+}
+
 TEST_CASE("under a finite fill a row with nothing left is uniform, and nothing becomes NaN") {
     const Scenario scenario = fixture("nothing-left-finite");
     const auto run = execute(plan_of(scenario));
