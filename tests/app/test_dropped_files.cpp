@@ -10,7 +10,7 @@ using namespace decoderscope;
 TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped path is a model") {
     const decoderscope::testing::TemporaryFolder folder;
     const std::vector<std::string> trace = {folder.file("t.safetensors")};
-    Application application(make_bundled_model("pre-ln-layer"));
+    Application application(scenario_of(make_bundled_model("pre-ln-layer")));
     write_safetensors(trace.front(), recorded_tensors(*application.session().shown().run));
     application.dropped(trace);
     REQUIRE(application.session().message());
