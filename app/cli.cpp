@@ -206,6 +206,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::string against;
     double tolerance = 1e-5;
     CLI::App* diffing = app.add_subcommand("diff", "Compare a run with a trace, tensor by tensor, worst first; status 1 where they differ");
+    diffing->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*diffing, run);
     diffing->add_option("--against", against, "safetensors file with tensors by the names that trace writes")->required();
     diffing->add_option("--tolerance", tolerance, "the largest difference that counts as none (1e-5)")->check(CLI::NonNegativeNumber);
