@@ -61,6 +61,8 @@ struct Session::Apply {
     void operator()(const command::OpenModel& c) const {
         Scenario next = scenario_of(load_model(c.name));
         s.change(std::move(next));
+        // Runs of the model before say nothing of this one.
+        for (auto& [name, companion] : s.companions_) companion.run = nullptr;
         s.finish();
         s.trail_.clear();
         s.look_at({opening_step(s.plan(), s.timeline_), {}, {}});

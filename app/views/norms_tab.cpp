@@ -272,11 +272,4 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
 }
 
-void leave_norms_tab(ViewState& state, Commands& commands) {
-    if (!state.norms.asked) return;
-    state.norms.asked.reset();
-    state.norms.shown.reset();
-    for (const char* name : {kPreNormRun, kPostNormRun}) commands.push_back(command::Accompany{name, std::nullopt});
-}
-
 }  // namespace decoderscope

@@ -19,8 +19,6 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// Lets go of the runs that the tab had computed beside the one that is shown, once it is left.
-void leave_norms_tab(ViewState& state, Commands& commands);
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

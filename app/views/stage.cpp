@@ -23,6 +23,18 @@ constexpr std::array kTabs = {
     StageTab{Tab::diff, "Diff", "What changed? (C)", draw_diff_tab},
 };
 
+// What the tab that is left had computed beside the run is let go, and so is its memory of having asked.
+void change_tab(const Session& session, ViewState& state, Commands& commands) {
+    state.open_tab = state.tab;
+    for (const auto& [name, companion] : session.shown().companions) commands.push_back(command::Accompany{name, std::nullopt});
+    state.heads.preview.reset();
+    state.masks.asked.reset();
+    state.masks.asked_for = 0;
+    state.norms.asked.reset();
+    state.norms.shown.reset();
+    state.diff.asked.reset();
+}
+
 }  // namespace
 
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -33,7 +45,7 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
         ImGui::SameLine(0, ui.px(4));
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
-    if (state.tab != Tab::norms) leave_norms_tab(state, commands);
+    if (state.tab != state.open_tab) change_tab(session, state, commands);
     for (const StageTab& tab : kTabs)
         if (tab.tab == state.tab) tab.draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
 }

@@ -53,6 +53,7 @@ enum class Dialog { none, keys, palette, export_file, open_model, settings };
 struct ViewState {
     Settings settings;
     Tab tab = Tab::step;
+    Tab open_tab = Tab::step;  // the one that was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is in hand: clicks paint the mask

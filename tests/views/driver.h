@@ -31,6 +31,8 @@ public:
 
     // Draws frames until everything that the hands did was taken, and two more.
     void settle();
+    // Draws one frame.
+    void settle_one() { static_cast<void>(frame()); }
     void forget() { commands.clear(); }
 
     // The CPU time that it took to build the last frame, in milliseconds: all panels, without reading the text back.

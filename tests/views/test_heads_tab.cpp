@@ -8,8 +8,6 @@
 #include "tests/views/driver.h"
 
 #include <algorithm>
-#include <ctime>
-#include <iostream>
 
 using namespace decoderscope;
 using decoderscope::testing::DrawnText;
@@ -319,17 +317,8 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
     }
 }
 
-TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens takes milliseconds, and uploads no picture anew") {
+TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture anew") {
     Driver d(twelve_by_twelve());
-    const auto milliseconds = [&] {
-        std::vector<double> times;
-        for (int i = 0; i < 15; ++i) {
-            d.settle();
-            times.push_back(d.frame_milliseconds());
-        }
-        std::nth_element(times.begin(), times.begin() + 7, times.end());
-        return times[7];
-    };
     const auto uploads = [&] {
         int sum = 0;
         for (const auto& [key, picture] : d.textures.pictures()) sum += picture.uploads;
@@ -339,33 +328,7 @@ TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens takes milliseconds, a
     d.hands.push(MouseMove{500, 400});
     d.settle();
     const int before = uploads();
-    const double grid = milliseconds();
+    CHECK(before >= 12);
+    for (int i = 0; i < 5; ++i) d.settle();
     CHECK(uploads() == before);
-    d.session.apply(command::ScaleHeadTo{"blocks.3.attn", 2, 0.0F});
-    d.session.finish();
-    d.state.heads.opened = true;
-    const double page = milliseconds();
-    // The same window with nothing on the stage's tab but the grid's frame taken off: what the other panels cost.
-    d.state.tab = Tab::diff;
-    const double others = milliseconds();
-    std::cout << "frame of 12 x 12 heads at 64 tokens, CPU: grid " << grid - others << " ms, one head " << page - others
-              << " ms (other panels " << others << " ms)\n";
-    // What is made once for another run: the measures and the pictures.
-    const auto start = std::clock();
-    const Run& run = *d.session.shown().run;
-    const auto scores = head_scores(d.session.scenario().inputs, run, AttentionKind::self, 0);
-    const auto attentions = attentions_of_kind(run.plan(), AttentionKind::self);
-    const auto measured = std::clock();
-    for (const std::string& attention : attentions)
-        (void)heads_side_by_side(run, *run.plan().find(attention + ".pattern"), 0, {36, 17},
-                                 shared_range(run, attentions, 0), true);
-    const auto painted = std::clock();
-    const auto ms = [](std::clock_t from, std::clock_t to) {
-        return 1000.0 * static_cast<double>(to - from) / CLOCKS_PER_SEC;
-    };
-    std::cout << "once for a run: measures " << ms(start, measured) << " ms, pictures " << ms(measured, painted)
-              << " ms\n";
-    // Ten times what it may be on a quiet machine without sanitizers.
-    CHECK(grid - others < 40.0);
-    CHECK(page - others < 40.0);
 }

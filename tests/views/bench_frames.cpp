@@ -1,0 +1,53 @@
+// What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole window,
+// and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
+#include "engine/model/initial_weights.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+#include <iostream>
+
+using namespace decoderscope;
+using decoderscope::testing::Driver;
+
+namespace {
+
+std::shared_ptr<const Model> large_model() {
+    Model model{.name = "12x12", .config_json = R"({"model_type": "decoderscope", "d_model": 192, "nhead": 12, "num_layers": 12,
+        "dim_feedforward": 768, "vocab_size": 97, "lm_head": true})"};
+    model.weights = initial_weights(model.config(), 1);
+    std::vector<float> tokens;
+    for (int i = 0; i < 64; ++i) tokens.push_back(static_cast<float>(i * 31 % 97));
+    model.example.tokens = Tensor({{axis::batch, 1}, {axis::pos, 64}}, tokens);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+}  // namespace
+
+TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
+    Driver d(large_model());
+    const std::vector<std::pair<Tab, const char*>> tabs = {
+        {Tab::step, "Step"}, {Tab::heads, "Heads"}, {Tab::masks, "Masks"}, {Tab::norms, "Norms"}, {Tab::diff, "Diff"}};
+    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab     median   worst of a change\'s first frames\n";
+    for (const auto& [tab, name] : tabs) {
+        d.state.tab = tab;
+        d.settle();
+        std::vector<double> steady;
+        for (int i = 0; i < 51; ++i) {
+            d.settle();
+            steady.push_back(d.frame_milliseconds());
+        }
+        std::nth_element(steady.begin(), steady.begin() + 25, steady.end());
+        double worst = 0.0;
+        d.session.apply(command::PaintMask{"blocks.6.attn", 0, 0, 40, 3, false});
+        d.session.finish();
+        for (int i = 0; i < 4; ++i) {
+            d.settle_one();
+            worst = std::max(worst, d.frame_milliseconds());
+        }
+        d.session.apply(command::Undo{});
+        d.session.finish();
+        std::cout << name << std::string(8 - std::string(name).size(), ' ') << steady[25] << "   " << worst << '\n';
+        CHECK_FALSE(d.seen().empty());
+    }
+}
