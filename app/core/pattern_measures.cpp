@@ -1,6 +1,7 @@
 #include "app/core/pattern_measures.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -55,22 +56,11 @@ std::optional<double> weight_on(const Row& row, Index key) {
     return static_cast<double>(row.weights[static_cast<std::size_t>(key)]);
 }
 
-std::optional<double> measured_row(const Row& row, PatternMeasure measure) {
-    switch (measure) {
-        case PatternMeasure::entropy:
-            return entropy(row);
-        case PatternMeasure::spread:
-            return spread(row, entropy(row));
-        case PatternMeasure::largest:
-            return largest(row);
-        case PatternMeasure::previous:
-            return weight_on(row, row.query - 1);
-        case PatternMeasure::first:
-            return weight_on(row, 0);
-        case PatternMeasure::diagonal:
-            return weight_on(row, row.query);
-    }
-    return std::nullopt;
+// Every measure of one row, in the order of kPatternMeasures.
+using RowMeasures = std::array<std::optional<double>, kPatternMeasures.size()>;
+RowMeasures measured_row(const Row& row) {
+    const double bits = entropy(row);
+    return {bits, spread(row, bits), largest(row), weight_on(row, row.query - 1), weight_on(row, 0), weight_on(row, row.query)};
 }
 
 // Adds up what there is of a measure.
@@ -93,15 +83,19 @@ private:
 }  // namespace
 
 double measured(const Pattern& pattern, PatternMeasure measure) {
-    Mean mean;
-    for (Index query = 0; query < pattern.queries; ++query)
-        if (const Row row = row_of(pattern, query); counts(pattern, row)) mean.add(measured_row(row, measure));
-    return mean.value();
+    return measured(pattern)[static_cast<std::size_t>(measure)];
 }
 
 PatternMeasures measured(const Pattern& pattern) {
+    std::array<Mean, kPatternMeasures.size()> means;
+    for (Index query = 0; query < pattern.queries; ++query) {
+        const Row row = row_of(pattern, query);
+        if (!counts(pattern, row)) continue;
+        const RowMeasures values = measured_row(row);
+        for (std::size_t i = 0; i < means.size(); ++i) means[i].add(values[i]);
+    }
     PatternMeasures values{};
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = measured(pattern, kPatternMeasures[i]);
+    std::transform(means.begin(), means.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
     return values;
 }
 
