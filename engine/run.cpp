@@ -3,7 +3,6 @@
 #include "engine/error.h"
 
 #include <algorithm>
-#include <set>
 
 namespace decoderscope {
 
@@ -108,12 +107,10 @@ Explanation Run::explain(StepId id, const Cell& cell) const {
 }
 
 std::size_t Run::recorded_bytes() const {
-    std::set<const float*> seen;
     std::size_t bytes = 0;
     for (const Step& step : plan_->steps()) {
-        const Tensor& value = values_[step.id];
-        if (step.is_source() || value.empty() || !seen.insert(value.data()).second) continue;
-        bytes += static_cast<std::size_t>(value.size()) * sizeof(float);
+        const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
+        if (recorded && !values_[step.id].empty()) bytes += static_cast<std::size_t>(values_[step.id].size()) * sizeof(float);
     }
     return bytes;
 }

@@ -29,7 +29,7 @@ public:
 
     // How many steps were computed for this run, rather than taken over from the one before.
     [[nodiscard]] std::size_t computed_steps() const { return computed_; }
-    // The bytes of all recorded tensors; storage that several steps share counts once.
+    // The bytes of all recorded tensors, as a trace writes them.
     [[nodiscard]] std::size_t recorded_bytes() const;
 
 private:
