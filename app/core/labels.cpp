@@ -1,5 +1,7 @@
 #include "app/core/labels.h"
 
+#include "app/core/export/text.h"
+
 namespace decoderscope {
 
 namespace {
@@ -19,7 +21,7 @@ Sequence sequence_of(const Step& step, std::string_view axis) {
 
 std::string token_text(const Model& model, float token) {
     const auto id = static_cast<std::size_t>(token);
-    return id < model.vocabulary.size() ? model.vocabulary[id] : std::to_string(id);
+    return id < model.vocabulary.size() ? printable(model.vocabulary[id]) : std::to_string(id);
 }
 
 }  // namespace

@@ -288,26 +288,50 @@ Index label_step(float cells_per_label) {
             if (static_cast<float>(step) >= cells_per_label) return step;
 }
 
-void draw_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area, std::optional<Spot> hovered) {
+bool is_index(const std::string& label) {
+    return std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Indices stand at even steps; words wherever there is room beside the one before. The column under the mouse has its
+// label before all.
+void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area, std::optional<Spot> hovered) {
+    const std::span<const std::string> labels = std::span(d.heatmap.column_labels)
+                                                    .subspan(static_cast<std::size_t>(seen.column), static_cast<std::size_t>(seen.columns));
+    ImFont* font = ui.fonts.mono_small;
+    const float most = std::max(ui.px(64), l.cell.x), gap = ui.px(6);
+    float widest = 0.0F;
+    for (const std::string& label : labels) widest = std::max(widest, std::min(most, compat::text_size(font, label).x));
+    const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
+    const Index every = words ? 1 : label_step((widest + gap) / l.cell.x);
+    const auto place = [&](Index column, const std::string& text) {
+        const float width = compat::text_size(font, text).x;
+        return std::pair{l.origin.x + (static_cast<float>(column) + 0.5F) * l.cell.x - width * 0.5F, width};
+    };
+    const auto text_of = [&](Index column) { return fitted(font, labels[static_cast<std::size_t>(column - seen.column)], most); };
+    float taken_low = 0.0F, taken_high = 0.0F;  // by the hovered column's label
+    if (hovered) {
+        const std::string text = text_of(hovered->second);
+        const auto [x, width] = place(hovered->second, text);
+        draw_text(ui, font, {x, l.column_labels_y}, ui.theme.text, text);
+        taken_low = x - gap;
+        taken_high = x + width + gap;
+    }
+    float free_from = area.low.x;
+    for (Index c = seen.column; c < seen.column + seen.columns; ++c) {
+        if (c % every != 0 || (hovered && hovered->second == c)) continue;
+        const std::string text = text_of(c);
+        const auto [x, width] = place(c, text);
+        const bool beside_hovered = x + width <= taken_low || x >= taken_high;
+        if (x < free_from || x + width > area.high.x + ui.px(4) || !beside_hovered) continue;
+        draw_text(ui, font, {x, l.column_labels_y}, ui.theme.muted, text);
+        free_from = x + width + gap;
+    }
+}
+
+void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area, std::optional<Spot> hovered) {
     const Heatmap& h = d.heatmap;
     ImFont* font = ui.fonts.mono_small;
     const float line = compat::font_size(font);
-    float widest = 0.0F;
-    for (Index c = seen.column; c < seen.column + seen.columns; ++c)
-        widest = std::max(widest, compat::text_size(font, h.column_labels[static_cast<std::size_t>(c)]).x);
-    const float most = std::max(ui.px(48), l.cell.x);
-    widest = std::min(widest, most);
-    const Index every = label_step((widest + ui.px(6)) / l.cell.x);
-    const auto color = [&](bool hot) { return hot ? ui.theme.text : ui.theme.muted; };
-    for (Index c = seen.column; c < seen.column + seen.columns; ++c) {
-        const bool hot = hovered && hovered->second == c;
-        if (c % every != 0) continue;
-        const std::string text = fitted(font, h.column_labels[static_cast<std::size_t>(c)], most);
-        const float width = compat::text_size(font, text).x;
-        const float x = l.origin.x + (static_cast<float>(c) + 0.5F) * l.cell.x - width * 0.5F;
-        if (x < l.cells.low.x - ui.px(8) || x + width > area.high.x + ui.px(4)) continue;
-        draw_text(ui, font, {x, l.column_labels_y}, color(hot), text);
-    }
     const Index every_row = label_step(line / l.cell.y);
     const float room = l.cells.low.x - area.low.x - ui.px(6);
     for (Index r = seen.row; r < seen.row + seen.rows; ++r) {
@@ -315,7 +339,8 @@ void draw_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const C
         const std::string text = fitted(font, h.row_labels[static_cast<std::size_t>(r)], room);
         const float y = l.origin.y + (static_cast<float>(r) + 0.5F) * l.cell.y - line * 0.5F;
         if (y < l.cells.low.y - line * 0.5F || y + line > l.cells.high.y + line * 0.5F) continue;
-        draw_text(ui, font, {l.cells.low.x - ui.px(5) - compat::text_size(font, text).x, y}, color(hovered && hovered->first == r), text);
+        const ImU32 color = hovered && hovered->first == r ? ui.theme.text : ui.theme.muted;
+        draw_text(ui, font, {l.cells.low.x - ui.px(5) - compat::text_size(font, text).x, y}, color, text);
     }
 }
 
@@ -431,7 +456,8 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     const CellRect seen = seen_cells(l, d.heatmap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
-    draw_labels(ui, d, l, seen, area, gesture.hovered);
+    draw_column_labels(ui, d, l, seen, area, gesture.hovered);
+    draw_row_labels(ui, d, l, seen, area, gesture.hovered);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);

@@ -73,9 +73,9 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
     return pieces;
 }
 
-const DrawnText* find_text(const std::vector<DrawnText>& pieces, std::string_view part) {
+std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part) {
     const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const DrawnText& piece) { return piece.text.find(part) != std::string::npos; });
-    return found == pieces.end() ? nullptr : &*found;
+    return found == pieces.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace decoderscope::testing

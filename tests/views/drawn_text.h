@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,7 @@ struct DrawnText {
 // So a test sees what a person would, whatever drew it.
 [[nodiscard]] std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas);
 
-// The first piece that contains `part` (without spaces); nullptr where none does.
-[[nodiscard]] const DrawnText* find_text(const std::vector<DrawnText>& pieces, std::string_view part);
+// The first piece that contains `part` (without spaces), as a value: what is seen is another list after each frame.
+[[nodiscard]] std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part);
 
 }  // namespace decoderscope::testing

@@ -51,8 +51,8 @@ void Driver::settle() {
 }
 
 bool Driver::click_text(std::string_view part, Button button) {
-    const DrawnText* piece = find_text(seen_, part);
-    if (piece == nullptr) return false;
+    const auto piece = find_text(seen_, part);
+    if (!piece) return false;
     const ImVec2 at = piece->middle_of(part);
     hands.click(at.x, at.y, button);
     settle();

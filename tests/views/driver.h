@@ -40,7 +40,7 @@ public:
 
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
-    [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part) != nullptr; }
+    [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
 

@@ -92,12 +92,11 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     d.session.apply(command::GoFirst{});
     d.forget();
     const TensorDifference& top = comparison.tensors[worst_first(comparison).front()];
-    const DrawnText* row = nullptr;
+    std::optional<DrawnText> row;
     d.settle();
     for (const DrawnText& piece : d.seen())
-        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && row == nullptr)
-            row = &piece;
-    REQUIRE(row != nullptr);
+        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && !row) row = piece;
+    REQUIRE(row);
     d.hands.click(row->middle().x, row->middle().y);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
@@ -185,14 +184,14 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
     switch_head_off(d, "blocks.0.attn", 1);
     d.session.apply(command::GoTo{"blocks.0.attn.z"});
     d.settle();
-    const DrawnText* head = find_text(d.seen(), "head0");
-    REQUIRE(head != nullptr);
+    const auto head = find_text(d.seen(), "head0");
+    REQUIRE(head);
     d.hands.click(head->high.x + 20, head->middle().y);
     d.settle();
     REQUIRE(d.last<command::ChooseHead>());
     CHECK(d.session.cursor().place.head == 1);
     CHECK(d.sees("32of32over"));
-    const DrawnText* title = find_text(d.seen(), "32of32over");
+    const auto title = find_text(d.seen(), "32of32over");
     d.hands.push(MouseMove{title->low.x, title->low.y + 90});
     for (int i = 0; i < 5; ++i) d.hands.push(Wheel{0, 1});
     d.settle();

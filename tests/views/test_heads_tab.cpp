@@ -114,8 +114,8 @@ TEST_CASE("heads are sorted by the measure over the whole grid") {
 
 TEST_CASE("the threshold slides, and turns round") {
     HeadsDriver d;
-    const DrawnText* text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
-    REQUIRE(text != nullptr);
+    const auto text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
+    REQUIRE(text);
     d.click({text->low.x - 8 - 44, text->middle().y});
     CHECK(d.state.heads.threshold == Approx(0.5F).margin(0.02));
     CHECK(d.commands.empty());
@@ -217,8 +217,8 @@ TEST_CASE("the slider scales a head; one drag is one change") {
 TEST_CASE("pointing at a token shows its weights alone, and a click keeps them") {
     HeadsDriver d;
     d.click(d.picture(0));
-    const DrawnText* query = find_text(d.seen(), "query");  // of the pattern's axes
-    REQUIRE(query != nullptr);
+    const auto query = find_text(d.seen(), "query");  // of the pattern's axes
+    REQUIRE(query);
     const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
     // The queries stand in the left column of the lines; the third is the one under the second.
     std::vector<DrawnText> tokens;

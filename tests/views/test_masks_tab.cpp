@@ -20,8 +20,8 @@ void open_tab(Driver& d) {
 
 // The middle of a cell of a picture, from where its labels were written: the title's first row and column of labels.
 ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key) {
-    const DrawnText* name = find_text(d.seen(), title);
-    REQUIRE(name != nullptr);
+    const auto name = find_text(d.seen(), title);
+    REQUIRE(name);
     const auto& heatmap = d.state.masks.shown.parts.combined;
     std::vector<ImVec2> columns, rows;
     for (const DrawnText& piece : d.seen()) {
@@ -155,8 +155,8 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
     CHECK(d.last<command::PaintMasks>()->stroke.keep == true);
     CHECK(d.sees("3of3earlierpositionsmoved"));
     // The first position of the strip: nothing stands before it.
-    const DrawnText* heading = find_text(d.seen(), "leaktest");
-    REQUIRE(heading != nullptr);
+    const auto heading = find_text(d.seen(), "leaktest");
+    REQUIRE(heading);
     click(d, {heading->low.x + 10, heading->low.y + 36});
     CHECK(d.state.masks.leak_position == 0);
     CHECK(d.sees("nothingstandsbeforeit"));
@@ -165,8 +165,8 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
 TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {
     Driver d;
     open_tab(d);
-    const DrawnText* heading = find_text(d.seen(), "paddingbybatchrow");
-    REQUIRE(heading != nullptr);
+    const auto heading = find_text(d.seen(), "paddingbybatchrow");
+    REQUIRE(heading);
     // Row 0 is full: from its right end to the middle of its four positions.
     const float y = heading->low.y + 30, left = heading->low.x + 20, right = 913;
     d.hands.drag(right - 1, y, (left + right) * 0.5F, y);

@@ -146,10 +146,10 @@ TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
 TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
     Driver d;
     open_tab(d);
-    const DrawnText* title = find_text(d.seen(), "Residualstream");
+    auto title = find_text(d.seen(), "Residualstream");
     for (const DrawnText& piece : d.seen())
-        if (piece.text == "Residualstream" && piece.low.x > 232) title = &piece;
-    REQUIRE(title != nullptr);
+        if (piece.text == "Residualstream" && piece.low.x > 232) title = piece;
+    REQUIRE(title);
     const ImVec2 at = {title->low.x + 100, title->high.y + 60};
     d.hands.push(MouseMove{at.x, at.y});
     d.settle();
@@ -167,8 +167,8 @@ TEST_CASE("the same step stands there three times, and its cells are explained")
     open_tab(d);
     REQUIRE(d.click_text("Samestep"));
     CHECK(d.sees("Theydifferby"));
-    const DrawnText* difference = find_text(d.seen(), "Pre-Norm−Post-Norm");
-    REQUIRE(difference != nullptr);
+    const auto difference = find_text(d.seen(), "Pre-Norm−Post-Norm");
+    REQUIRE(difference);
     d.hands.click(difference->low.x + 30, difference->high.y + 50);
     d.settle();
     REQUIRE(d.last<command::SelectCell>());
@@ -190,10 +190,11 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     REQUIRE(click_on_stage(d, "ln2"));
     CHECK(d.last<command::GoTo>()->step == "blocks.0.ln2.normalized");
     CHECK(d.sees("ln2(resid_mid)"));
-    const DrawnText* row = nullptr;
+    // A copy: what is seen is another list after each frame.
+    std::optional<DrawnText> row;
     for (const DrawnText& piece : d.seen())
-        if (piece.text.starts_with("row") && piece.low.x > 500) row = &piece;
-    REQUIRE(row != nullptr);
+        if (piece.text.starts_with("row") && piece.low.x > 500) row = piece;
+    REQUIRE(row);
     for (float x = row->high.x; x < row->high.x + 80 && d.state.norms.row == 0; x += 8) {
         d.hands.click(x, row->middle().y);
         d.settle();
@@ -212,8 +213,8 @@ TEST_CASE("a click on a bar leads to that number") {
     Driver d;
     open_tab(d);
     REQUIRE(d.click_text("Onerow"));
-    const DrawnText* header = find_text(d.seen(), "ln1(resid_pre)");
-    REQUIRE(header != nullptr);
+    const auto header = find_text(d.seen(), "ln1(resid_pre)");
+    REQUIRE(header);
     d.hands.click(header->low.x + 20, header->high.y + 30);
     d.settle();
     REQUIRE(d.last<command::Follow>());

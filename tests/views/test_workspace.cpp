@@ -22,8 +22,8 @@ std::string written(const Driver& d, const std::string& tensor, const Cell& cell
 // The middle of a cell of the result, from where the stage wrote its number.
 ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
     const std::string number = written(d, d.session.cursor().step, cell);
-    const DrawnText* place = find_text(d.seen(), number);
-    REQUIRE(place != nullptr);
+    const auto place = find_text(d.seen(), number);
+    REQUIRE(place);
     return place->middle();
 }
 
@@ -150,8 +150,8 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     d.settle();
     REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) == true);
     // The heading shows the same number; the field is the lower one.
-    const DrawnText* label = find_text(d.seen(), "typeover");
-    REQUIRE(label != nullptr);
+    const auto label = find_text(d.seen(), "typeover");
+    REQUIRE(label);
     d.hands.click(label->high.x + 40, label->middle().y);
     d.settle();
     d.hands.tap(Key::a, with_ctrl);
@@ -182,8 +182,8 @@ TEST_CASE("the toolbar flips the norm, undoes and offers the models") {
 
 TEST_CASE("heads are chosen and switched off by their chips") {
     Driver d;
-    const DrawnText* head = find_text(d.seen(), "head");
-    REQUIRE(head != nullptr);
+    const auto head = find_text(d.seen(), "head");
+    REQUIRE(head);
     // The chips follow the word; the third is head 2. Its dot lies left of its number.
     std::vector<DrawnText> row;
     for (const DrawnText& piece : d.seen())
