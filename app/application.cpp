@@ -66,12 +66,11 @@ void Application::dropped(std::span<const std::string> paths) {
 }
 
 std::string Application::title() const {
-    return std::filesystem::path(session_.scenario().model->name).filename().string() + " · " + session_.cursor().step + " · Decoderscope";
+    return std::filesystem::path(session_.scenario().model->name).filename().string() + " · " + session_.cursor().step +
+           " · Decoderscope";
 }
 
-double Application::next_wake() const {
-    return state_.playing ? 0.05 : std::numeric_limits<double>::infinity();
-}
+double Application::next_wake() const { return state_.playing ? 0.05 : std::numeric_limits<double>::infinity(); }
 
 // ---- the tour
 
@@ -84,8 +83,10 @@ std::string picture(OffscreenWindow& window, Application& application, const std
     window.settle(application);
     std::vector<Rgba> pixels;
     for (const std::uint32_t p : window.pixels())
-        pixels.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(p >> 8), static_cast<std::uint8_t>(p >> 16), 255});
-    write_whole(path.string(), [&](std::ostream& out) { write_png_pixels(out, window.size().width, window.size().height, pixels); });
+        pixels.push_back(
+            {static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(p >> 8), static_cast<std::uint8_t>(p >> 16), 255});
+    write_whole(path.string(),
+                [&](std::ostream& out) { write_png_pixels(out, window.size().width, window.size().height, pixels); });
     return path.string();
 }
 
@@ -110,8 +111,10 @@ std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder)
     std::vector<std::string> files;
     for (const Stop& stop : stops) {
         Session& session = application.session();
-        if (stop.step.empty()) session.apply(command::GoLast{});
-        else session.apply(command::GoTo{stop.step});
+        if (stop.step.empty())
+            session.apply(command::GoLast{});
+        else
+            session.apply(command::GoTo{stop.step});
         const Step& step = session.step();
         if (stop.explain) session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
         files.push_back(picture(window, application, std::filesystem::path(folder) / stop.file));

@@ -36,7 +36,8 @@ constexpr const char* kModelHelp = "a bundled model's name, or a folder with con
 void add_run_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
     auto* text = command.add_option("--text", options.text, "text instead of a file, for a model with a vocabulary");
-    auto* tokens = command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
+    auto* tokens =
+        command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
     command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
     inputs->excludes(text)->excludes(tokens);
     text->excludes(tokens);
@@ -83,7 +84,8 @@ std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const Ru
     return naming(options.edits, [&] { return plan_of(scenario); });
 }
 
-std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options, std::vector<std::string> asked = {}) {
+std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
+                                  std::vector<std::string> asked = {}) {
     return execute(plan_naming_files(scenario, options), {.asked = asked});
 }
 
@@ -138,8 +140,8 @@ void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) 
     static_cast<void>(plan_naming_files(scenario, options));
     const BenchResult result = bench_forward(scenario, repeat);
     if (!json) {
-        out << options.model << ": " << result.forward_ms << " ms, median of " << result.runs << " recorded forward passes; "
-            << result.recorded_bytes << " bytes recorded\n";
+        out << options.model << ": " << result.forward_ms << " ms, median of " << result.runs
+            << " recorded forward passes; " << result.recorded_bytes << " bytes recorded\n";
         return;
     }
     out << "{\"forward_ms\": " << result.forward_ms << ", \"runs\": " << result.runs
@@ -152,8 +154,10 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
     std::vector<std::string> asked;  // what is made only when asked for is compared where the file has it
     for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
     const Scenario scenario = scenario_of(options);
-    const Comparison comparison = compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
-    out << difference_table(comparison, "the run", "the file") << measured_text(comparison) << '\n' << verdict_of(comparison) << '\n';
+    const Comparison comparison =
+        compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
+    out << difference_table(comparison, "the run", "the file") << measured_text(comparison) << '\n'
+        << verdict_of(comparison) << '\n';
     if (!comparison.differs()) return;
     const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
     throw Error(path + ": " + verdict_of(comparison) + first);
@@ -180,11 +184,13 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     std::string trace_path;
     std::vector<std::string> asked;
-    CLI::App* tracing = app.add_subcommand("trace", "Run a model and write every recorded tensor to one safetensors file");
+    CLI::App* tracing =
+        app.add_subcommand("trace", "Run a model and write every recorded tensor to one safetensors file");
     tracing->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*tracing, run);
     tracing->add_option("--out", trace_path, "the safetensors file to write")->required();
-    tracing->add_option("--ask", asked, "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
+    tracing
+        ->add_option("--ask", asked, "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
     tracing->callback([&] { work = [&] { trace(run, trace_path, asked); }; });
@@ -197,7 +203,8 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     exporting->add_option("--out", wanted.path, "the file to write; its ending is the format")
         ->required()
         ->check([](const std::string& path) {
-            return is_export_path(path) ? std::string() : path + ": expected an ending of .png, .svg, .csv, .npy or .json";
+            return is_export_path(path) ? std::string()
+                                        : path + ": expected an ending of .png, .svg, .csv, .npy or .json";
         });
     exporting->add_option("--batch", wanted.batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
     exporting->add_option("--head", wanted.head, "which head (0)")->check(CLI::NonNegativeNumber);
@@ -205,11 +212,14 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     std::string against;
     double tolerance = 1e-5;
-    CLI::App* diffing = app.add_subcommand("diff", "Compare a run with a trace, tensor by tensor, worst first; status 1 where they differ");
+    CLI::App* diffing = app.add_subcommand(
+        "diff", "Compare a run with a trace, tensor by tensor, worst first; status 1 where they differ");
     diffing->add_option("MODEL", run.model, kModelHelp)->required();
     add_run_options(*diffing, run);
-    diffing->add_option("--against", against, "safetensors file with tensors by the names that trace writes")->required();
-    diffing->add_option("--tolerance", tolerance, "the largest difference that counts as none (1e-5)")->check(CLI::NonNegativeNumber);
+    diffing->add_option("--against", against, "safetensors file with tensors by the names that trace writes")
+        ->required();
+    diffing->add_option("--tolerance", tolerance, "the largest difference that counts as none (1e-5)")
+        ->check(CLI::NonNegativeNumber);
     diffing->callback([&] { work = [&] { diff(run, against, tolerance, out); }; });
 
     int repeat = 10;

@@ -18,11 +18,11 @@ struct WindowRequest {
 // What a command line came to.
 struct CliResult {
     std::optional<WindowRequest> window;  // what is left to do: to open it
-    int status = 0;  // 0 done, 1 the work failed, 2 the command line was wrong
+    int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
 };
 
-// Runs a command of the contract: models, trace, export, diff, bench, or --help. `arguments` are those behind the program's
-// name. Writes answers to `out` and one line about what failed to `err`.
+// Runs a command of the contract: models, trace, export, diff, bench, or --help. `arguments` are those behind the
+// program's name. Writes answers to `out` and one line about what failed to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace decoderscope

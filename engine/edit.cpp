@@ -22,14 +22,15 @@ using OrderedJson = nlohmann::ordered_json;  // keys as they are written
 // A tensor of an attention: "blocks.0.attn" and ".mask".
 const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
     const Ref step = plan.find(attention + tensor);
-    if (step == nullptr) throw Error(attention + ": this model has no such attention, expected one such as blocks.0.attn");
+    if (step == nullptr)
+        throw Error(attention + ": this model has no such attention, expected one such as blocks.0.attn");
     return *step;
 }
 
 void check_index(const std::optional<Index>& index, const Axis& axis, const std::string& tensor) {
     if (index && (*index < 0 || *index >= axis.size))
-        throw Error(tensor + ": " + std::string(axis.name) + " " + std::to_string(*index) + " is out of range, expected 0 to " +
-                    std::to_string(axis.size - 1));
+        throw Error(tensor + ": " + std::string(axis.name) + " " + std::to_string(*index) +
+                    " is out of range, expected 0 to " + std::to_string(axis.size - 1));
 }
 
 void patch_step(Plan& plan, const Step& step, Patch patch) {
@@ -45,18 +46,21 @@ struct Applier {
 
     void operator()(const MaskEdit& edit) const {
         const Step& mask = step_of(plan, edit.attention, ".mask");
-        patch_step(plan, mask, {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
+        patch_step(plan, mask,
+                   {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
     }
 
     void operator()(const ScaleHead& edit) const {
         const Step& z = step_of(plan, edit.attention, ".z");
-        patch_step(plan, z, {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
+        patch_step(plan, z,
+                   {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
     }
 
     void operator()(const SetCell& edit) const {
         const Ref step = plan.find(edit.tensor);
         if (step == nullptr)
-            throw Error(edit.tensor + ": this run has no such tensor, expected a name of its trace, a weight or an input");
+            throw Error(edit.tensor +
+                        ": this run has no such tensor, expected a name of its trace, a weight or an input");
         patch_step(plan, *step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
     }
 };

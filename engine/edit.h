@@ -36,7 +36,8 @@ struct SetCell {
 
 using Edit = std::variant<MaskEdit, ScaleHead, SetCell>;
 
-// Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was expected.
+// Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was
+// expected.
 void apply_edits(Plan& plan, const std::vector<Edit>& edits);
 
 // The JSON list of the contract. Throws Error naming what is wrong in which edit.

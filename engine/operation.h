@@ -34,8 +34,9 @@ struct About {
 // What every operation knows: its output's axes, its output, and how one cell of it came to be. All three stand side by
 // side in one file of engine/ops/. The fourth, the gradient, will stand there too.
 template <class T>
-concept IsOperation = std::equality_comparable<T> && requires(const T& op, const OperandAxes& operand_axes, const Axes& axes,
-                                                             const Operands& in, const Tensor& out, const Cell& cell) {
+concept IsOperation = std::equality_comparable<T> &&
+    requires(const T& op, const OperandAxes& operand_axes, const Axes& axes, const Operands& in, const Tensor& out,
+             const Cell& cell) {
     { op.about() } -> std::same_as<About>;
     { op.axes(operand_axes) } -> std::same_as<Axes>;
     { op.compute(in, axes) } -> std::same_as<Tensor>;
@@ -46,7 +47,8 @@ concept IsOperation = std::equality_comparable<T> && requires(const T& op, const
 class Operation {
 public:
     template <IsOperation T>
-    Operation(T operation) : self_(std::make_shared<Model<T>>(std::move(operation))) {}  // NOLINT: made from any operation
+    Operation(T operation)
+        : self_(std::make_shared<Model<T>>(std::move(operation))) {}  // NOLINT: made from any operation
 
     [[nodiscard]] About about() const { return self_->about(); }
     [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }
@@ -77,7 +79,9 @@ private:
         explicit Model(T op) : operation(std::move(op)) {}
         [[nodiscard]] About about() const override { return operation.about(); }
         [[nodiscard]] Axes axes(const OperandAxes& operands) const override { return operation.axes(operands); }
-        [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override { return operation.compute(in, axes); }
+        [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
+            return operation.compute(in, axes);
+        }
         [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const override {
             return operation.explain(in, out, cell);
         }

@@ -25,7 +25,8 @@ bool Patch::touches(std::span<const Index> cell) const {
 }
 
 void Patch::apply(Tensor& tensor) const {
-    // Axis by axis from the last: the offsets of the matching cells, so that a "*" costs no more than the cells it names.
+    // Axis by axis from the last: the offsets of the matching cells, so that a "*" costs no more than the cells it
+    // names.
     std::vector<Index> offsets = {0};
     for (std::size_t axis = 0; axis < where.size(); ++axis) {
         const Index size = tensor.dim(axis);
@@ -57,8 +58,7 @@ Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
     Step step{.name = name, .role = Role::parameter, .operation = Source{}, .axes = axes, .meaning = meaning_};
     if (weights_ != nullptr) {
         const auto found = weights_->find(name);
-        if (found == weights_->end())
-            throw Error(name + ": missing; expected a tensor of shape " + shape_text(axes));
+        if (found == weights_->end()) throw Error(name + ": missing; expected a tensor of shape " + shape_text(axes));
         if (!same_shape(found->second.axes(), axes))
             throw Error(name + ": shape " + shape_text(found->second.axes()) + ", expected " + shape_text(axes));
         step.source = found->second.with_axes(std::move(axes));
@@ -96,8 +96,8 @@ Ref Plan::input(const std::string& name, const Tensor& values) {
                 .source = values});
 }
 
-Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref> operands, std::optional<Meaning> meaning,
-               Role role) {
+Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref> operands,
+               std::optional<Meaning> meaning, Role role) {
     Step step{.name = std::move(name),
               .role = role,
               .operation = std::move(operation),

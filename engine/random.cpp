@@ -25,7 +25,8 @@ constexpr double unit(std::uint64_t bits) { return static_cast<double>(bits >> 1
 
 }  // namespace
 
-RandomStream::RandomStream(std::uint64_t seed, std::string_view stream) : key_(mix(mix(seed + kGolden) ^ hash(stream))) {}
+RandomStream::RandomStream(std::uint64_t seed, std::string_view stream)
+    : key_(mix(mix(seed + kGolden) ^ hash(stream))) {}
 
 std::uint64_t RandomStream::bits(std::uint64_t index) const { return mix(key_ + (index + 1) * kGolden); }
 
@@ -44,7 +45,8 @@ double RandomStream::normal(std::uint64_t index) const {
 }
 
 double portable_log(double x) {
-    // x = m·2^e with m in [√½, √2), and ln m = 2·atanh(z) with z = (m − 1)/(m + 1): |z| < 0.172, so the series is short.
+    // x = m·2^e with m in [√½, √2), and ln m = 2·atanh(z) with z = (m − 1)/(m + 1): |z| < 0.172, so the series is
+    // short.
     int e = 0;
     double m = std::frexp(x, &e);
     if (m < 0.70710678118654752) {

@@ -6,8 +6,8 @@
 namespace decoderscope {
 
 // Random numbers that are the same on every machine and compiler (the standard library's distributions are not), and
-// that need no order: the number at (seed, stream, index) is a hash of the three, so a tensor's values depend on its own
-// name alone and stay when others come or go. tests/reference/ computes the same numbers in Python.
+// that need no order: the number at (seed, stream, index) is a hash of the three, so a tensor's values depend on its
+// own name alone and stay when others come or go. tests/reference/ computes the same numbers in Python.
 class RandomStream {
 public:
     // `stream` is a name, usually a tensor's.

@@ -25,8 +25,9 @@ void explain_patches(const Step& step, const Cell& cell, Explanation& explanatio
             explanation.lines.push_back(line("set by hand", {term({constant_factor(by_hand, "edit")})}));
         } else {
             const double before = explanation.lines.back().value;
-            explanation.lines.push_back(line("scaled by hand", {term({constant_factor(before, explanation.lines.back().name),
-                                                                      constant_factor(by_hand, "edit")})}));
+            explanation.lines.push_back(line(
+                "scaled by hand",
+                {term({constant_factor(before, explanation.lines.back().name), constant_factor(by_hand, "edit")})}));
         }
     }
 }
@@ -51,7 +52,8 @@ struct Executor {
         const Run& previous = *options.previous;
         const Ref before = previous.plan().find(step.name);
         if (before == nullptr || before->patches != step.patches || before->axes != step.axes) return kNone;
-        if (step.is_source()) return before->source.shares_values_with(step.source) ? previous.value(before->id) : kNone;
+        if (step.is_source())
+            return before->source.shares_values_with(step.source) ? previous.value(before->id) : kNone;
         if (!(before->operation == step.operation) || before->operands.size() != step.operands.size()) return kNone;
         for (std::size_t i = 0; i < step.operands.size(); ++i)
             if (!same_as_before(step.operands[i], before->operands[i])) return kNone;
@@ -67,7 +69,8 @@ struct Executor {
 
     [[nodiscard]] Tensor compute(const Step& step) const {
         try {
-            Tensor tensor = step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
+            Tensor tensor =
+                step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
             if (patched_by_hand(step)) apply_patches(step, tensor);
             return tensor;
         } catch (const Error& error) {
@@ -110,7 +113,8 @@ std::size_t Run::recorded_bytes() const {
     std::size_t bytes = 0;
     for (const Step& step : plan_->steps()) {
         const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
-        if (recorded && !values_[step.id].empty()) bytes += static_cast<std::size_t>(values_[step.id].size()) * sizeof(float);
+        if (recorded && !values_[step.id].empty())
+            bytes += static_cast<std::size_t>(values_[step.id].size()) * sizeof(float);
     }
     return bytes;
 }

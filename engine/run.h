@@ -9,8 +9,8 @@
 
 namespace decoderscope {
 
-// A computed plan: every tensor of one forward pass. An immutable snapshot; tensors that nothing changed are shared with
-// the run before it.
+// A computed plan: every tensor of one forward pass. An immutable snapshot; tensors that nothing changed are shared
+// with the run before it.
 class Run {
 public:
     // Nothing computed yet.
@@ -40,9 +40,9 @@ private:
 };
 
 struct ExecuteOptions {
-    const Run* previous = nullptr;         // whose tensors are taken over where nothing that they depend on changed
-    std::span<const std::string> asked;    // on-demand steps to compute, by name; "*" for all
-    std::stop_token stop;                  // looked at between steps
+    const Run* previous = nullptr;             // whose tensors are taken over where nothing that they depend on changed
+    std::span<const std::string> asked;        // on-demand steps to compute, by name; "*" for all
+    std::stop_token stop;                      // looked at between steps
     std::atomic<std::size_t>* done = nullptr;  // counts the steps behind us, for a progress bar
 };
 

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 std::shared_ptr<float> allocate(Index size) {
-    const std::size_t bytes = (static_cast<std::size_t>(size) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+    const std::size_t bytes =
+        (static_cast<std::size_t>(size) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
     void* memory = std::aligned_alloc(kAlignment, std::max(bytes, kAlignment));
     if (memory == nullptr) throw std::bad_alloc();
     return {static_cast<float*>(memory), [](float* values) { std::free(values); }};
@@ -70,7 +71,8 @@ Index Tensor::offset(std::span<const Index> cell) const {
 
 Cell Tensor::cell(Index offset) const {
     Cell cell(axes_.size());
-    for (std::size_t axis = axes_.size(); axis-- > 0; offset /= axes_[axis].size) cell[axis] = offset % axes_[axis].size;
+    for (std::size_t axis = axes_.size(); axis-- > 0; offset /= axes_[axis].size)
+        cell[axis] = offset % axes_[axis].size;
     return cell;
 }
 

@@ -145,9 +145,8 @@ namespace decoderscope {
 
 using Command =
     std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
-                 command::SoloHead,
-                 command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
-                 command::PaintMasks, command::ResetMask, command::SetKeptLength,
+                 command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
+                 command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
                  command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
                  command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::Tell>;

@@ -29,24 +29,26 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-// One picture of numbers: two axes of a tensor at a chosen place on the others, with everything that a view or an export
-// writes beside it. A plain value.
+// One picture of numbers: two axes of a tensor at a chosen place on the others, with everything that a view or an
+// export writes beside it. A plain value.
 struct Heatmap {
-    std::string title;                      // "blocks.0.attn.pattern"
-    std::string subtitle;                   // "batch 0, head 1"
-    std::string row_axis, column_axis;      // "query", "key"
+    std::string title;                  // "blocks.0.attn.pattern"
+    std::string subtitle;               // "batch 0, head 1"
+    std::string row_axis, column_axis;  // "query", "key"
     Index rows = 0, columns = 0;
     std::vector<std::string> row_labels, column_labels;  // as many as rows and columns: tokens, or indices
-    std::vector<float> values;              // [row, column]
-    std::vector<std::uint8_t> hidden;       // [row, column], of hidden_by; empty where no mask applies
+    std::vector<float> values;                           // [row, column]
+    std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty where no mask applies
     Scale scale = Scale::diverging;
-    Range range;                            // what the colour map spans; finite, low < high
+    Range range;  // what the colour map spans; finite, low < high
 
-    [[nodiscard]] float at(Index row, Index column) const { return values[static_cast<std::size_t>(row * columns + column)]; }
+    [[nodiscard]] float at(Index row, Index column) const {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
 };
 
-// The range that the finite values span: [0, max] for a sequential scale (0 to 1 where it is empty), symmetric about zero
-// for a diverging one. Never empty.
+// The range that the finite values span: [0, max] for a sequential scale (0 to 1 where it is empty), symmetric about
+// zero for a diverging one. Never empty.
 [[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
 
 }  // namespace decoderscope

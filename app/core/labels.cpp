@@ -44,7 +44,8 @@ Index block_number(const Step& step) {
 
 std::string name_in_block(const Step& step, Index block) {
     if (block_number(step) < 0) return {};
-    return step.block.substr(0, step.block.rfind('.') + 1) + std::to_string(block) + step.name.substr(step.block.size());
+    return step.block.substr(0, step.block.rfind('.') + 1) + std::to_string(block) +
+           step.name.substr(step.block.size());
 }
 
 std::string cell_name(const std::string& tensor, const Cell& cell) {
@@ -59,7 +60,8 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const Tensor& tokens = sequence == Sequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
     // In [batch, pos] every row has tokens of its own.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
-    const bool named = sequence != Sequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size && batch < tokens.dim(0);
+    const bool named = sequence != Sequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
+                       batch < tokens.dim(0);
     std::vector<std::string> labels;
     for (Index i = 0; i < along.size; ++i) {
         const Cell token = {batch, i};

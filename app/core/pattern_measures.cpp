@@ -60,7 +60,12 @@ std::optional<double> weight_on(const Row& row, Index key) {
 using RowMeasures = std::array<std::optional<double>, kPatternMeasures.size()>;
 RowMeasures measured_row(const Row& row) {
     const double bits = entropy(row);
-    return {bits, spread(row, bits), largest(row), weight_on(row, row.query - 1), weight_on(row, 0), weight_on(row, row.query)};
+    return {bits,
+            spread(row, bits),
+            largest(row),
+            weight_on(row, row.query - 1),
+            weight_on(row, 0),
+            weight_on(row, row.query)};
 }
 
 // Adds up what there is of a measure.

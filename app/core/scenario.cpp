@@ -21,7 +21,8 @@ Scenario varied(Scenario scenario, const Variation& variation) {
     for (const auto& [key, value] : variation.overrides) scenario = with_override(std::move(scenario), key, value);
     if (variation.without_edits) scenario.edits.clear();
     scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
-    if (variation.layers) scenario = with_override(std::move(scenario), "num_layers", std::to_string(*variation.layers));
+    if (variation.layers)
+        scenario = with_override(std::move(scenario), "num_layers", std::to_string(*variation.layers));
     return scenario;
 }
 
@@ -33,8 +34,8 @@ Tensor FreshWeights::get(const Declared& parameter) {
     return made;
 }
 
-std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides, Index layers,
-                                         FreshWeights& fresh) {
+std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                         Index layers, FreshWeights& fresh) {
     Overrides deep = overrides;
     std::erase_if(deep, [](const auto& override) { return override.first == "num_layers"; });
     deep.emplace_back("num_layers", std::to_string(layers));
@@ -45,12 +46,13 @@ std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& mod
     return std::make_shared<const Model>(std::move(deeper));
 }
 
-std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides, float gain,
-                                               float shift) {
+std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                               float gain, float shift) {
     Model scaled = *model;
     for (const Declared& parameter : declared_parameters(model->config(overrides))) {
         const auto found = scaled.weights.find(parameter.name);
-        const bool is_gain = parameter.init.kind == Init::Kind::gain, is_shift = parameter.init.kind == Init::Kind::shift;
+        const bool is_gain = parameter.init.kind == Init::Kind::gain,
+                   is_shift = parameter.init.kind == Init::Kind::shift;
         if (found == scaled.weights.end() || (!is_gain && !is_shift)) continue;
         for (float& value : found->second.writable()) value *= is_gain ? gain : shift;
     }
@@ -60,7 +62,8 @@ std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model
 Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh) {
     if (variation.layers) scenario.model = with_layers(scenario.model, scenario.overrides, *variation.layers, fresh);
     if (variation.gain_factor != 1.0F || variation.shift_factor != 1.0F)
-        scenario.model = with_norms_scaled(scenario.model, scenario.overrides, variation.gain_factor, variation.shift_factor);
+        scenario.model =
+            with_norms_scaled(scenario.model, scenario.overrides, variation.gain_factor, variation.shift_factor);
     return scenario;
 }
 

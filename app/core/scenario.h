@@ -31,8 +31,8 @@ struct Scenario {
 // The scenario with one configuration key set; an override of the same key is replaced.
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
 
-// How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them, another
-// number of blocks, norms of another gain and shift.
+// How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them,
+// another number of blocks, norms of another gain and shift.
 struct Variation {
     Overrides overrides;
     bool without_edits = false;
@@ -48,8 +48,8 @@ struct Variation {
 // With the model's own weights still: others may take long to make, and with_weights_of() does that.
 [[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
 
-// The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept. Safe
-// to use from several threads.
+// The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept.
+// Safe to use from several threads.
 class FreshWeights {
 public:
     [[nodiscard]] Tensor get(const Declared& parameter);
@@ -60,12 +60,12 @@ private:
 };
 
 // The model with this many decoder blocks: fewer, or more with fresh weights.
-[[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                                       Index layers, FreshWeights& fresh);
+[[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model,
+                                                       const Overrides& overrides, Index layers, FreshWeights& fresh);
 
 // The model with the gains and shifts of all norms times a factor.
-[[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides,
-                                                             float gain, float shift);
+[[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model,
+                                                             const Overrides& overrides, float gain, float shift);
 
 // A scenario that varied() made, with the weights that the variation asks for.
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);

@@ -87,7 +87,8 @@ struct Session::Apply {
         });
         const Tensor& before = s.shown_.unedited->value(c.attention + ".mask");
         const Cell cell = {c.batch, c.head.value_or(0), c.query, c.key};
-        const bool as_before = c.head && !before.empty() && before.contains(cell) && (before.at(cell) != 0.0F) == c.keep;
+        const bool as_before =
+            c.head && !before.empty() && before.contains(cell) && (before.at(cell) != 0.0F) == c.keep;
         if (!plain || !as_before) next.edits.push_back(edit);
         s.change(std::move(next), c.continues);
     }
@@ -96,14 +97,16 @@ struct Session::Apply {
         if (c.stroke.cells.empty()) return;
         Scenario next = s.scenario_;
         const Tensor& unedited = s.shown_.unedited->value(c.stroke.attention + ".mask");
-        if (c.instead) next.edits = reset_masks(next.edits, c.stroke.attention, c.stroke.batch, c.stroke.head, unedited);
+        if (c.instead)
+            next.edits = reset_masks(next.edits, c.stroke.attention, c.stroke.batch, c.stroke.head, unedited);
         next.edits = paint_masks(std::move(next.edits), c.stroke, unedited);
         s.change(std::move(next), c.continues);
     }
 
     void operator()(const command::ResetMask& c) const {
         Scenario next = s.scenario_;
-        next.edits = reset_masks(next.edits, c.attention, c.batch, c.head, s.shown_.unedited->value(c.attention + ".mask"));
+        next.edits =
+            reset_masks(next.edits, c.attention, c.batch, c.head, s.shown_.unedited->value(c.attention + ".mask"));
         if (next.edits != s.scenario_.edits) s.change(std::move(next));
     }
 
@@ -122,8 +125,10 @@ struct Session::Apply {
     void operator()(const command::ScaleHeadTo& c) const {
         Scenario next = s.scenario_;
         const Edit edit = ScaleHead{c.attention, c.head, c.factor};
-        if (c.factor == 1.0F) remove_target(next.edits, edit);
-        else replace_edit(next.edits, edit);
+        if (c.factor == 1.0F)
+            remove_target(next.edits, edit);
+        else
+            replace_edit(next.edits, edit);
         s.change(std::move(next), c.continues);
     }
 
@@ -264,7 +269,8 @@ const Companion* Snapshot::companion(const std::string& name) const {
 Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
-Session::Session(Scenario scenario, std::function<void()> wake) : worker_(std::move(wake)), scenario_(std::move(scenario)) {
+Session::Session(Scenario scenario, std::function<void()> wake)
+    : worker_(std::move(wake)), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
     finish();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
@@ -323,7 +329,8 @@ void Session::restore(std::vector<Scenario>& from, std::vector<Scenario>& to) {
 
 void Session::start(std::shared_ptr<const Plan> plan) {
     Worker::Job job{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
-    if (!scenario_.edits.empty()) job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
+    if (!scenario_.edits.empty())
+        job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
     stale_ = true;
     computing_ = true;
     worker_.start(std::move(job));
@@ -360,8 +367,9 @@ void Session::take(const Worker::Result& result) {
         return;
     }
     take_companions(result);
-    shown_ = {scenario_, result.run, result.unedited ? result.unedited : result.run, companions_, shown_.version + 1,
-              shown_.pinned, shown_.trace_file};
+    shown_ = {scenario_,        result.run,         result.unedited ? result.unedited : result.run,
+              companions_,      shown_.version + 1, shown_.pinned,
+              shown_.trace_file};
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
 }

@@ -38,7 +38,7 @@ struct Snapshot {
     std::shared_ptr<const Run> run;
     std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
     std::map<std::string, Companion> companions;
-    std::uint64_t version = 0;  // another number for other numbers
+    std::uint64_t version = 0;                       // another number for other numbers
     std::shared_ptr<const ReferenceRun> pinned;      // the run that was kept; nullptr where none was
     std::shared_ptr<const ReferenceRun> trace_file;  // the file that is compared with; nullptr where none is
 
@@ -90,7 +90,8 @@ public:
 private:
     struct Apply;
 
-    // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't fit.
+    // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't
+    // fit.
     void change(Scenario next, bool merge = false);
     void restore(std::vector<Scenario>& from, std::vector<Scenario>& to);
     void start(std::shared_ptr<const Plan> plan);

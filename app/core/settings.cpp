@@ -36,7 +36,8 @@ std::string settings_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     const char* home = std::getenv("HOME");
     if (config != nullptr && *config != '\0') return (fs::path(config) / "decoderscope" / "settings.json").string();
-    if (home != nullptr && *home != '\0') return (fs::path(home) / ".config" / "decoderscope" / "settings.json").string();
+    if (home != nullptr && *home != '\0')
+        return (fs::path(home) / ".config" / "decoderscope" / "settings.json").string();
     return {};
 }
 

@@ -76,7 +76,8 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
         const Axis& axis = step.axes[i];
         if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
         // The first query head that reads this key/value head, unless the current one does.
-        if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i]) now.head = cell[i] * (query_heads / axis.size);
+        if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i])
+            now.head = cell[i] * (query_heads / axis.size);
     }
     return now;
 }
@@ -85,7 +86,8 @@ Scale scale_of(const Plan& plan, const Step& step) {
     if (step.role == Role::input)
         return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
     const Operation& op = step.operation;
-    if (op.as<Softmax>() || op.as<CombineMasks>() || op.as<DropoutMask>() || op.as<NormScale>()) return Scale::sequential;
+    if (op.as<Softmax>() || op.as<CombineMasks>() || op.as<DropoutMask>() || op.as<NormScale>())
+        return Scale::sequential;
     if (const auto* activation = op.as<Activate>(); activation && activation->kind == ActivationKind::relu)
         return Scale::sequential;
     if (op.as<Drop>()) return scale_of(plan, plan[step.operands[0]]);
@@ -121,12 +123,12 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
         for (Index column = 0; column < slice.columns(); ++column) {
             const Cell cell = slice.cell(row, column);
             const bool hidden = kept.at(cell) == 0.0F;
-            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted[causes.size()] != 0) : hidden_by::nothing);
+            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted[causes.size()] != 0)
+                                    : hidden_by::nothing);
         }
     }
     return causes;
 }
-
 
 Range range_of_step(const Run& run, const Step& step) {
     const Tensor& values = run.value(step.id);

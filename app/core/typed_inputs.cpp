@@ -19,7 +19,8 @@ float parse_id(std::string_view word, std::string_view what) {
     Index id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
-        throw Error(std::string(what) + ": \"" + std::string(word.substr(0, 40)) + "\", expected token ids such as \"1 2 3\"");
+        throw Error(std::string(what) + ": \"" + std::string(word.substr(0, 40)) +
+                    "\", expected token ids such as \"1 2 3\"");
     return static_cast<float>(id);
 }
 
@@ -111,7 +112,9 @@ Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text
                 length = piece.size();
             }
         }
-        if (length == 0) throw Error("--text: \"" + std::string(text.substr(at, 8)) + "\" is not in the vocabulary of " + model.name);
+        if (length == 0)
+            throw Error("--text: \"" + std::string(text.substr(at, 8)) + "\" is not in the vocabulary of " +
+                        model.name);
         rows.back().push_back(static_cast<float>(best));
         at += length;
     }

@@ -6,9 +6,9 @@
 
 namespace decoderscope {
 
-// Inputs that a person typed, in place of a file. Each takes the place of one tensor of `inputs`; masks that were made for
-// another length are dropped, and what belongs to the other sequence is kept, cut to as many batch rows where there are
-// more. Whether the result fits the model is checked when it is run.
+// Inputs that a person typed, in place of a file. Each takes the place of one tensor of `inputs`; masks that were made
+// for another length are dropped, and what belongs to the other sequence is kept, cut to as many batch rows where there
+// are more. Whether the result fits the model is checked when it is run.
 
 // Token ids: "1 2 3"; ';' or a line break ends a row of the batch. Shorter rows are padded with id 0, and masked so.
 // Throws Error naming the word that is no id.

@@ -90,7 +90,8 @@ Worker::Result Worker::compute_main(const Job& job, const std::stop_token& stop)
         Result result;
         if (job.unedited) result.unedited = execute(job.unedited->plan, options(job.unedited->previous.get()));
         // Where edits are few, most tensors are those of the unedited run.
-        result.run = execute(job.main.plan, options(job.main.previous ? job.main.previous.get() : result.unedited.get()));
+        result.run =
+            execute(job.main.plan, options(job.main.previous ? job.main.previous.get() : result.unedited.get()));
         return result;
     } catch (const Error& error) {
         return {.error = error.what()};
@@ -104,7 +105,8 @@ void Worker::compute_companions(const Job& job, const std::stop_token& stop, Res
         try {
             const Run* previous = task.previous ? task.previous.get() : result.run.get();
             std::shared_ptr<const Plan> plan = task.plan ? task.plan : task.make_plan();
-            result.companions[name] = execute(std::move(plan), {.previous = previous, .asked = job.asked, .stop = stop});
+            result.companions[name] =
+                execute(std::move(plan), {.previous = previous, .asked = job.asked, .stop = stop});
         } catch (const Error& error) {
             result.companion_errors[name] = error.what();
         } catch (const std::bad_alloc&) {

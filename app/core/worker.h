@@ -27,9 +27,9 @@ public:
     };
     struct Job {
         Task main;
-        std::optional<Task> unedited;             // the same without edits
-        std::map<std::string, Task> companions;   // what the labs look at beside it
-        std::vector<std::string> asked;           // on-demand tensors
+        std::optional<Task> unedited;            // the same without edits
+        std::map<std::string, Task> companions;  // what the labs look at beside it
+        std::vector<std::string> asked;          // on-demand tensors
     };
     // Comes twice where there are companions: first with what is looked at, then complete.
     struct Result {

@@ -13,14 +13,17 @@ bool always(const Session&) { return true; }
 
 // An action that is one command.
 Action command_action(std::string label, Key key, Mods mods, Command command, bool repeats = false) {
-    return {std::move(label), key, mods, repeats, true, always,
-            [command](const Session&, ViewState&, Commands& commands) { commands.push_back(command); }};
+    return {
+        std::move(label), key, mods, repeats, true, always, [command](const Session&, ViewState&, Commands& commands) {
+            commands.push_back(command);
+        }};
 }
 
 // An action that is the window's own.
 Action view_action(std::string label, Key key, Mods mods, std::function<void(ViewState&)> change) {
-    return {std::move(label), key, mods, false, true, always,
-            [change](const Session&, ViewState& state, Commands&) { change(state); }};
+    return {std::move(label), key, mods, false, true, always, [change](const Session&, ViewState& state, Commands&) {
+                change(state);
+            }};
 }
 
 void open_dialog(ViewState& state, Dialog dialog) {
@@ -30,7 +33,13 @@ void open_dialog(ViewState& state, Dialog dialog) {
 
 // Goes to a step of the block that we are in; the first block where we are in none.
 Action go_in_block(std::string label, Key key, Mods mods, std::string step) {
-    return {std::move(label), key, mods, false, true, always, [step](const Session& session, ViewState& state, Commands& commands) {
+    return {std::move(label),
+            key,
+            mods,
+            false,
+            true,
+            always,
+            [step](const Session& session, ViewState& state, Commands& commands) {
                 state.tab = Tab::step;
                 const std::string& block = session.step().block;
                 commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
@@ -70,7 +79,9 @@ void pin(const Session&, ViewState& state, Commands& commands) {
     commands.push_back(command::Pin{});
 }
 
-void scale_text(ViewState& state, float factor) { state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F); }
+void scale_text(ViewState& state, float factor) {
+    state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
+}
 
 std::vector<Action> make_actions() {
     std::vector<Action> list = {
@@ -99,7 +110,8 @@ std::vector<Action> make_actions() {
         {"Redo", Key::y, with_ctrl, true, true, [](const Session& s) { return s.can_redo(); },
          [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }},
         command_action("Clear all edits", Key::none, {}, command::ClearEdits{}),
-        view_action("Export this heatmap …", Key::e, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
+        view_action("Export this heatmap …", Key::e, with_ctrl,
+                    [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
         view_action("Open a model …", Key::o, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
         view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
         view_action("Settings …", Key::comma, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::settings); }),
@@ -119,31 +131,47 @@ std::vector<Action> make_actions() {
         Action choose = command_action("Head " + std::to_string(head), digit_key(digit), {}, command::ChooseHead{head});
         choose.listed = false;
         list.push_back(std::move(choose));
-        list.push_back({"Head " + std::to_string(head) + " off or on", digit_key(digit), with_shift, false, false, always,
-                        [head](const Session& session, ViewState&, Commands& commands) { switch_head(session, head, commands); }});
+        list.push_back(
+            {"Head " + std::to_string(head) + " off or on", digit_key(digit), with_shift, false, false, always,
+             [head](const Session& session, ViewState&, Commands& commands) { switch_head(session, head, commands); }});
     }
     return list;
 }
 
 std::string key_text(Key key) {
-    if (key >= Key::a && key <= Key::z) return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a))};
+    if (key >= Key::a && key <= Key::z)
+        return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a))};
     if (key >= Key::digit_0 && key <= Key::digit_9)
         return {static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(Key::digit_0))};
     switch (key) {
-        case Key::left: return "←";
-        case Key::right: return "→";
-        case Key::up: return "↑";
-        case Key::down: return "↓";
-        case Key::home: return "Home";
-        case Key::end: return "End";
-        case Key::space: return "Space";
-        case Key::escape: return "Esc";
-        case Key::backspace: return "Backspace";
-        case Key::equal: return "+";
-        case Key::minus: return "−";
-        case Key::comma: return ",";
-        case Key::f1: return "F1";
-        default: return "";
+        case Key::left:
+            return "←";
+        case Key::right:
+            return "→";
+        case Key::up:
+            return "↑";
+        case Key::down:
+            return "↓";
+        case Key::home:
+            return "Home";
+        case Key::end:
+            return "End";
+        case Key::space:
+            return "Space";
+        case Key::escape:
+            return "Esc";
+        case Key::backspace:
+            return "Backspace";
+        case Key::equal:
+            return "+";
+        case Key::minus:
+            return "−";
+        case Key::comma:
+            return ",";
+        case Key::f1:
+            return "F1";
+        default:
+            return "";
     }
 }
 

@@ -29,8 +29,8 @@ struct Action {
 // Runs the actions whose keys went down in this frame.
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands);
 
-// How well an action's label fits what was typed into the palette: its letters in order, best where words begin. Negative
-// where it doesn't.
+// How well an action's label fits what was typed into the palette: its letters in order, best where words begin.
+// Negative where it doesn't.
 [[nodiscard]] int fuzzy_score(std::string_view label, std::string_view typed);
 
 }  // namespace decoderscope

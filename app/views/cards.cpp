@@ -11,18 +11,20 @@ namespace decoderscope {
 
 namespace {
 
-void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice, const HeatmapGesture& gesture, Commands& commands) {
+void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice,
+           const HeatmapGesture& gesture, Commands& commands) {
     const std::string attention = attention_of(step);
     const bool all_heads = ImGui::GetIO().KeyShift;
     const auto ask = [&](Spot spot, bool continues) {
         const Cell cell = slice.cell(spot.first, spot.second);
-        commands.push_back(command::PaintMask{attention, cell[0], all_heads ? std::nullopt : std::optional(cell[1]), cell[2], cell[3],
-                                              state.paint_keeps, continues});
+        commands.push_back(command::PaintMask{attention, cell[0], all_heads ? std::nullopt : std::optional(cell[1]),
+                                              cell[2], cell[3], state.paint_keeps, continues});
     };
     const Spot now = *gesture.painted;
     if (gesture.paint_begins) {
         const Tensor& mask = session.shown().run->value(attention + ".mask");
-        state.paint_keeps = mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
+        state.paint_keeps =
+            mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
         ask(now, false);
     } else {
         for (const Spot& spot : cells_between(state.last_painted, now)) ask(spot, true);
@@ -30,7 +32,8 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
     state.last_painted = now;
 }
 
-void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice, Spot spot) {
+void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice,
+                  Spot spot) {
     if (!compat::begin_tooltip()) return;
     const Heatmap& h = shown.heatmap;
     const Cell cell = slice.cell(spot.first, spot.second);
@@ -46,10 +49,12 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
-    if (!h.hidden.empty() && h.hidden[offset] != 0) text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
+    if (!h.hidden.empty() && h.hidden[offset] != 0)
+        text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(step.name);
-        text_line(ui.fonts.caption, ui.theme.accent, "without edits " + short_number(static_cast<double>(before.at(cell))));
+        text_line(ui.fonts.caption, ui.theme.accent,
+                  "without edits " + short_number(static_cast<double>(before.at(cell))));
     }
     ImGui::EndTooltip();
 }
@@ -61,11 +66,12 @@ bool shows_mask(const Session& session, const Step& step) {
            session.shown().run->plan().find(attention_of(step) + ".mask") != nullptr;
 }
 
-void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card, const std::optional<CellRect>& lit,
-               Hovered& hovered, Commands& commands) {
+void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
+               const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands) {
     const Step& step = card.step;
     if (session.shown().run->value(step.id).empty()) {
-        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted, step.name + ": being computed …", card.area.width());
+        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted, step.name + ": being computed …",
+                  card.area.width());
         return;
     }
     const Place place = session.cursor().place;
@@ -90,8 +96,10 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
     }
     if (!gesture.clicked) return;
     const Cell cell = slice.cell(gesture.clicked->first, gesture.clicked->second);
-    if (card.is_result) commands.push_back(command::SelectCell{cell});
-    else commands.push_back(command::Follow{step.name, cell});
+    if (card.is_result)
+        commands.push_back(command::SelectCell{cell});
+    else
+        commands.push_back(command::Follow{step.name, cell});
 }
 
 }  // namespace decoderscope

@@ -21,8 +21,8 @@ using Hovered = std::optional<std::pair<std::string, Cell>>;
 
 // Draws a step's heatmap at the cursor's place, with tooltip, brush and selection, and turns gestures into commands.
 // `lit` are the cells to outline. `hovered` is set where the mouse is on a cell.
-void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card, const std::optional<CellRect>& lit,
-               Hovered& hovered, Commands& commands);
+void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
+               const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands);
 
 // Whether painting on this step's picture means painting a mask: queries against keys.
 [[nodiscard]] bool shows_mask(const Session& session, const Step& step);

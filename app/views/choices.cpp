@@ -37,12 +37,17 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     if (ImGui::InvisibleButton("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
     const bool on_number = ImGui::IsItemHovered();
     ImGui::PopID();
-    if (chosen || on_number) list.AddRectFilled(at, {at.x + width, at.y + height}, chosen ? ui.theme.accent_soft : ui.theme.raised, ui.px(4));
+    if (chosen || on_number)
+        list.AddRectFilled(at, {at.x + width, at.y + height}, chosen ? ui.theme.accent_soft : ui.theme.raised,
+                           ui.px(4));
     const ImVec2 middle = {at.x + ui.px(11), at.y + height * 0.5F};
     const ImU32 color = on_dot ? ui.theme.accent : color_of(Meaning::attention);
-    if (off) list.AddCircle(middle, ui.px(4.5F), color, 16, ui.px(1.5F));
-    else list.AddCircleFilled(middle, ui.px(5), color, 16);
-    draw_text(ui, ui.fonts.mono, {at.x + dot, at.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F}, off ? ui.theme.muted : ui.theme.text, number);
+    if (off)
+        list.AddCircle(middle, ui.px(4.5F), color, 16, ui.px(1.5F));
+    else
+        list.AddCircleFilled(middle, ui.px(5), color, 16);
+    draw_text(ui, ui.fonts.mono, {at.x + dot, at.y + (height - compat::font_size(ui.fonts.mono)) * 0.5F},
+              off ? ui.theme.muted : ui.theme.text, number);
 }
 
 Index blocks_in_stack(const Session& session, const Step& step) {
@@ -83,7 +88,9 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
     // On the Masks tab the left button always paints.
     if (state.tab != Tab::masks && shows_mask(session, step)) {
         ImGui::SameLine(0, ui.px(16));
-        if (toggle_button(ui, "Paint mask", state.painting, "Paint the mask with the left button (P). The right button always paints; Shift paints all heads."))
+        if (toggle_button(
+                ui, "Paint mask", state.painting,
+                "Paint the mask with the left button (P). The right button always paints; Shift paints all heads."))
             state.painting = !state.painting;
     }
     ImGui::EndGroup();

@@ -66,14 +66,17 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, "No action has these letters in this order.");
     const auto move = [&](std::ptrdiff_t by) {
         const auto count = static_cast<std::ptrdiff_t>(found.size());
-        if (count > 0) state.chosen_action = static_cast<std::size_t>((static_cast<std::ptrdiff_t>(state.chosen_action) + by + count) % count);
+        if (count > 0)
+            state.chosen_action =
+                static_cast<std::size_t>((static_cast<std::ptrdiff_t>(state.chosen_action) + by + count) % count);
     };
     if (pressed(Key::down, {}, true)) move(1);
     if (pressed(Key::up, {}, true)) move(-1);
     const Action* run = nullptr;
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Action& action = *found[i].second;
-        if (ImGui::Selectable((action.label + "##" + std::to_string(i)).c_str(), i == state.chosen_action)) run = &action;
+        if (ImGui::Selectable((action.label + "##" + std::to_string(i)).c_str(), i == state.chosen_action))
+            run = &action;
         const std::string chord = chord_text(action);
         ImGui::SameLine();
         ImGui::SetCursorPosX(ui.px(460) - compat::text_size(ui.fonts.mono_small, chord).x);
@@ -92,7 +95,8 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
 std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* button) {
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    const bool entered = ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool entered =
+        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     const bool clicked = ImGui::Button(button);
     ImGui::SameLine();
     if (ImGui::Button("Cancel") || pressed(Key::escape)) {
@@ -117,8 +121,9 @@ void export_dialog(const Ui& ui, const Session& session, ViewState& state, Comma
 void open_dialog(const Ui& ui, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, "");
     text_line(ui.fonts.heading, ui.theme.text, "Open a model");
-    paragraph(ui.fonts.caption, ui.theme.muted, "A folder with config.json and model.safetensors, or a bundled model's name. "
-                                                "A folder can be dropped on the window, too.");
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              "A folder with config.json and model.safetensors, or a bundled model's name. "
+              "A folder can be dropped on the window, too.");
     if (const auto path = path_field(ui, state, "Open")) commands.push_back(command::OpenModel{*path});
 }
 
@@ -134,7 +139,8 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         ImGui::SetCursorPosX(start + ui.px(120));
     };
     row("Theme");
-    if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0) state.settings.dark = clicked == 0;
+    if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0)
+        state.settings.dark = clicked == 0;
     row("Colour map");
     const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
@@ -142,11 +148,13 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     row("Text size");
     if (ImGui::Button("−")) state.settings.text_scale = std::max(0.6F, state.settings.text_scale / 1.1F);
     ImGui::SameLine();
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(static_cast<int>(std::lround(state.settings.text_scale * 100.0F))) + " %");
+    text_line(ui.fonts.mono, ui.theme.text,
+              std::to_string(static_cast<int>(std::lround(state.settings.text_scale * 100.0F))) + " %");
     ImGui::SameLine();
     if (ImGui::Button("+")) state.settings.text_scale = std::min(3.0F, state.settings.text_scale * 1.1F);
     ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.muted, "Kept from one start to the next. The monitor's own scale is followed.");
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              "Kept from one start to the next. The monitor's own scale is followed.");
     if (!state.dialog_opens && pressed(Key::escape)) close(state);
 }
 
@@ -164,12 +172,23 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
     if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove)) {
         switch (state.dialog) {
-            case Dialog::keys: keys_dialog(ui, state); break;
-            case Dialog::palette: palette_dialog(ui, session, state, commands); break;
-            case Dialog::export_file: export_dialog(ui, session, state, commands); break;
-            case Dialog::open_model: open_dialog(ui, state, commands); break;
-            case Dialog::settings: settings_dialog(ui, state); break;
-            case Dialog::none: break;
+            case Dialog::keys:
+                keys_dialog(ui, state);
+                break;
+            case Dialog::palette:
+                palette_dialog(ui, session, state, commands);
+                break;
+            case Dialog::export_file:
+                export_dialog(ui, session, state, commands);
+                break;
+            case Dialog::open_model:
+                open_dialog(ui, state, commands);
+                break;
+            case Dialog::settings:
+                settings_dialog(ui, state);
+                break;
+            case Dialog::none:
+                break;
         }
         ImGui::EndPopup();
     } else {

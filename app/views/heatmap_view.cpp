@@ -19,9 +19,9 @@ constexpr float kMostZoom = 400.0F;
 
 // Where everything of one heatmap lies on the screen.
 struct Layout {
-    Area cells;       // what is seen of the cells
-    ImVec2 cell;      // the size of one
-    ImVec2 origin;    // where cell (0, 0) starts; outside of `cells` once panned
+    Area cells;     // what is seen of the cells
+    ImVec2 cell;    // the size of one
+    ImVec2 origin;  // where cell (0, 0) starts; outside of `cells` once panned
     float column_labels_y = 0.0F;
     float legend_y = 0.0F;
 };
@@ -48,7 +48,9 @@ ImVec2 fitted_cell(const Ui& ui, const Heatmap& h, float width, float height) {
 float bar_length(const Ui& ui, float width) { return std::clamp(width * 0.25F, ui.px(40), ui.px(96)); }
 
 float bar_width(const Ui& ui, const Heatmap& h, float width) {
-    const auto text = [&](float value) { return compat::text_size(ui.fonts.mono_small, short_number(static_cast<double>(value))).x; };
+    const auto text = [&](float value) {
+        return compat::text_size(ui.fonts.mono_small, short_number(static_cast<double>(value))).x;
+    };
     return text(h.range.low) + ui.px(5) + bar_length(ui, width) + ui.px(5) + text(h.range.high);
 }
 
@@ -92,7 +94,8 @@ Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Leg
     if (legend != Legend::full)
         return {left, title, title + line + ui.px(2), legend == Legend::bar ? line + ui.px(6) : ui.px(2)};
     const std::vector<LegendEntry> entries = legend_entries(ui, h, width - left);
-    // Where masks apply there is room for one more kind than most have: the first painted cell must not move the others.
+    // Where masks apply there is room for one more kind than most have: the first painted cell must not move the
+    // others.
     const int least = h.hidden.empty() ? 1 : 3;
     const auto rows = static_cast<float>(entries.empty() ? least : std::max(least, entries.back().row + 1));
     return {left, title, title + line + ui.px(2), line * rows + ui.px(6)};
@@ -110,28 +113,36 @@ Layout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area)
     l.cell = {fit.x * view.zoom, fit.y * view.zoom};
     const float whole_w = l.cell.x * static_cast<float>(h.columns), whole_h = l.cell.y * static_cast<float>(h.rows);
     l.cells.high = {l.cells.low.x + std::min(width, whole_w), l.cells.low.y + std::min(height, whole_h)};
-    view.origin.x = std::clamp(view.origin.x, 0.0F, std::max(0.0F, static_cast<float>(h.columns) - l.cells.width() / l.cell.x));
-    view.origin.y = std::clamp(view.origin.y, 0.0F, std::max(0.0F, static_cast<float>(h.rows) - l.cells.height() / l.cell.y));
+    view.origin.x =
+        std::clamp(view.origin.x, 0.0F, std::max(0.0F, static_cast<float>(h.columns) - l.cells.width() / l.cell.x));
+    view.origin.y =
+        std::clamp(view.origin.y, 0.0F, std::max(0.0F, static_cast<float>(h.rows) - l.cells.height() / l.cell.y));
     l.origin = {l.cells.low.x - view.origin.x * l.cell.x, l.cells.low.y - view.origin.y * l.cell.y};
     l.legend_y = l.cells.high.y + ui.px(6);
     return l;
 }
 
 Area box_of(const Layout& l, const CellRect& cells) {
-    return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x, l.origin.y + static_cast<float>(cells.row) * l.cell.y},
+    return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x,
+             l.origin.y + static_cast<float>(cells.row) * l.cell.y},
             {l.origin.x + static_cast<float>(cells.column + cells.columns) * l.cell.x,
              l.origin.y + static_cast<float>(cells.row + cells.rows) * l.cell.y}};
 }
 
 // The cells that are at least partly seen.
 CellRect seen_cells(const Layout& l, const Heatmap& h) {
-    const auto first = [](float low, float origin, float size) { return static_cast<Index>(std::floor((low - origin) / size + 1e-3F)); };
-    const auto last = [](float high, float origin, float size) { return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F)); };
+    const auto first = [](float low, float origin, float size) {
+        return static_cast<Index>(std::floor((low - origin) / size + 1e-3F));
+    };
+    const auto last = [](float high, float origin, float size) {
+        return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F));
+    };
     CellRect seen;
     seen.row = std::clamp<Index>(first(l.cells.low.y, l.origin.y, l.cell.y), 0, h.rows - 1);
     seen.column = std::clamp<Index>(first(l.cells.low.x, l.origin.x, l.cell.x), 0, h.columns - 1);
     seen.rows = std::clamp<Index>(last(l.cells.high.y, l.origin.y, l.cell.y), seen.row + 1, h.rows) - seen.row;
-    seen.columns = std::clamp<Index>(last(l.cells.high.x, l.origin.x, l.cell.x), seen.column + 1, h.columns) - seen.column;
+    seen.columns =
+        std::clamp<Index>(last(l.cells.high.x, l.origin.x, l.cell.x), seen.column + 1, h.columns) - seen.column;
     return seen;
 }
 
@@ -147,10 +158,11 @@ std::vector<std::uint32_t> packed(const std::vector<Rgba>& colors) {
 // One hash of what a picture depends on.
 std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const CellRect& seen, Index width, Index height) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part : {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential), static_cast<std::uint64_t>(seen.row),
-                            static_cast<std::uint64_t>(seen.column), static_cast<std::uint64_t>(seen.rows),
-                            static_cast<std::uint64_t>(seen.columns), static_cast<std::uint64_t>(width),
-                            static_cast<std::uint64_t>(height)})
+    for (const auto part :
+         {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential),
+          static_cast<std::uint64_t>(seen.row), static_cast<std::uint64_t>(seen.column),
+          static_cast<std::uint64_t>(seen.rows), static_cast<std::uint64_t>(seen.columns),
+          static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height)})
         hash = (hash ^ part) * 0x100000001b3ULL;
     return hash;
 }
@@ -183,9 +195,12 @@ void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
     const auto width = static_cast<float>(figure::stroke_width(hatched));
     const ImU32 color = to_imgui(hatched.color);
     for (const figure::Segment& s : figure::hatch_segments(hatched)) {
-        const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)), to(static_cast<float>(s.x2), static_cast<float>(s.y2));
-        if (hatched.hatch == Hatch::dots) list.AddCircleFilled(from, width * 0.6F, color, 8);
-        else list.AddLine(from, to, color, width);
+        const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)),
+            to(static_cast<float>(s.x2), static_cast<float>(s.y2));
+        if (hatched.hatch == Hatch::dots)
+            list.AddCircleFilled(from, width * 0.6F, color, 8);
+        else
+            list.AddLine(from, to, color, width);
     }
 }
 
@@ -193,7 +208,8 @@ void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const Layout& l) {
     if (std::min(l.cell.x, l.cell.y) < ui.px(kLeastHatched) || d.heatmap.hidden.empty()) return;
     for (const HiddenBlock& block : hidden_blocks(d.heatmap)) {
         const Area box = box_of(l, block.cells);
-        const bool seen = box.high.x > l.cells.low.x && box.low.x < l.cells.high.x && box.high.y > l.cells.low.y && box.low.y < l.cells.high.y;
+        const bool seen = box.high.x > l.cells.low.x && box.low.x < l.cells.high.x && box.high.y > l.cells.low.y &&
+                          box.low.y < l.cells.high.y;
         if (seen) draw_hatch(ui, block.causes, box, ui.px(7));
     }
 }
@@ -218,8 +234,8 @@ bool is_hidden(const Heatmap& h, Index row, Index column) {
     return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
 }
 
-// The most significant digits, up to four, with which the number of every cell that is seen fits into it; 0 where none do.
-// All cells show as many, so that none looks emptier than its neighbour.
+// The most significant digits, up to four, with which the number of every cell that is seen fits into it; 0 where none
+// do. All cells show as many, so that none looks emptier than its neighbour.
 int digits_that_fit(const Ui& ui, const Heatmap& h, const Layout& l, const CellRect& seen) {
     if (l.cell.y < compat::font_size(ui.fonts.mono_small) + ui.px(2)) return 0;
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
@@ -230,7 +246,8 @@ int digits_that_fit(const Ui& ui, const Heatmap& h, const Layout& l, const CellR
             for (Index column = seen.column; column < seen.column + seen.columns && longest <= room; ++column)
                 // A fill such as −1e9 is told by the hatch and need not fit.
                 if (!is_hidden(h, row, column))
-                    longest = std::max(longest, characters(short_number_text(static_cast<double>(h.at(row, column)), digits)).size());
+                    longest = std::max(
+                        longest, characters(short_number_text(static_cast<double>(h.at(row, column)), digits)).size());
         if (longest <= room) return digits;
     }
     return 0;
@@ -248,10 +265,12 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const 
             const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
             const Area box = box_of(l, {row, column, 1, 1});
             const Rgba background = cell_color(h, row, column, map, ui.theme.dark);
-            const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F), std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
+            const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
+                               std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
             if (size.x > l.cell.x - ui.px(2)) continue;
             // On a hatch the number needs ground of its own.
-            if (is_hidden(h, row, column)) list.AddRectFilled({at.x - 2, at.y}, {at.x + size.x + 2, at.y + size.y}, to_imgui(background));
+            if (is_hidden(h, row, column))
+                list.AddRectFilled({at.x - 2, at.y}, {at.x + size.x + 2, at.y + size.y}, to_imgui(background));
             compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
         }
     }
@@ -267,7 +286,8 @@ void draw_changes(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const 
             if ((*d.changed)[static_cast<std::size_t>(row * d.heatmap.columns + column)] == 0) continue;
             const Area box = box_of(l, {row, column, 1, 1});
             const ImVec2 corner = {box.high.x, box.low.y};
-            list.AddTriangleFilled({corner.x - size - 2, corner.y}, corner, {corner.x, corner.y + size + 2}, ui.theme.background);
+            list.AddTriangleFilled({corner.x - size - 2, corner.y}, corner, {corner.x, corner.y + size + 2},
+                                   ui.theme.background);
             list.AddTriangleFilled({corner.x - size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.accent);
         }
     }
@@ -275,7 +295,8 @@ void draw_changes(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const 
 
 void outline(const Ui& ui, Area box, ImU32 color, float thickness) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    compat::add_rect(list, {box.low.x - 1, box.low.y - 1}, {box.high.x + 1, box.high.y + 1}, ui.theme.background, 0, thickness + 2);
+    compat::add_rect(list, {box.low.x - 1, box.low.y - 1}, {box.high.x + 1, box.high.y + 1}, ui.theme.background, 0,
+                     thickness + 2);
     compat::add_rect(list, box.low, box.high, color, 0, thickness);
 }
 
@@ -294,9 +315,11 @@ bool is_index(const std::string& label) {
 
 // Indices stand at even steps; words wherever there is room beside the one before. The column under the mouse has its
 // label before all.
-void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area, std::optional<Spot> hovered) {
-    const std::span<const std::string> labels = std::span(d.heatmap.column_labels)
-                                                    .subspan(static_cast<std::size_t>(seen.column), static_cast<std::size_t>(seen.columns));
+void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area,
+                        std::optional<Spot> hovered) {
+    const std::span<const std::string> labels =
+        std::span(d.heatmap.column_labels)
+            .subspan(static_cast<std::size_t>(seen.column), static_cast<std::size_t>(seen.columns));
     ImFont* font = ui.fonts.mono_small;
     const float most = std::max(ui.px(64), l.cell.x), gap = ui.px(6);
     float widest = 0.0F;
@@ -307,7 +330,9 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, 
         const float width = compat::text_size(font, text).x;
         return std::pair{l.origin.x + (static_cast<float>(column) + 0.5F) * l.cell.x - width * 0.5F, width};
     };
-    const auto text_of = [&](Index column) { return fitted(font, labels[static_cast<std::size_t>(column - seen.column)], most); };
+    const auto text_of = [&](Index column) {
+        return fitted(font, labels[static_cast<std::size_t>(column - seen.column)], most);
+    };
     float taken_low = 0.0F, taken_high = 0.0F;  // by the hovered column's label
     if (hovered) {
         const std::string text = text_of(hovered->second);
@@ -328,7 +353,8 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, 
     }
 }
 
-void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area, std::optional<Spot> hovered) {
+void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const CellRect& seen, Area area,
+                     std::optional<Spot> hovered) {
     const Heatmap& h = d.heatmap;
     ImFont* font = ui.fonts.mono_small;
     const float line = compat::font_size(font);
@@ -349,7 +375,8 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const Heatmap& h = d.heatmap;
     const float line = compat::font_size(ui.fonts.mono_small);
     const float r = ui.px(4);
-    list.AddRectFilled({area.low.x, area.low.y + line * 0.5F - r + 1}, {area.low.x + r * 2, area.low.y + line * 0.5F + r + 1}, d.color, ui.px(2));
+    list.AddRectFilled({area.low.x, area.low.y + line * 0.5F - r + 1},
+                       {area.low.x + r * 2, area.low.y + line * 0.5F + r + 1}, d.color, ui.px(2));
     std::string axes = h.row_axis.empty() ? h.column_axis + " →" : h.row_axis + " ↓  " + h.column_axis + " →";
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
@@ -369,7 +396,8 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
     constexpr int kPieces = 48;
     for (int i = 0; i < kPieces; ++i) {
         const auto part = (static_cast<float>(i) + 0.5F) / kPieces;
-        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale, map_of(ui.theme, h.scale), ui.theme.dark);
+        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale,
+                                    map_of(ui.theme, h.scale), ui.theme.dark);
         list.AddRectFilled({start + length * static_cast<float>(i) / kPieces, middle - ui.px(4)},
                            {start + length * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
     }
@@ -386,7 +414,8 @@ void draw_legend(const Ui& ui, const HeatmapDrawing& d, const Layout& l, Area ar
         const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
         const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
         const Area swatch = {low, {low.x + side, low.y + side}};
-        ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high, to_imgui(hidden_color(entry.causes, ui.theme.dark)));
+        ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high,
+                                                  to_imgui(hidden_color(entry.causes, ui.theme.dark)));
         draw_hatch(ui, entry.causes, swatch, ui.px(5));
         draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), y}, ui.theme.muted, entry.text);
     }
@@ -411,8 +440,9 @@ void zoom_at(Viewport& view, const Layout& l, ImVec2 mouse, float notches) {
 HeatmapGesture use_mouse(const HeatmapDrawing& d, const Layout& l, Viewport& view) {
     ImGui::SetCursorScreenPos(l.cells.low);
     ImGui::PushID(static_cast<int>(d.key));
-    ImGui::InvisibleButton("cells", {std::max(l.cells.width(), 1.0F), std::max(l.cells.height(), 1.0F)},
-                           ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
+    ImGui::InvisibleButton(
+        "cells", {std::max(l.cells.width(), 1.0F), std::max(l.cells.height(), 1.0F)},
+        ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
     ImGui::PopID();
     const ImGuiIO& io = ImGui::GetIO();
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
@@ -421,9 +451,12 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const Layout& l, Viewport& vie
     if (hovered && io.MouseWheel != 0.0F) zoom_at(view, l, io.MousePos, io.MouseWheel);
     if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) view = {};
     // A quick stroke moves on in the frame in which the button is let go.
-    const auto held = [](ImGuiMouseButton button) { return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button); };
+    const auto held = [](ImGuiMouseButton button) {
+        return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);
+    };
     const bool touched = active || ImGui::IsItemDeactivated();
-    const bool brush = d.paintable && touched && (held(ImGuiMouseButton_Right) || (d.painting && held(ImGuiMouseButton_Left)));
+    const bool brush =
+        d.paintable && touched && (held(ImGuiMouseButton_Right) || (d.painting && held(ImGuiMouseButton_Left)));
     if (brush && gesture.hovered) {
         gesture.painted = gesture.hovered;
         gesture.paint_begins = ImGui::IsItemActivated();
@@ -437,7 +470,8 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const Layout& l, Viewport& vie
     }
     const ImVec2 pressed_at = io.MouseClickedPos[ImGuiMouseButton_Left];
     const bool still = std::abs(io.MousePos.x - pressed_at.x) + std::abs(io.MousePos.y - pressed_at.y) < 4.0F;
-    if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still && !d.painting && l.cells.contains(pressed_at))
+    if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still && !d.painting &&
+        l.cells.contains(pressed_at))
         gesture.clicked = gesture.hovered;
     return gesture;
 }
@@ -446,7 +480,8 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const Layout& l, Viewport& vie
 
 float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most) {
     const Margins around = margins(ui, heatmap, width);
-    const ImVec2 cell = fitted_cell(ui, heatmap, width - around.left, std::max(most - around.top - around.bottom, 1.0F));
+    const ImVec2 cell =
+        fitted_cell(ui, heatmap, width - around.left, std::max(most - around.top - around.bottom, 1.0F));
     return std::min(most, around.top + cell.y * static_cast<float>(heatmap.rows) + around.bottom);
 }
 
@@ -467,7 +502,8 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
     if (d.lit) outline(ui, box_of(l, *d.lit), ui.theme.accent, ui.px(2));
     if (d.selected) outline(ui, box_of(l, {d.selected->first, d.selected->second, 1, 1}), ui.theme.accent, ui.px(2.5F));
-    if (gesture.hovered) outline(ui, box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1}), ui.theme.text, ui.px(1));
+    if (gesture.hovered)
+        outline(ui, box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1}), ui.theme.text, ui.px(1));
     list.PopClipRect();
     draw_legend(ui, d, l, area);
     return gesture;

@@ -17,8 +17,8 @@ using Spot = std::pair<Index, Index>;
 
 // How far a heatmap is zoomed in, and which point of it lies at the top left. Kept from frame to frame.
 struct Viewport {
-    float zoom = 1.0F;          // 1: all of it fits
-    ImVec2 origin = {0, 0};     // in cells
+    float zoom = 1.0F;       // 1: all of it fits
+    ImVec2 origin = {0, 0};  // in cells
 };
 
 // What is written below a heatmap.
@@ -31,17 +31,17 @@ enum class Legend {
 // One heatmap to draw.
 struct HeatmapDrawing {
     const Heatmap& heatmap;
-    std::uint64_t key = 0;       // its texture's and its widget's
-    std::uint64_t version = 0;   // another number for other values
-    ImU32 color = 0;             // of its meaning, beside the title
+    std::uint64_t key = 0;      // its texture's and its widget's
+    std::uint64_t version = 0;  // another number for other values
+    ImU32 color = 0;            // of its meaning, beside the title
     std::optional<Spot> selected;
-    std::optional<CellRect> lit;                  // the cells that the hovered or selected one was made from
+    std::optional<CellRect> lit;                         // the cells that the hovered or selected one was made from
     const std::vector<std::uint8_t>* changed = nullptr;  // [row, column]: differs from the unedited run
-    bool stale = false;          // its numbers are behind what was asked for
-    bool paintable = false;      // the mask can be painted here: with the right button, or with the left while `painting`
+    bool stale = false;                                  // its numbers are behind what was asked for
+    bool paintable = false;  // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
     Legend legend = Legend::full;
-    bool grid = false;           // hair lines around the cells: for pictures that may be all of one colour
+    bool grid = false;  // hair lines around the cells: for pictures that may be all of one colour
 };
 
 // What the person did with it.

@@ -28,7 +28,8 @@ void describe_step(const Ui& ui, const Plan& plan, const Step& step) {
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
     const std::string hook = transformer_lens_name(plan, step);
     if (!hook.empty()) tooltip(("TransformerLens: " + hook).c_str());
-    paragraph(ui.fonts.caption, ui.theme.muted, std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
     ImGui::Dummy({1, ui.px(2)});
@@ -47,7 +48,8 @@ void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
             if (i == 1) text_line(ui.fonts.mono_small, ui.theme.muted, "…");
             continue;
         }
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, "← " + name, ImGui::GetContentRegionAvail().x), static_cast<int>(i)))
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+                 fitted(ui.fonts.mono_small, "← " + name, ImGui::GetContentRegionAvail().x), static_cast<int>(i)))
             commands.push_back(command::GoBack{trail.size() - i});
     }
 }
@@ -60,7 +62,8 @@ void factor(const Ui& ui, const Plan& plan, const Step& step, const Factor& f, b
         return;
     }
     const Step& source = plan[step.operands[f.cell->operand]];
-    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id)) commands.push_back(command::Follow{source.name, f.cell->cell});
+    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id))
+        commands.push_back(command::Follow{source.name, f.cell->cell});
     if (ImGui::IsItemHovered()) tooltip(cell_name(source.name, f.cell->cell).c_str());
 }
 
@@ -103,11 +106,14 @@ void explained_line(const Ui& ui, const Plan& plan, const Step& step, const Line
     const std::vector<std::size_t> order = largest_first(line);
     double rest = 0.0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        if (i < kMostTerms) term_row(ui, plan, step, line.terms[order[i]], static_cast<int>(order[i]), commands);
-        else rest += line.terms[order[i]].value;
+        if (i < kMostTerms)
+            term_row(ui, plan, step, line.terms[order[i]], static_cast<int>(order[i]), commands);
+        else
+            rest += line.terms[order[i]].value;
     }
     if (order.size() > kMostTerms)
-        text_line(ui.fonts.mono_small, ui.theme.muted, "and " + std::to_string(order.size() - kMostTerms) + " smaller terms: " + short_number(rest));
+        text_line(ui.fonts.mono_small, ui.theme.muted,
+                  "and " + std::to_string(order.size() - kMostTerms) + " smaller terms: " + short_number(rest));
     ImGui::Unindent(ui.px(10));
     ImGui::PopStyleVar();
     ImGui::PopID();
@@ -127,7 +133,8 @@ void type_over(const Ui& ui, ViewState& state, const Step& step, const Cell& cel
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(150));
     compat::push_font(ui.fonts.mono_small);
-    const bool entered = ImGui::InputText("##typed", state.typed.data(), state.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    const bool entered = ImGui::InputText("##typed", state.typed.data(), state.typed.size(),
+                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopFont();
     float typed = 0.0F;
     const bool is_number = parse_number(state.typed.data(), typed);
@@ -143,7 +150,8 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
     const Tensor& values = session.shown().run->value(step.id);
     breadcrumb(ui, session, commands);
     if (!session.cursor().cell || values.empty() || !values.contains(*session.cursor().cell)) {
-        paragraph(ui.fonts.caption, ui.theme.muted, "Click a cell of the result: it is explained here, down to the weights.");
+        paragraph(ui.fonts.caption, ui.theme.muted,
+                  "Click a cell of the result: it is explained here, down to the weights.");
         return;
     }
     const Cell& cell = *session.cursor().cell;
@@ -151,7 +159,8 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
     paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
     text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
     const Tensor& before = session.shown().unedited->value(step.name);
-    if (!before.empty() && before.contains(cell) && std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) != 0)
+    if (!before.empty() && before.contains(cell) &&
+        std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) != 0)
         text_line(ui.fonts.caption, ui.theme.accent, "without edits " + exact_number(before.at(cell)));
     ImGui::Dummy({1, ui.px(2)});
     const Explanation& explanation = state.explanations.get(session.shown(), step, cell);
@@ -166,13 +175,15 @@ void list_edits(const Ui& ui, const Session& session, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;
     if (edits.empty()) return;
     section(ui);
-    text_line(ui.fonts.caption, ui.theme.muted, std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits"));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits"));
     ImGui::SameLine();
     if (link(ui, ui.fonts.caption, ui.theme.accent, "clear all", -1)) commands.push_back(command::ClearEdits{});
     // A band over a long input is thousands of them; nobody reads on.
     constexpr std::size_t kMostListed = 60;
     for (std::size_t i = 0; i < std::min(edits.size(), kMostListed); ++i) {
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", static_cast<int>(i))) commands.push_back(command::RemoveEdit{i});
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", static_cast<int>(i)))
+            commands.push_back(command::RemoveEdit{i});
         tooltip("Take this edit back");
         ImGui::SameLine(0, ui.px(6));
         paragraph(ui.fonts.mono_small, ui.theme.text, describe(edits[i]));

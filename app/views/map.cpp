@@ -21,7 +21,9 @@ struct Diagram {
     [[nodiscard]] float row() const { return ui.px(24); }
 };
 
-bool holds(const OutlinePart& part, StepId id) { return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end(); }
+bool holds(const OutlinePart& part, StepId id) {
+    return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
+}
 
 // A row that can be clicked; says whether it was, and whether the mouse is on it.
 struct Clicked {
@@ -54,10 +56,14 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
         const Clicked hit = clickable(box, id);
         if (hit.clicked) go_to(d, id);
         if (id == here) d.here_y = d.y;
-        if (id == here) list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
-        else if (hit.hovered) list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
-        list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)}, {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
-        draw_text(d.ui, d.ui.fonts.mono_small, {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
+        if (id == here)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
+        else if (hit.hovered)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
+        list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
+                           {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
+        draw_text(d.ui, d.ui.fonts.mono_small,
+                  {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
                   id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step), box.high.x - x - d.ui.px(22));
         d.y += height;
     }
@@ -77,20 +83,25 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     const bool sum = part.title == "Add";
     if (sum) {
         list.AddCircleFilled({d.stream_x(), middle}, d.ui.px(8), d.ui.theme.panel, 20);
-        list.AddCircle({d.stream_x(), middle}, d.ui.px(8), lit ? d.ui.theme.accent : color, 20, d.ui.px(lit ? 2 : 1.5F));
+        list.AddCircle({d.stream_x(), middle}, d.ui.px(8), lit ? d.ui.theme.accent : color, 20,
+                       d.ui.px(lit ? 2 : 1.5F));
         list.AddLine({d.stream_x() - d.ui.px(4), middle}, {d.stream_x() + d.ui.px(4), middle}, color, d.ui.px(1.5F));
         list.AddLine({d.stream_x(), middle - d.ui.px(4)}, {d.stream_x(), middle + d.ui.px(4)}, color, d.ui.px(1.5F));
         // The update comes in from the side.
-        list.AddLine({d.stream_x() + d.ui.px(8), middle}, {d.stream_x() + d.ui.px(26), middle}, with_alpha(color, 0.7F), d.ui.px(1.5F));
-        list.AddLine({d.stream_x() + d.ui.px(26), middle}, {d.stream_x() + d.ui.px(26), d.y}, with_alpha(color, 0.7F), d.ui.px(1.5F));
+        list.AddLine({d.stream_x() + d.ui.px(8), middle}, {d.stream_x() + d.ui.px(26), middle}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
+        list.AddLine({d.stream_x() + d.ui.px(26), middle}, {d.stream_x() + d.ui.px(26), d.y}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
     } else {
         list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
-        compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4), d.ui.px(lit ? 1.5F : 1));
+        compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
+                         d.ui.px(lit ? 1.5F : 1));
         list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
     }
     const Step& only = d.session.shown().run->plan()[part.steps.front()];
     const std::string title = sum ? short_name(only) : part.title;
-    draw_text(d.ui, d.ui.fonts.caption, {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+    draw_text(d.ui, d.ui.fonts.caption,
+              {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               lit ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(16));
     d.y += d.row() + d.ui.px(1);
     if (lit && part.steps.size() > 1) {
@@ -111,7 +122,8 @@ void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
     const float top = d.y;
     for (const OutlinePart& part : block.parts) part_row(d, part, here);
     list.ChannelsSetCurrent(0);
-    list.AddLine({d.stream_x(), top - d.ui.px(block.name.empty() ? 5 : 25)}, {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), top - d.ui.px(block.name.empty() ? 5 : 25)}, {d.stream_x(), d.y},
+                 color_of(Meaning::residual), d.ui.px(2.5F));
     list.ChannelsMerge();
 }
 
@@ -120,18 +132,21 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
     list.AddLine({d.stream_x(), d.y - d.ui.px(6)}, {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
-    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual), d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual),
+                 d.ui.px(2.5F));
     const Clicked hit = clickable(box, block.parts.front().steps.front());
     // The same step there, where there is one: a click compares.
     if (hit.clicked) go_to(d, block.parts.front().steps.front());
     list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
     compat::add_rect(list, box.low, box.high, d.ui.theme.line, d.ui.px(4));
-    draw_text(d.ui, d.ui.fonts.caption, {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+    draw_text(d.ui, d.ui.fonts.caption,
+              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               d.ui.theme.muted, block.name);
     const float side = d.ui.px(5);
     float x = box.high.x - d.ui.px(8) - static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
     for (const OutlinePart& part : block.parts) {
-        list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side}, color_of(part.meaning), d.ui.px(1));
+        list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
+                           color_of(part.meaning), d.ui.px(1));
         x += side + d.ui.px(2);
     }
     d.y += d.row() + d.ui.px(6);
@@ -144,20 +159,25 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("map", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const Area content = {area.low, {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
+    const Area content = {area.low,
+                          {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
     Diagram d{ui, session, commands, content, start.y + ui.px(10)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
     for (const OutlineBlock& block : outline_of(session.shown().run->plan())) {
-        const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(), [&](const OutlinePart& part) { return holds(part, here); });
-        if (open) open_block(d, block, here);
-        else closed_block(d, block);
+        const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
+                                                            [&](const OutlinePart& part) { return holds(part, here); });
+        if (open)
+            open_block(d, block, here);
+        else
+            closed_block(d, block);
     }
     ImGui::SetCursorScreenPos({start.x, d.y + ui.px(8)});
     ImGui::Dummy({1, 1});
     const bool out_of_sight = d.here_y < area.low.y || d.here_y > area.high.y - ui.px(48);
-    if (state.mapped_step != session.cursor().step && out_of_sight) ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
+    if (state.mapped_step != session.cursor().step && out_of_sight)
+        ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
     state.mapped_step = session.cursor().step;
     ImGui::EndChild();
 }

@@ -26,7 +26,8 @@ constexpr std::array kTabs = {
 // What the tab that is left had computed beside the run is let go, and so is its memory of having asked.
 void change_tab(const Session& session, ViewState& state, Commands& commands) {
     state.open_tab = state.tab;
-    for (const auto& [name, companion] : session.shown().companions) commands.push_back(command::Accompany{name, std::nullopt});
+    for (const auto& [name, companion] : session.shown().companions)
+        commands.push_back(command::Accompany{name, std::nullopt});
     state.heads.preview.reset();
     state.masks.asked.reset();
     state.masks.asked_for = 0;

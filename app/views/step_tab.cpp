@@ -13,7 +13,8 @@ namespace {
 std::optional<Cell> explained_cell(const Session& session, const ViewState& state, const Step& result) {
     const auto& cursor = session.cursor();
     const auto fits = [&](const Cell& cell) { return session.shown().run->value(result.id).contains(cell); };
-    if (state.hovered && state.hovered->first == result.name && fits(state.hovered->second)) return state.hovered->second;
+    if (state.hovered && state.hovered->first == result.name && fits(state.hovered->second))
+        return state.hovered->second;
     if (cursor.cell && fits(*cursor.cell)) return cursor.cell;
     return std::nullopt;
 }
@@ -29,7 +30,8 @@ std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t op
             lit = CellRect{at->first, at->second, 1, 1};
             return;
         }
-        const Index bottom = std::max(lit->row + lit->rows, at->first + 1), right = std::max(lit->column + lit->columns, at->second + 1);
+        const Index bottom = std::max(lit->row + lit->rows, at->first + 1),
+                    right = std::max(lit->column + lit->columns, at->second + 1);
         lit->row = std::min(lit->row, at->first);
         lit->column = std::min(lit->column, at->second);
         lit->rows = bottom - lit->row;
@@ -69,12 +71,14 @@ float height_of(const Ui& ui, const Session& session, ViewState& state, const St
 bool is_strip(const Step& step) { return step.axes.size() >= 2 && step.axes.back().size <= 2; }
 
 // Cards under one another in a column, as high as they come out, centred.
-void stack_cards(const Ui& ui, const Session& session, ViewState& state, const std::vector<Ref>& steps, Area column, std::vector<Card>& cards) {
+void stack_cards(const Ui& ui, const Session& session, ViewState& state, const std::vector<Ref>& steps, Area column,
+                 std::vector<Card>& cards) {
     const float gap = ui.px(14);
     const float room = column.height() - gap * static_cast<float>(steps.size() - 1);
     std::vector<float> heights;
     float sum = 0.0F;
-    for (const Ref step : steps) sum += heights.emplace_back(height_of(ui, session, state, *step, column.width(), room));
+    for (const Ref step : steps)
+        sum += heights.emplace_back(height_of(ui, session, state, *step, column.width(), room));
     // Where they don't fit, the high ones give way first.
     while (sum > room + 1.0F) {
         const auto highest = std::max_element(heights.begin(), heights.end());
@@ -90,7 +94,8 @@ void stack_cards(const Ui& ui, const Session& session, ViewState& state, const s
     }
 }
 
-Arrangement side_by_side(const Ui& ui, const Session& session, ViewState& state, const Step& result, const std::vector<Ref>& operands, Area area) {
+Arrangement side_by_side(const Ui& ui, const Session& session, ViewState& state, const Step& result,
+                         const std::vector<Ref>& operands, Area area) {
     const float arrow = std::min(ui.px(104), area.width() * 0.16F);
     const float column = std::floor((area.width() - arrow) * 0.5F);
     Arrangement a;
@@ -103,7 +108,8 @@ Arrangement side_by_side(const Ui& ui, const Session& session, ViewState& state,
 }
 
 // Rows of operands over the result: two in a row, a strip beside its neighbour.
-Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState& state, const Step& result, const std::vector<Ref>& operands, Area area) {
+Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState& state, const Step& result,
+                                const std::vector<Ref>& operands, Area area) {
     const float gap = ui.px(14), arrow = ui.px(34), strip = ui.px(190);
     const std::size_t rows = (operands.size() + 1) / 2;
     const float result_height = height_of(ui, session, state, result, area.width(), area.height() * 0.5F);
@@ -121,7 +127,8 @@ Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState&
         float height = height_of(ui, session, state, first, first_width, most);
         if (second != nullptr) height = std::max(height, height_of(ui, session, state, *second, second_width, most));
         a.operands.push_back({first, {{area.low.x, y}, {area.low.x + first_width, y + height}}, false});
-        if (second != nullptr) a.operands.push_back({*second, {{area.high.x - second_width, y}, {area.high.x, y + height}}, false});
+        if (second != nullptr)
+            a.operands.push_back({*second, {{area.high.x - second_width, y}, {area.high.x, y + height}}, false});
         y += height + gap;
         room -= height;
     }
@@ -150,8 +157,10 @@ std::vector<std::string> wrapped(const Ui& ui, std::string_view text, float widt
         const std::size_t end = std::min(text.find(' ', at), text.size());
         const std::string word(text.substr(at, end - at));
         const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
-        if (!lines.back().empty() && compat::text_size(ui.fonts.caption, longer).x > width) lines.push_back(word);
-        else lines.back() = longer;
+        if (!lines.back().empty() && compat::text_size(ui.fonts.caption, longer).x > width)
+            lines.push_back(word);
+        else
+            lines.back() = longer;
         at = end + 1;
     }
     return lines;
@@ -162,13 +171,15 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     const float middle = (area.low.y + area.high.y) * 0.5F;
     const ImU32 color = color_of(step.meaning);
     list.AddLine({area.low.x + ui.px(6), middle}, {area.high.x - ui.px(14), middle}, color, ui.px(2));
-    list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)}, {area.high.x - ui.px(15), middle + ui.px(5)}, color);
+    list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)},
+                           {area.high.x - ui.px(15), middle + ui.px(5)}, color);
     const std::vector<std::string> lines = wrapped(ui, step.operation.about().name, area.width() - ui.px(8));
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
     for (const std::string& text : lines) {
         const float width = compat::text_size(ui.fonts.caption, text).x;
-        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text, area.width());
+        draw_text(ui, ui.fonts.caption, {(area.low.x + area.high.x - width) * 0.5F, y}, ui.theme.text, text,
+                  area.width());
         y += line;
     }
 }
@@ -178,8 +189,10 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
     const float x = area.low.x + area.width() * 0.5F;
     const ImU32 color = color_of(step.meaning);
     list.AddLine({x, area.low.y + ui.px(4)}, {x, area.high.y - ui.px(14)}, color, ui.px(2));
-    list.AddTriangleFilled({x, area.high.y - ui.px(6)}, {x - ui.px(5), area.high.y - ui.px(15)}, {x + ui.px(5), area.high.y - ui.px(15)}, color);
-    draw_text(ui, ui.fonts.caption, {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
+    list.AddTriangleFilled({x, area.high.y - ui.px(6)}, {x - ui.px(5), area.high.y - ui.px(15)},
+                           {x + ui.px(5), area.high.y - ui.px(15)}, color);
+    draw_text(ui, ui.fonts.caption,
+              {x + ui.px(14), (area.low.y + area.high.y - compat::font_size(ui.fonts.caption)) * 0.5F - ui.px(2)},
               ui.theme.text, step.operation.about().name);
 }
 
@@ -194,7 +207,8 @@ void draw_hint(const Ui& ui, const ViewState& state, Area area) {
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const Step& result = session.step();
     const float pad = ui.px(16), choices = ui.px(72), hint = ui.px(20);
-    const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)}, {area.high.x - pad, area.high.y - choices - hint - ui.px(8)}};
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)},
+                        {area.high.x - pad, area.high.y - choices - hint - ui.px(8)}};
     Hovered hovered;
     const Arrangement arrangement = arrange(ui, session, state, result, inner);
     const auto cell = explained_cell(session, state, result);
@@ -203,12 +217,15 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     for (const Card& card : arrangement.operands) {
         std::optional<CellRect> lit;
         for (std::size_t i = 0; explanation != nullptr && i < result.operands.size() && !lit; ++i)
-            if (result.operands[i] == card.step.id) lit = lit_cells(*explanation, i, slice_of(card.step, session.cursor().place, heads));
+            if (result.operands[i] == card.step.id)
+                lit = lit_cells(*explanation, i, slice_of(card.step, session.cursor().place, heads));
         draw_card(ui, session, state, card, lit, hovered, commands);
     }
     if (!arrangement.operands.empty()) {
-        if (arrangement.downwards) draw_arrow_down(ui, result, arrangement.operation);
-        else draw_arrow_right(ui, result, arrangement.operation);
+        if (arrangement.downwards)
+            draw_arrow_down(ui, result, arrangement.operation);
+        else
+            draw_arrow_right(ui, result, arrangement.operation);
     }
     draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
     state.hovered = hovered;

@@ -4,9 +4,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr ImU32 rgb(unsigned hex) {
-    return IM_COL32((hex >> 16) & 255U, (hex >> 8) & 255U, hex & 255U, 255U);
-}
+constexpr ImU32 rgb(unsigned hex) { return IM_COL32((hex >> 16) & 255U, (hex >> 8) & 255U, hex & 255U, 255U); }
 
 ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
@@ -14,10 +12,10 @@ ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
 Theme make_theme(bool dark, ColorMap sequential) {
     if (dark)
-        return {true,          sequential,    rgb(0x14171C), rgb(0x1A1E25), rgb(0x252B34), rgb(0x323944), rgb(0xE4E8EE),
-                rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x24405E), rgb(0xE69F00), rgb(0xF0705A)};
-    return {false,         sequential,    rgb(0xF4F5F7), rgb(0xFFFFFF), rgb(0xE9ECF0), rgb(0xD3D8DF), rgb(0x1B2027),
-            rgb(0x5B6675), rgb(0x1566C0), rgb(0xD6E6F8), rgb(0xA86E00), rgb(0xB3321D)};
+        return {true,          sequential,    rgb(0x14171C), rgb(0x1A1E25), rgb(0x252B34), rgb(0x323944),
+                rgb(0xE4E8EE), rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x24405E), rgb(0xE69F00), rgb(0xF0705A)};
+    return {false,         sequential,    rgb(0xF4F5F7), rgb(0xFFFFFF), rgb(0xE9ECF0), rgb(0xD3D8DF),
+            rgb(0x1B2027), rgb(0x5B6675), rgb(0x1566C0), rgb(0xD6E6F8), rgb(0xA86E00), rgb(0xB3321D)};
 }
 
 ColorMap map_of(const Theme& theme, Scale scale) {

@@ -35,9 +35,12 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
 // What the model runs on, in a few words.
 std::string input_text(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
-    std::string text = std::to_string(in.batch()) + " × " + std::to_string(in.pos()) + (in.tokens.empty() ? " vectors" : " tokens");
-    if (!in.encoder_tokens.empty()) text += ", source " + std::to_string(in.encoder_tokens.dim(1)) + " tokens";
-    else if (!in.memory.empty()) text += ", memory " + std::to_string(in.memory.dim(1)) + " vectors";
+    std::string text =
+        std::to_string(in.batch()) + " × " + std::to_string(in.pos()) + (in.tokens.empty() ? " vectors" : " tokens");
+    if (!in.encoder_tokens.empty())
+        text += ", source " + std::to_string(in.encoder_tokens.dim(1)) + " tokens";
+    else if (!in.memory.empty())
+        text += ", memory " + std::to_string(in.memory.dim(1)) + " vectors";
     return text;
 }
 
@@ -45,7 +48,8 @@ void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
     static constexpr std::array<const char*, 2> labels = {"Pre-Norm", "Post-Norm"};
     const bool norm_first = session.scenario().config().norm_first;
     const int clicked = segmented(ui, "norm", labels, norm_first ? 0 : 1);
-    if (clicked >= 0 && (clicked == 0) != norm_first) commands.push_back(command::SetOption{"norm_first", clicked == 0 ? "true" : "false"});
+    if (clicked >= 0 && (clicked == 0) != norm_first)
+        commands.push_back(command::SetOption{"norm_first", clicked == 0 ? "true" : "false"});
 }
 
 void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
@@ -62,8 +66,8 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Settings").x + ImGui::CalcTextSize("?").x +
-                        ImGui::GetStyle().FramePadding.x * 6;
+    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Settings").x +
+                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
     if (ImGui::Button("Export …")) dialog(Dialog::export_file);
     tooltip("Write the heatmap on the stage to a file (Ctrl+E)");
@@ -97,7 +101,8 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     ImGui::SameLine();
     right_side(ui, state, area);
     if (session.stale())
-        list.AddRectFilled({area.low.x, area.high.y - ui.px(2)}, {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
+        list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
+                           {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
 }
 
 }  // namespace decoderscope

@@ -33,7 +33,8 @@ const ShownHeatmap& HeatmapCache::get(const Snapshot& shown, const Step& step, P
         entry.heatmap = heatmap_of(shown.scenario, *shown.run, step, place);
         entry.changed = changes(shown, step, entry.heatmap, place);
         const auto number = [](Index index) { return static_cast<std::uint64_t>(index); };
-        entry.version = ((shown.version * 1'000'003 + step.id) * 1'000'003 + number(place.batch)) * 1'000'003 + number(place.head);
+        entry.version =
+            ((shown.version * 1'000'003 + step.id) * 1'000'003 + number(place.batch)) * 1'000'003 + number(place.head);
     }
     return entry;
 }

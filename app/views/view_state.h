@@ -65,19 +65,20 @@ struct ViewState {
     DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};    // the export's or the model's
-    std::array<char, 64> typed{};     // over the selected cell
-    std::string typed_for;            // which cell that is
-    std::array<char, 128> search{};   // the palette's
-    std::size_t chosen_action = 0;    // in the palette
-    std::string mapped_step;          // the step that the map was last scrolled to
+    std::array<char, 1024> path{};   // the export's or the model's
+    std::array<char, 64> typed{};    // over the selected cell
+    std::string typed_for;           // which cell that is
+    std::array<char, 128> search{};  // the palette's
+    std::size_t chosen_action = 0;   // in the palette
+    std::string mapped_step;         // the step that the map was last scrolled to
     bool close = false;
     bool busy = false;  // a view has more to do: it wants another frame soon
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     HeatmapCache heatmaps;
     ExplanationCache explanations;
-    std::optional<std::pair<std::string, Cell>> hovered;  // the cell under the mouse, and its step, as of the last frame
+    std::optional<std::pair<std::string, Cell>>
+        hovered;  // the cell under the mouse, and its step, as of the last frame
 };
 
 using Commands = std::vector<Command>;

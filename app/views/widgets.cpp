@@ -106,8 +106,9 @@ bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id
 namespace {
 
 void triangle(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
-    list.AddTriangleFilled({middle.x - direction * r * 0.6F, middle.y - r}, {middle.x - direction * r * 0.6F, middle.y + r},
-                           {middle.x + direction * r, middle.y}, color);
+    list.AddTriangleFilled({middle.x - direction * r * 0.6F, middle.y - r},
+                           {middle.x - direction * r * 0.6F, middle.y + r}, {middle.x + direction * r, middle.y},
+                           color);
 }
 
 // An arrow that bends back: undo towards the left (direction −1), redo towards the right.
@@ -124,16 +125,37 @@ void bent_arrow(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32
 }
 
 void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color) {
-    const auto bar = [&](float x) { list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color); };
+    const auto bar = [&](float x) {
+        list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
+    };
     switch (icon) {
-        case Icon::first: bar(middle.x - r * 0.9F); triangle(list, middle, r, -1, color); break;
-        case Icon::back: triangle(list, middle, r, -1, color); break;
-        case Icon::forward: triangle(list, middle, r, 1, color); break;
-        case Icon::last: bar(middle.x + r * 0.9F); triangle(list, middle, r, 1, color); break;
-        case Icon::play: triangle(list, middle, r * 1.1F, 1, color); break;
-        case Icon::pause: bar(middle.x - r * 0.45F); bar(middle.x + r * 0.45F); break;
-        case Icon::undo: bent_arrow(list, middle, r, -1, color); break;
-        case Icon::redo: bent_arrow(list, middle, r, 1, color); break;
+        case Icon::first:
+            bar(middle.x - r * 0.9F);
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::back:
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::forward:
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::last:
+            bar(middle.x + r * 0.9F);
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::play:
+            triangle(list, middle, r * 1.1F, 1, color);
+            break;
+        case Icon::pause:
+            bar(middle.x - r * 0.45F);
+            bar(middle.x + r * 0.45F);
+            break;
+        case Icon::undo:
+            bent_arrow(list, middle, r, -1, color);
+            break;
+        case Icon::redo:
+            bent_arrow(list, middle, r, 1, color);
+            break;
     }
 }
 
@@ -176,7 +198,8 @@ void splitter(const Ui& ui, const char* id, Area area, float& width, float direc
     width = std::clamp(width, least, most);
     if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const float x = std::floor((area.low.x + area.high.x) * 0.5F);
-    ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line, 1.0F);
+    ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line,
+                                        1.0F);
 }
 
 }  // namespace decoderscope

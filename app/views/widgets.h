@@ -16,7 +16,9 @@ struct Area {
 
     [[nodiscard]] float width() const { return high.x - low.x; }
     [[nodiscard]] float height() const { return high.y - low.y; }
-    [[nodiscard]] bool contains(ImVec2 at) const { return at.x >= low.x && at.x < high.x && at.y >= low.y && at.y < high.y; }
+    [[nodiscard]] bool contains(ImVec2 at) const {
+        return at.x >= low.x && at.x < high.x && at.y >= low.y && at.y < high.y;
+    }
 };
 
 // Text at a place of its own, cut with "…" where it is wider than `width`. Returns how wide it came out.

@@ -20,8 +20,10 @@ void play(const Session& session, ViewState& state, Commands& commands) {
     }
     if (now < state.next_step_at) return;
     state.next_step_at = now + kSecondsPerStep;
-    if (session.timeline_position() + 1 == session.timeline().size()) state.playing = false;
-    else commands.push_back(command::Move{1});
+    if (session.timeline_position() + 1 == session.timeline().size())
+        state.playing = false;
+    else
+        commands.push_back(command::Move{1});
 }
 
 // What went wrong, or what was done, in one line under the toolbar. Returns how high it is.
@@ -33,7 +35,8 @@ float draw_message(const Ui& ui, const Session& session, Area area) {
     const ImU32 color = session.message()->failed ? ui.theme.error : ui.theme.accent;
     list.AddRectFilled(line.low, line.high, ui.theme.raised);
     list.AddRectFilled(line.low, {line.low.x + ui.px(4), line.high.y}, color);
-    draw_text(ui, ui.fonts.caption, {line.low.x + ui.px(14), line.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
+    draw_text(ui, ui.fonts.caption,
+              {line.low.x + ui.px(14), line.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
               ui.theme.text, session.message()->text, line.width() - ui.px(20));
     ImGui::SetCursorScreenPos(line.low);
     ImGui::InvisibleButton("message", {line.width(), height});
@@ -45,14 +48,16 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     const float bar = ui.px(8), toolbar = ui.px(44), timeline = ui.px(64);
     const float scale = ui.fonts.scale;
     draw_toolbar(ui, session, state, {whole.low, {whole.high.x, whole.low.y + toolbar}}, commands);
-    const float top = whole.low.y + toolbar + draw_message(ui, session, {{whole.low.x, whole.low.y + toolbar}, whole.high});
+    const float top =
+        whole.low.y + toolbar + draw_message(ui, session, {{whole.low.x, whole.low.y + toolbar}, whole.high});
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;
     const float map_edge = whole.low.x + state.settings.map_width * scale;
     splitter(ui, "map-edge", {{map_edge, top}, {map_edge + bar, bottom}}, state.settings.map_width, 1.0F, 150.0F, most);
     const float inspector_edge = whole.high.x - state.settings.inspector_width * scale;
-    splitter(ui, "inspector-edge", {{inspector_edge - bar, top}, {inspector_edge, bottom}}, state.settings.inspector_width, -1.0F, 220.0F, most);
+    splitter(ui, "inspector-edge", {{inspector_edge - bar, top}, {inspector_edge, bottom}},
+             state.settings.inspector_width, -1.0F, 220.0F, most);
 
     draw_map(ui, session, state, {{whole.low.x, top}, {map_edge, bottom}}, commands);
     draw_stage(ui, session, state, {{map_edge + bar, top}, {inspector_edge - bar, bottom}}, commands);
@@ -76,7 +81,8 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
     ImGui::Begin("workspace", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+                     ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     run_shortcuts(session, state, commands);
     play(session, state, commands);

@@ -31,7 +31,8 @@ Projections projections(Builder& b, const std::string& parameters) {
 }
 
 // x cut into heads by one projection; turned by its position where there is RoPE.   -> [batch, head, pos, d_head]
-Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate, Meaning meaning) {
+Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate,
+          Meaning meaning) {
     if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning);
     const Ref flat =
         b.plan.step(name + "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, Role::internal);
@@ -40,7 +41,8 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
 
 CombineMasks masks_of(const Attention& a, Ref scores) {
     const Axes& axes = scores->axes;  // [batch, head, query, key]
-    return {axes[0].size, axes[1].size, axes[2].size, axes[3].size, a.causal, a.padding != nullptr, a.custom != nullptr};
+    return {axes[0].size, axes[1].size,         axes[2].size,       axes[3].size,
+            a.causal,     a.padding != nullptr, a.custom != nullptr};
 }
 
 }  // namespace
@@ -53,9 +55,12 @@ Ref attention(Builder& b, const Attention& a) {
 
     plan.begin_part(self ? "Self-attention" : "Cross-attention", Meaning::attention);
     const Projections proj = projections(b, a.parameters);
-    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, nhead, rope, Meaning::query);    // [batch, head, query, d_head]
-    const Ref k = heads(b, a.at + ".k", a.memory, proj.k, kv_heads, rope, Meaning::key);    // [batch, kv_head, key, d_head]
-    const Ref v = heads(b, a.at + ".v", a.memory, proj.v, kv_heads, false, Meaning::value);  // [batch, kv_head, key, d_head]
+    const Ref q =
+        heads(b, a.at + ".q", a.queries, proj.q, nhead, rope, Meaning::query);  // [batch, head, query, d_head]
+    const Ref k =
+        heads(b, a.at + ".k", a.memory, proj.k, kv_heads, rope, Meaning::key);  // [batch, kv_head, key, d_head]
+    const Ref v =
+        heads(b, a.at + ".v", a.memory, proj.v, kv_heads, false, Meaning::value);  // [batch, kv_head, key, d_head]
 
     // All four [batch, head, query, key].
     const Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});

@@ -10,8 +10,8 @@ namespace {
 // One sublayer in its residual connection: Pre-Norm is x + f(norm(x)), Post-Norm is norm(x + f(x)). This is the whole
 // difference between the two (Xiong et al. 2020).
 template <class Sublayer>
-Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name, Ref x,
-             Sublayer sublayer) {
+Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name,
+             Ref x, Sublayer sublayer) {
     const auto add = [&](Ref update) {
         b.plan.begin_part("Add", Meaning::residual);
         return b.plan.step(sum_name, Add{}, {x, update});
@@ -25,11 +25,13 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
     const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
     b.plan.begin_block(at);
     b.plan.begin_part("Residual stream", Meaning::residual);
-    Ref x = entering.positions == nullptr ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
-                                          : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
+    Ref x = entering.positions == nullptr
+                ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
+                : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
 
     x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x, [&](Ref normed) {
-        return attention(b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});
+        return attention(
+            b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});
     });
     if (stack.memory != nullptr)
         x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {

@@ -37,7 +37,8 @@ Ref memory(Builder& b, const InputSteps& in) {
     const std::string prefix = "encoder.";
     const Entering source = embedding(b, prefix, in.encoder_tokens, in.memory, b.config.encoder_vocab_size);
     Ref x = blocks(
-        b, {.prefix = prefix, .layers = b.config.encoder_layers, .causal = false, .padding = in.encoder_attention_mask}, source);
+        b, {.prefix = prefix, .layers = b.config.encoder_layers, .causal = false, .padding = in.encoder_attention_mask},
+        source);
     x = final_norm(b, prefix, x);
     b.plan.begin_part("Encoder output", Meaning::residual);
     return b.plan.step("encoder_out", Carry{}, {x});
@@ -51,7 +52,8 @@ void language_head(Builder& b, Ref x) {
     if (b.config.tie_word_embeddings) {
         head.weight = b.plan.find("embed.weight");
         if (b.config.bias)
-            head.bias = b.plan.optional_parameter("lm_head.bias", {{axis::vocab, vocab}}, {Init::Kind::linear, d_model});
+            head.bias =
+                b.plan.optional_parameter("lm_head.bias", {{axis::vocab, vocab}}, {Init::Kind::linear, d_model});
     } else {
         head = linear_parameters(b, "lm_head", vocab, d_model);
     }
@@ -83,11 +85,14 @@ Inputs smallest_inputs(const Config& config) {
         return Tensor(axes, std::vector<float>(static_cast<std::size_t>(config.d_model)));
     };
     Inputs inputs;
-    if (config.vocab_size > 0) inputs.tokens = Tensor(one(axis::pos), {0.0F});
-    else inputs.x = zeros(axis::pos);
+    if (config.vocab_size > 0)
+        inputs.tokens = Tensor(one(axis::pos), {0.0F});
+    else
+        inputs.x = zeros(axis::pos);
     if (config.cross_attention && config.encoder_layers > 0 && config.encoder_vocab_size > 0)
         inputs.encoder_tokens = Tensor(one(axis::src), {0.0F});
-    else if (config.cross_attention) inputs.memory = zeros(axis::src);
+    else if (config.cross_attention)
+        inputs.memory = zeros(axis::src);
     return inputs;
 }
 

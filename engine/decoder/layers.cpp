@@ -25,14 +25,16 @@ namespace {
 Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
     const std::string name = prefix + "pos_embed";
     switch (b.config.positional_encoding) {
-        case PositionalEncoding::sinusoidal: return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model}, {});
+        case PositionalEncoding::sinusoidal:
+            return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model}, {});
         case PositionalEncoding::learned: {
             const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
             return b.plan.step(name, LearnedPositions{axis},
                                {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
         }
         case PositionalEncoding::none:
-        case PositionalEncoding::rope: return nullptr;  // RoPE turns q and k instead
+        case PositionalEncoding::rope:
+            return nullptr;  // RoPE turns q and k instead
     }
     return nullptr;
 }
@@ -85,9 +87,11 @@ Ref feed_forward(Builder& b, const std::string& at, const std::string& parameter
 
 Ref dropout(Builder& b, DropoutSite site, Ref x) {
     const auto& sites = b.config.dropout_sites;
-    if (!b.dropout_seed || b.config.dropout == 0.0 || std::find(sites.begin(), sites.end(), site) == sites.end()) return x;
+    if (!b.dropout_seed || b.config.dropout == 0.0 || std::find(sites.begin(), sites.end(), site) == sites.end())
+        return x;
     const std::string mask_name = x->name + ".dropout_mask";
-    const Ref mask = b.plan.step(mask_name, DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
+    const Ref mask =
+        b.plan.step(mask_name, DropoutMask{x->axes, b.config.dropout, *b.dropout_seed, mask_name}, {}, x->meaning);
     return b.plan.step(x->name + ".dropped", Drop{}, {x, mask}, x->meaning);
 }
 

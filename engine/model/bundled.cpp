@@ -23,11 +23,13 @@ Tensor random_tensor(std::uint64_t seed, std::string_view name, Axes axes, Draw 
 }
 
 Tensor uniform(std::uint64_t seed, std::string_view name, Axes axes) {
-    return random_tensor(seed, name, std::move(axes), [](const RandomStream& random, std::uint64_t i) { return random.uniform(i); });
+    return random_tensor(seed, name, std::move(axes),
+                         [](const RandomStream& random, std::uint64_t i) { return random.uniform(i); });
 }
 
 Tensor normal(std::uint64_t seed, std::string_view name, Axes axes) {
-    return random_tensor(seed, name, std::move(axes), [](const RandomStream& random, std::uint64_t i) { return random.normal(i); });
+    return random_tensor(seed, name, std::move(axes),
+                         [](const RandomStream& random, std::uint64_t i) { return random.normal(i); });
 }
 
 Tensor random_tokens(std::uint64_t seed, std::string_view name, Axes axes, Index vocab_size) {
@@ -86,48 +88,61 @@ Inputs post_ln_encdec_example(std::uint64_t seed) {
 const std::vector<Recipe>& recipes() {
     static const std::vector<Recipe> table = {
         {{"causal-lm-as-meant",
-          "Seed 001 as its text means it: a causal language model of 5 Post-Norm blocks over 12 tokens, with q, k and v "
+          "Seed 001 as its text means it: a causal language model of 5 Post-Norm blocks over 12 tokens, with q, k and "
+          "v "
           "projected apart and dropout behind the softmax."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
-         1, causal_lm_example},
+         1,
+         causal_lm_example},
         {{"causal-lm",
-          "Seed 001 as written: q, k and v all use q_proj (k_proj and v_proj stay unused), and dropout stands before the "
+          "Seed 001 as written: q, k and v all use q_proj (k_proj and v_proj stay unused), and dropout stands before "
+          "the "
           "softmax, where a dropped -inf becomes NaN."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf", "shared_qkv": true,
              "dropout": 0.1, "dropout_sites": ["attention_scores", "mlp_out"]})",
-         1, causal_lm_example},
-        {{"simple-decoder", "Seed 000: one Post-Norm block of 8 heads on 3 rows of 4 positions, two of them padded; masked "
-                            "scores become -1e20."},
+         1,
+         causal_lm_example},
+        {{"simple-decoder",
+          "Seed 000: one Post-Norm block of 8 heads on 3 rows of 4 positions, two of them padded; masked "
+          "scores become -1e20."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256,
              "mask_value": "-1e20", "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
-         0, simple_decoder_example},
+         0,
+         simple_decoder_example},
         {{"pre-ln-encdec",
-          "Seed 002: 4 Pre-Norm blocks with cross-attention to a memory of 8 positions, d_model 512, a final norm. Its masks "
+          "Seed 002: 4 Pre-Norm blocks with cross-attention to a memory of 8 positions, d_model 512, a final norm. Its "
+          "masks "
           "have 1 for padding; here 1 is what is kept. It imports its attention, so the fill of -1e9 is ours."},
          R"({"model_type": "decoderscope", "d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048,
              "norm_first": true, "final_norm": true, "cross_attention": true, "mask_value": "-1e9",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_out"]})",
-         2, pre_ln_encdec_example},
+         2,
+         pre_ln_encdec_example},
         {{"pre-ln-layer",
-          "Seed 003: one Pre-Norm decoder layer, self-attention, cross-attention, MLP. The seed gives no sizes; these are "
+          "Seed 003: one Pre-Norm decoder layer, self-attention, cross-attention, MLP. The seed gives no sizes; these "
+          "are "
           "ours. It normalises x three times over for q, k and v: the same numbers, computed once here."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 1, "dim_feedforward": 256,
              "norm_first": true, "cross_attention": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_post", "mlp_out"]})",
-         3, pre_ln_layer_example},
+         3,
+         pre_ln_layer_example},
         {{"post-ln-encdec",
-          "Seed 004 as its diagram shows: embedding, positions, 2 Post-Norm blocks with cross-attention to a 2-layer encoder, "
-          "final norm, probabilities; the sizes are ours. Its code reshapes k and v by the query's length, so it only runs "
+          "Seed 004 as its diagram shows: embedding, positions, 2 Post-Norm blocks with cross-attention to a 2-layer "
+          "encoder, "
+          "final norm, probabilities; the sizes are ours. Its code reshapes k and v by the query's length, so it only "
+          "runs "
           "where source and target are equally long (here they are, and need not be), and on batch-first input its "
           "positional encoding adds the code of the batch index; here it is the position's."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 2, "encoder_layers": 2,
              "dim_feedforward": 256, "final_norm": true, "cross_attention": true, "vocab_size": 24,
              "encoder_vocab_size": 24, "positional_encoding": "sinusoidal", "lm_head": true, "mask_value": "-1e9",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_out"]})",
-         4, post_ln_encdec_example},
+         4,
+         post_ln_encdec_example},
     };
     return table;
 }
@@ -144,8 +159,8 @@ const std::vector<BundledModel>& bundled_models() {
 }
 
 std::shared_ptr<const Model> make_bundled_model(std::string_view name) {
-    const auto found =
-        std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& recipe) { return recipe.card.name == name; });
+    const auto found = std::find_if(recipes().begin(), recipes().end(),
+                                    [&](const Recipe& recipe) { return recipe.card.name == name; });
     if (found == recipes().end()) return nullptr;
     Model model{.name = found->card.name, .description = found->card.description, .config_json = found->config_json};
     model.weights = initial_weights(model.config(), found->seed);
@@ -157,12 +172,15 @@ Inputs example_inputs(const Config& config, std::uint64_t seed) {
     constexpr Index kLength = 8;
     const Index pos = config.max_positions > 0 ? std::min(kLength, config.max_positions) : kLength;
     Inputs inputs;
-    if (config.vocab_size > 0) inputs.tokens = random_tokens(seed, "tokens", target(1, pos), config.vocab_size);
-    else inputs.x = normal(seed, "x", with_width(target(1, pos), config.d_model));
+    if (config.vocab_size > 0)
+        inputs.tokens = random_tokens(seed, "tokens", target(1, pos), config.vocab_size);
+    else
+        inputs.x = normal(seed, "x", with_width(target(1, pos), config.d_model));
     if (!config.cross_attention) return inputs;
     if (config.encoder_layers > 0 && config.encoder_vocab_size > 0)
         inputs.encoder_tokens = random_tokens(seed, "encoder_tokens", source(1, pos), config.encoder_vocab_size);
-    else inputs.memory = normal(seed, "memory", with_width(source(1, pos), config.d_model));
+    else
+        inputs.memory = normal(seed, "memory", with_width(source(1, pos), config.d_model));
     return inputs;
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Beyond these nothing that fits a machine is meant, products of two sizes stay far from overflowing, and a plan of that
-// many layers can still be written.
+// Beyond these nothing that fits a machine is meant, products of two sizes stay far from overflowing, and a plan of
+// that many layers can still be written.
 constexpr Index kLargestSize = Index{1} << 24;
 constexpr Index kMostLayers = Index{1} << 12;
 
@@ -28,7 +28,8 @@ std::string found_text(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
     const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return text.size() <= 60 ? text : "a " + std::string(value.type_name()) + " of " + std::to_string(text.size()) + " bytes";
+    return text.size() <= 60 ? text
+                             : "a " + std::string(value.type_name()) + " of " + std::to_string(text.size()) + " bytes";
 }
 
 // ---- one key
@@ -87,7 +88,8 @@ E from_word(std::string_view name, const Words<E>& words, const Json& value) {
 
 template <class E>
 std::string to_word(const Words<E>& words, E meaning) {
-    const auto found = std::find_if(words.begin(), words.end(), [&](const auto& pair) { return pair.second == meaning; });
+    const auto found =
+        std::find_if(words.begin(), words.end(), [&](const auto& pair) { return pair.second == meaning; });
     return std::string(found->first);
 }
 
@@ -230,7 +232,8 @@ void check_together(const Config& c) {
            "an even d_model / nhead for rope", text(c.d_head()));
     expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
            "a positive integer where positional_encoding is learned", text(c.max_positions));
-    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", "true where encoder_layers is not 0", "false");
+    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", "true where encoder_layers is not 0",
+           "false");
     expect(!c.lm_head || c.vocab_size > 0, "vocab_size", "a positive integer where lm_head is on", text(c.vocab_size));
     expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", "a positive integer where gated_mlp is on",
            text(c.dim_feedforward));

@@ -42,7 +42,8 @@ struct Config {
     bool tie_word_embeddings = false;
     float mask_value = -std::numeric_limits<float>::infinity();
     double dropout = 0.0;
-    std::vector<DropoutSite> dropout_sites = {DropoutSite::attention_weights, DropoutSite::attention_out, DropoutSite::mlp_out};
+    std::vector<DropoutSite> dropout_sites = {DropoutSite::attention_weights, DropoutSite::attention_out,
+                                              DropoutSite::mlp_out};
     bool shared_qkv = false;
 
     [[nodiscard]] Index d_head() const { return d_model / nhead; }

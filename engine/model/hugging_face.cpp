@@ -27,15 +27,21 @@ Json required(const Json& from, std::initializer_list<const char*> keys, const c
 
 std::string activation(const Json& from, const char* key, const char* otherwise) {
     const Json name = value(from, {key}, otherwise);
-    for (const auto& [theirs, ours] : {std::pair{"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"}, {"gelu_fast", "gelu_tanh"},
-                                       {"gelu", "gelu"}, {"relu", "relu"}, {"silu", "silu"}, {"swish", "silu"}})
+    for (const auto& [theirs, ours] : {std::pair{"gelu_new", "gelu_tanh"},
+                                       {"gelu_pytorch_tanh", "gelu_tanh"},
+                                       {"gelu_fast", "gelu_tanh"},
+                                       {"gelu", "gelu"},
+                                       {"relu", "relu"},
+                                       {"silu", "silu"},
+                                       {"swish", "silu"}})
         if (name == theirs) return ours;
     throw Error(std::string(key) + ": " + name.dump() + ", expected one of gelu_new, gelu, relu, silu");
 }
 
 void refuse(const Json& from, const char* key, const Json& usual, const char* why) {
     const Json found = value(from, {key}, usual);
-    if (found != usual) throw Error(std::string(key) + ": " + found.dump().substr(0, 60) + ", expected " + usual.dump() + ": " + why);
+    if (found != usual)
+        throw Error(std::string(key) + ": " + found.dump().substr(0, 60) + ", expected " + usual.dump() + ": " + why);
 }
 
 // transformers.GPT2Config
@@ -69,7 +75,8 @@ Json from_llama(const Json& from) {
     const Json width = required(from, {"hidden_size"}, "the model's width");
     const Json heads = required(from, {"num_attention_heads"}, "the number of heads");
     if (width.is_number_integer() && heads.is_number_integer() && heads.get<long long>() > 0)
-        refuse(from, "head_dim", width.get<long long>() / heads.get<long long>(), "a head is hidden_size / num_attention_heads wide");
+        refuse(from, "head_dim", width.get<long long>() / heads.get<long long>(),
+               "a head is hidden_size / num_attention_heads wide");
     return {{"model_type", "decoderscope"},
             {"d_model", width},
             {"nhead", heads},
@@ -86,7 +93,8 @@ Json from_llama(const Json& from) {
             {"vocab_size", required(from, {"vocab_size"}, "the size of the vocabulary")},
             {"positional_encoding", "rope"},
             {"max_positions", value(from, {"max_position_embeddings"}, 2048)},
-            {"rope_theta", value(value(from, {"rope_parameters"}, Json::object()), {"rope_theta"}, value(from, {"rope_theta"}, 10000.0))},
+            {"rope_theta", value(value(from, {"rope_parameters"}, Json::object()), {"rope_theta"},
+                                 value(from, {"rope_theta"}, 10000.0))},
             {"lm_head", true},
             {"tie_word_embeddings", value(from, {"tie_word_embeddings"}, false)}};
 }

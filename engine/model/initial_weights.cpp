@@ -22,15 +22,20 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed) {
         case Init::Kind::embedding:
             for (float& value : values) value = static_cast<float>(random.normal(i++));
             break;
-        case Init::Kind::gain: std::fill(values.begin(), values.end(), 1.0F); break;
-        case Init::Kind::shift: std::fill(values.begin(), values.end(), 0.0F); break;
+        case Init::Kind::gain:
+            std::fill(values.begin(), values.end(), 1.0F);
+            break;
+        case Init::Kind::shift:
+            std::fill(values.begin(), values.end(), 0.0F);
+            break;
     }
     return tensor;
 }
 
 Weights initial_weights(const Config& config, std::uint64_t seed) {
     Weights weights;
-    for (const Declared& parameter : declared_parameters(config)) weights.emplace(parameter.name, initial_weight(parameter, seed));
+    for (const Declared& parameter : declared_parameters(config))
+        weights.emplace(parameter.name, initial_weight(parameter, seed));
     return weights;
 }
 

@@ -49,13 +49,14 @@ void check_ids(const std::string& name, const Tensor& tokens, Index vocab_size) 
 void check_mask_values(const std::string& name, const Tensor& mask) {
     for (const float keep : mask.values())
         if (keep != 0.0F && keep != 1.0F)
-            throw Error(name + ": value " + short_number(static_cast<double>(keep)) + ", expected 1 = keep or 0 = hide");
+            throw Error(name + ": value " + short_number(static_cast<double>(keep)) +
+                        ", expected 1 = keep or 0 = hide");
 }
 
 void check_length(const std::string& name, Index length, const Config& config) {
     if (config.max_positions > 0 && length > config.max_positions)
-        throw Error(name + ": " + std::to_string(length) + " positions, expected at most max_positions = " +
-                    std::to_string(config.max_positions));
+        throw Error(name + ": " + std::to_string(length) +
+                    " positions, expected at most max_positions = " + std::to_string(config.max_positions));
 }
 
 void check_target(const Inputs& inputs, const Config& config) {
@@ -101,7 +102,8 @@ void check_custom_mask(const Tensor& mask, const Axes& target) {
         fits = size == 1 || size == target[target.size() - 1 - i].size;
     }
     if (!fits)
-        throw Error("custom_mask: shape " + shape_text(mask.axes()) + ", expected one that broadcasts to " + shape_text(target));
+        throw Error("custom_mask: shape " + shape_text(mask.axes()) + ", expected one that broadcasts to " +
+                    shape_text(target));
 }
 
 void check_masks(const Inputs& inputs, const Config& config, Index src) {
@@ -117,7 +119,8 @@ void check_masks(const Inputs& inputs, const Config& config, Index src) {
         check_mask_values("encoder_attention_mask", inputs.encoder_attention_mask);
     }
     if (!inputs.custom_mask.empty()) {
-        check_custom_mask(inputs.custom_mask, {{axis::batch, batch}, {axis::head, config.nhead}, {axis::query, pos}, {axis::key, pos}});
+        check_custom_mask(inputs.custom_mask,
+                          {{axis::batch, batch}, {axis::head, config.nhead}, {axis::query, pos}, {axis::key, pos}});
         check_mask_values("custom_mask", inputs.custom_mask);
     }
 }
@@ -164,8 +167,9 @@ Inputs read(const SafetensorsFile& file) {
     for (const auto& [name, entry] : file.entries()) {
         const auto is_it = [&, wanted = std::string_view(name)](const Slot& slot) { return slot.name == wanted; };
         if (std::none_of(slots().begin(), slots().end(), is_it))
-            throw Error(name + ": unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-                               "encoder_attention_mask or custom_mask");
+            throw Error(name +
+                        ": unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
+                        "encoder_attention_mask or custom_mask");
     }
     return inputs;
 }

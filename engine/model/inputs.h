@@ -5,8 +5,8 @@
 
 namespace decoderscope {
 
-// What a run reads beside the weights; an empty tensor is absent. Integers are kept as floats, which hold every token id
-// exactly (below 2^24).
+// What a run reads beside the weights; an empty tensor is absent. Integers are kept as floats, which hold every token
+// id exactly (below 2^24).
 struct Inputs {
     Tensor tokens;                  // [batch, pos]
     Tensor x;                       // [batch, pos, d_model], where the model has no vocabulary

@@ -75,7 +75,8 @@ std::vector<std::string> read_pieces(const fs::path& folder) {
         for (const nlohmann::json& item : list) {
             const nlohmann::json piece = item.is_object() ? item.value("piece", nlohmann::json()) : item;
             if (!piece.is_string())
-                throw Error("piece " + std::to_string(pieces.size()) + ": expected a string, or an object with a \"piece\"");
+                throw Error("piece " + std::to_string(pieces.size()) +
+                            ": expected a string, or an object with a \"piece\"");
             pieces.push_back(piece.get<std::string>());
         }
         return pieces;
@@ -120,7 +121,8 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
     if (path.extension() == ".safetensors") return load(path.parent_path(), path, overrides);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
-    throw Error(name_or_path + ": no such model; expected a folder with config.json and model.safetensors, or one of " + names);
+    throw Error(name_or_path + ": no such model; expected a folder with config.json and model.safetensors, or one of " +
+                names);
 }
 
 }  // namespace decoderscope

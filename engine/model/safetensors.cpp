@@ -44,7 +44,8 @@ Mapping map_file(const std::string& path) {
     const std::shared_ptr<const int> close_later(&file, [](const int* descriptor) { ::close(*descriptor); });
     struct stat status {};
     if (::fstat(file, &status) != 0) fail();
-    if (!S_ISREG(status.st_mode)) throw Error(path + ": expected a safetensors file, found something that is not a file");
+    if (!S_ISREG(status.st_mode))
+        throw Error(path + ": expected a safetensors file, found something that is not a file");
     const auto size = static_cast<std::size_t>(status.st_size);
     if (size < 8) throw Error(path + ": " + std::to_string(size) + " bytes, expected a safetensors file of at least 8");
     void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
@@ -55,7 +56,7 @@ Mapping map_file(const std::string& path) {
 // 0 for a type that the format doesn't know.
 std::size_t bytes_of(std::string_view dtype) {
     static constexpr std::pair<std::string_view, std::size_t> sizes[] = {
-        {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"I16", 2},    {"I8", 1},
+        {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},  {"I32", 4},     {"I16", 2},    {"I8", 1},
         {"U64", 8}, {"U32", 4}, {"U16", 2}, {"U8", 1},   {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
     for (const auto& [name, size] : sizes)
         if (name == dtype) return size;
@@ -98,15 +99,16 @@ private:
     // Returns the number of elements, which never exceeds the file's bytes.
     std::size_t read_shape(const std::string& name, const Json& json, SafetensorsFile::Entry& entry) const {
         if (!json.is_array() || json.size() > kMostAxes)
-            throw Error(path_ + ": " + name + ": shape: expected a list of at most " + std::to_string(kMostAxes) + " sizes");
+            throw Error(path_ + ": " + name + ": shape: expected a list of at most " + std::to_string(kMostAxes) +
+                        " sizes");
         std::size_t count = 1;
         for (const Json& size : json) {
             if (!size.is_number_unsigned()) throw Error(path_ + ": " + name + ": shape: expected sizes from 0");
             const auto length = size.get<std::uint64_t>();
             const bool beyond_index = length > static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
             if (beyond_index || (length != 0 && count > data_size_ / length))
-                throw Error(path_ + ": " + name + ": shape: more elements than the file of " + std::to_string(data_size_) +
-                            " bytes can hold");
+                throw Error(path_ + ": " + name + ": shape: more elements than the file of " +
+                            std::to_string(data_size_) + " bytes can hold");
             count *= length;
             entry.shape.push_back(static_cast<Index>(length));
         }
@@ -146,7 +148,8 @@ float from_half(std::uint16_t bits) {
     const int exponent = (bits >> 10) & 31;
     const int fraction = bits & 1023;
     const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-    if (exponent == 31) return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
+    if (exponent == 31)
+        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
     if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
     return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
@@ -192,7 +195,8 @@ Tensor SafetensorsFile::floats(std::string_view name) const {
     if (e.dtype == "F32" && reinterpret_cast<std::uintptr_t>(from) % alignof(float) == 0)
         return {axes, std::shared_ptr<const float>(mapping_, reinterpret_cast<const float*>(from))};
     if (e.dtype == "F32") return converted<float>(from, Tensor(axes), [](float value) { return value; });
-    if (e.dtype == "F64") return converted<double>(from, Tensor(axes), [](double value) { return static_cast<float>(value); });
+    if (e.dtype == "F64")
+        return converted<double>(from, Tensor(axes), [](double value) { return static_cast<float>(value); });
     if (e.dtype == "F16") return converted<std::uint16_t>(from, Tensor(axes), from_half);
     if (e.dtype == "BF16") return converted<std::uint16_t>(from, Tensor(axes), from_bfloat);
     throw Error(path_ + ": " + std::string(name) + ": dtype " + e.dtype + ", expected F32, F16, BF16 or F64");
@@ -203,7 +207,8 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
     const char* from = mapping_.get() + data_offset_ + e.begin;
     const auto exact = [&](auto value) {
         if (std::abs(static_cast<double>(value)) > kLargestExact)
-            throw Error(path_ + ": " + std::string(name) + ": " + std::to_string(value) + " is beyond what is read exactly, 2^24");
+            throw Error(path_ + ": " + std::string(name) + ": " + std::to_string(value) +
+                        " is beyond what is read exactly, 2^24");
         return static_cast<float>(value);
     };
     Tensor to(unnamed(e.shape));

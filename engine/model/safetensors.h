@@ -13,8 +13,8 @@
 
 namespace decoderscope {
 
-// A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads the
-// header alone. Every size and offset is checked against the file before anything is allocated.
+// A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads
+// the header alone. Every size and offset is checked against the file before anything is allocated.
 class SafetensorsFile {
 public:
     struct Entry {
@@ -35,8 +35,8 @@ public:
     // A floating tensor (F64, F32, F16, BF16) as float, its axes unnamed; F32 stays in the mapping, nothing is copied.
     // Throws Error naming the tensor where it is absent or of another type.
     [[nodiscard]] Tensor floats(std::string_view name) const;
-    // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error where a value is beyond ±2^24, which a float
-    // doesn't hold exactly.
+    // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error where a value is beyond ±2^24, which a
+    // float doesn't hold exactly.
     [[nodiscard]] Tensor integers(std::string_view name) const;
 
 private:

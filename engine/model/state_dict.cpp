@@ -48,26 +48,27 @@ bool is_number(const std::string& text) {
 // ---- the names that modules go by
 
 const Names& top_names() {
-    static const Names names = {{"embed", "embed"},       {"emb", "embed"},         {"wte", "embed"},
-                                {"embed_tokens", "embed"}, {"embedding", "embed"},   {"tok_emb", "embed"},
-                                {"pos_embed", "pos_embed"}, {"wpe", "pos_embed"},    {"pos_emb", "pos_embed"},
-                                {"norm", "norm"},         {"ln_f", "norm"},         {"lm_head", "lm_head"},
+    static const Names names = {{"embed", "embed"},         {"emb", "embed"},       {"wte", "embed"},
+                                {"embed_tokens", "embed"},  {"embedding", "embed"}, {"tok_emb", "embed"},
+                                {"pos_embed", "pos_embed"}, {"wpe", "pos_embed"},   {"pos_emb", "pos_embed"},
+                                {"norm", "norm"},           {"ln_f", "norm"},       {"lm_head", "lm_head"},
                                 {"out", "lm_head"}};
     return names;
 }
 
 const Names& attention_names() {
-    static const Names names = {{"self_attn", "self_attn"},   {"attn", "self_attn"},          {"cross_attn", "cross_attn"},
-                                {"enc_dec_attn", "cross_attn"}, {"multihead_attn", "cross_attn"}, {"encoder_attn", "cross_attn"}};
+    static const Names names = {{"self_attn", "self_attn"},       {"attn", "self_attn"},
+                                {"cross_attn", "cross_attn"},     {"enc_dec_attn", "cross_attn"},
+                                {"multihead_attn", "cross_attn"}, {"encoder_attn", "cross_attn"}};
     return names;
 }
 
 const Names& projection_names() {
-    static const Names names = {{"q_proj", "q_proj"}, {"k_proj", "k_proj"}, {"v_proj", "v_proj"},   {"o_proj", "o_proj"},
-                                {"W_q", "q_proj"},    {"W_k", "k_proj"},    {"W_v", "v_proj"},      {"W_o", "o_proj"},
-                                {"w_q", "q_proj"},    {"w_k", "k_proj"},    {"w_v", "v_proj"},      {"w_o", "o_proj"},
-                                {"query", "q_proj"},  {"key", "k_proj"},    {"value", "v_proj"},    {"out_proj", "o_proj"},
-                                {"c_proj", "o_proj"}, {"c_attn", "c_attn"}};
+    static const Names names = {
+        {"q_proj", "q_proj"},   {"k_proj", "k_proj"}, {"v_proj", "v_proj"}, {"o_proj", "o_proj"}, {"W_q", "q_proj"},
+        {"W_k", "k_proj"},      {"W_v", "v_proj"},    {"W_o", "o_proj"},    {"w_q", "q_proj"},    {"w_k", "k_proj"},
+        {"w_v", "v_proj"},      {"w_o", "o_proj"},    {"query", "q_proj"},  {"key", "k_proj"},    {"value", "v_proj"},
+        {"out_proj", "o_proj"}, {"c_proj", "o_proj"}, {"c_attn", "c_attn"}};
     return names;
 }
 
@@ -81,9 +82,10 @@ const Names& feed_forward_names() {
 }
 
 const Names& norm_names() {
-    static const Names names = {{"norm1", "norm1"}, {"layernorm_att", "norm1"}, {"ln_1", "norm1"}, {"input_layernorm", "norm1"},
-                                {"norm2", "norm2"}, {"layernorm_ffn", "norm2"}, {"ln_2", "norm2"}, {"post_attention_layernorm", "norm2"},
-                                {"norm3", "norm3"}};
+    static const Names names = {
+        {"norm1", "norm1"}, {"layernorm_att", "norm1"}, {"ln_1", "norm1"}, {"input_layernorm", "norm1"},
+        {"norm2", "norm2"}, {"layernorm_ffn", "norm2"}, {"ln_2", "norm2"}, {"post_attention_layernorm", "norm2"},
+        {"norm3", "norm3"}};
     return names;
 }
 
@@ -95,9 +97,11 @@ std::optional<Path> part_of_block(const Path& path) {
         if (const auto norm = lookup(norm_names(), path[0])) return Path{*norm, path[1]};
         // A seed's attention may stand in the block itself, as may its feed-forward.
         const bool attention = path[0].find('_') != std::string::npos && path[0] != "c_proj";
-        if (const auto projection = lookup(projection_names(), path[0]); projection && attention && *projection != "c_attn")
+        if (const auto projection = lookup(projection_names(), path[0]);
+            projection && attention && *projection != "c_attn")
             return Path{"self_attn", *projection, path[1]};
-        if (const auto linear = lookup(feed_forward_names(), path[0]); linear && !is_number(path[0])) return Path{*linear, path[1]};
+        if (const auto linear = lookup(feed_forward_names(), path[0]); linear && !is_number(path[0]))
+            return Path{*linear, path[1]};
         if (const auto attn = lookup(attention_names(), path[0]))
             return Path{*attn, path[1]};  // in_proj_weight, in_proj_bias
     }
@@ -108,7 +112,8 @@ std::optional<Path> part_of_block(const Path& path) {
         const std::array<std::string_view, 4> feed_forward = {"ffn", "ff", "mlp", "feed_forward"};
         const bool under_ffn = std::find(feed_forward.begin(), feed_forward.end(), path[0]) != feed_forward.end();
         // A Sequential within the module: ff.net.0.weight.
-        if (const auto linear = lookup(feed_forward_names(), path[path.size() - 2]); under_ffn && linear) return Path{*linear, path.back()};
+        if (const auto linear = lookup(feed_forward_names(), path[path.size() - 2]); under_ffn && linear)
+            return Path{*linear, path.back()};
     }
     return std::nullopt;
 }
@@ -124,13 +129,15 @@ std::string canonical_name(const std::string& name) {
     Path path = split(name);
     Path prefix;
     const std::array<std::string_view, 4> wrappers = {"module", "model", "transformer", "decoder"};
-    while (path.size() > 1 && std::find(wrappers.begin(), wrappers.end(), path[0]) != wrappers.end()) path.erase(path.begin());
+    while (path.size() > 1 && std::find(wrappers.begin(), wrappers.end(), path[0]) != wrappers.end())
+        path.erase(path.begin());
     if (path.size() > 1 && path[0] == "encoder") {
         prefix = {"encoder"};
         path.erase(path.begin());
     }
     const std::array<std::string_view, 4> stacks = {"layers", "layer_list", "h", "blocks"};
-    const bool stacked = path.size() > 2 && std::find(stacks.begin(), stacks.end(), path[0]) != stacks.end() && is_number(path[1]);
+    const bool stacked =
+        path.size() > 2 && std::find(stacks.begin(), stacks.end(), path[0]) != stacks.end() && is_number(path[1]);
     const auto with_prefix = [&](const Path& rest) {
         Path whole = prefix;
         whole.insert(whole.end(), rest.begin(), rest.end());
@@ -173,11 +180,14 @@ public:
         if (!added) throw Error(from + ": means the same as " + at->second + ", expected one of them");
         weights_.emplace(name, std::move(tensor));
     }
-    void add_thirds(const std::string& attention, const std::string& ending, const std::string& from, const Tensor& fused) {
+    void add_thirds(const std::string& attention, const std::string& ending, const std::string& from,
+                    const Tensor& fused) {
         if (fused.rank() == 0 || fused.dim(0) % 3 != 0)
-            throw Error(from + ": shape " + shape_text(fused.axes()) + ", expected three projections one after the other");
+            throw Error(from + ": shape " + shape_text(fused.axes()) +
+                        ", expected three projections one after the other");
         const std::array<const char*, 3> projections = {".q_proj.", ".k_proj.", ".v_proj."};
-        for (Index i = 0; i < 3; ++i) add(attention + projections[static_cast<std::size_t>(i)] + ending, from, third(fused, i));
+        for (Index i = 0; i < 3; ++i)
+            add(attention + projections[static_cast<std::size_t>(i)] + ending, from, third(fused, i));
     }
     [[nodiscard]] Weights take() { return std::move(weights_); }
 
@@ -201,11 +211,16 @@ void add_canonical(Canonical& canonical, const std::string& from, const Tensor& 
     const std::string name = canonical_name(from);
     const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
     const auto without = [&](std::string_view ending) { return name.substr(0, name.size() - ending.size()); };
-    if (ends(".in_proj_weight")) canonical.add_thirds(without(".in_proj_weight"), "weight", from, tensor);
-    else if (ends(".in_proj_bias")) canonical.add_thirds(without(".in_proj_bias"), "bias", from, tensor);
-    else if (ends(".c_attn.weight")) canonical.add_thirds(without(".c_attn.weight"), "weight", from, tensor);
-    else if (ends(".c_attn.bias")) canonical.add_thirds(without(".c_attn.bias"), "bias", from, tensor);
-    else canonical.add(name, from, tensor);
+    if (ends(".in_proj_weight"))
+        canonical.add_thirds(without(".in_proj_weight"), "weight", from, tensor);
+    else if (ends(".in_proj_bias"))
+        canonical.add_thirds(without(".in_proj_bias"), "bias", from, tensor);
+    else if (ends(".c_attn.weight"))
+        canonical.add_thirds(without(".c_attn.weight"), "weight", from, tensor);
+    else if (ends(".c_attn.bias"))
+        canonical.add_thirds(without(".c_attn.bias"), "bias", from, tensor);
+    else
+        canonical.add(name, from, tensor);
 }
 
 // ---- what the shapes say
@@ -217,7 +232,8 @@ Index rows_of(const Weights& weights, const std::string& name) {
 
 Index count_layers(const Weights& weights, const std::string& prefix) {
     Index layers = 0;
-    while (weights.find(prefix + "layers." + std::to_string(layers) + ".self_attn.q_proj.weight") != weights.end()) ++layers;
+    while (weights.find(prefix + "layers." + std::to_string(layers) + ".self_attn.q_proj.weight") != weights.end())
+        ++layers;
     return layers;
 }
 
@@ -242,7 +258,10 @@ std::string inferred_config(const Weights& weights) {
     if (const Index layers = count_layers(weights, ""); layers > 0) config["num_layers"] = layers;
     config["dim_feedforward"] = rows_of(weights, "layers.0.up_proj.weight");
     config["bias"] = has("layers.0.self_attn.q_proj.bias");
-    config["norm"] = has("layers.0.norm1.bias") || !has("layers.0.norm1.weight") || has("layers.0.self_attn.q_proj.bias") ? "layernorm" : "rmsnorm";
+    config["norm"] =
+        has("layers.0.norm1.bias") || !has("layers.0.norm1.weight") || has("layers.0.self_attn.q_proj.bias")
+            ? "layernorm"
+            : "rmsnorm";
     config["final_norm"] = has("norm.weight");
     config["gated_mlp"] = has("layers.0.gate_proj.weight");
     config["cross_attention"] = has("layers.0.cross_attn.q_proj.weight");

@@ -9,20 +9,28 @@ namespace {
 
 std::string_view name_of(ActivationKind kind) {
     switch (kind) {
-        case ActivationKind::relu: return "relu";
-        case ActivationKind::gelu: return "gelu";
-        case ActivationKind::gelu_tanh: return "gelu_tanh";
-        case ActivationKind::silu: return "silu";
+        case ActivationKind::relu:
+            return "relu";
+        case ActivationKind::gelu:
+            return "gelu";
+        case ActivationKind::gelu_tanh:
+            return "gelu_tanh";
+        case ActivationKind::silu:
+            return "silu";
     }
     return "";
 }
 
 std::string_view formula_of(ActivationKind kind) {
     switch (kind) {
-        case ActivationKind::relu: return "post = max(0, pre)";
-        case ActivationKind::gelu: return "post = pre · ½ (1 + erf(pre / √2))";
-        case ActivationKind::gelu_tanh: return "post = pre · ½ (1 + tanh(√(2/π) · (pre + 0.044715 pre³)))";
-        case ActivationKind::silu: return "post = pre / (1 + exp(−pre))";
+        case ActivationKind::relu:
+            return "post = max(0, pre)";
+        case ActivationKind::gelu:
+            return "post = pre · ½ (1 + erf(pre / √2))";
+        case ActivationKind::gelu_tanh:
+            return "post = pre · ½ (1 + tanh(√(2/π) · (pre + 0.044715 pre³)))";
+        case ActivationKind::silu:
+            return "post = pre / (1 + exp(−pre))";
     }
     return "";
 }
@@ -37,21 +45,25 @@ Factor activated(ActivationKind kind, const Tensor& tensor, std::size_t operand,
 
 double activate(ActivationKind kind, double x) {
     switch (kind) {
-        case ActivationKind::relu: return x > 0.0 || std::isnan(x) ? x : 0.0;
-        case ActivationKind::gelu: return 0.5 * x * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0));
+        case ActivationKind::relu:
+            return x > 0.0 || std::isnan(x) ? x : 0.0;
+        case ActivationKind::gelu:
+            return 0.5 * x * (1.0 + std::erf(x * std::numbers::sqrt2 / 2.0));
         case ActivationKind::gelu_tanh: {
             const double slope = std::sqrt(2.0 * std::numbers::inv_pi);
             return 0.5 * x * (1.0 + std::tanh(slope * (x + 0.044715 * x * x * x)));
         }
-        case ActivationKind::silu: return x / (1.0 + std::exp(-x));
+        case ActivationKind::silu:
+            return x / (1.0 + std::exp(-x));
     }
     return x;
 }
 
 About Activate::about() const {
-    return {name_of(kind), formula_of(kind),
-            "The one bend in the MLP: without it up_proj and down_proj would be a single matrix. Each column is a detector "
-            "that stays (nearly) silent until its input is positive; what fires is written back by down_proj."};
+    return {
+        name_of(kind), formula_of(kind),
+        "The one bend in the MLP: without it up_proj and down_proj would be a single matrix. Each column is a detector "
+        "that stays (nearly) silent until its input is positive; what fires is written back by down_proj."};
 }
 
 Tensor Activate::compute(const Operands& in, const Axes& axes) const {

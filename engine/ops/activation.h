@@ -19,7 +19,8 @@ struct Activate {
     bool operator==(const Activate&) const = default;
 };
 
-// The gated form (GLU; Shazeer 2020): act(gate) · pre.   {pre [batch, pos, d_ff], gate [batch, pos, d_ff]} -> the same axes
+// The gated form (GLU; Shazeer 2020): act(gate) · pre.   {pre [batch, pos, d_ff], gate [batch, pos, d_ff]} -> the same
+// axes
 struct ActivateGated {
     ActivationKind kind = ActivationKind::silu;
 

@@ -3,10 +3,11 @@
 namespace decoderscope {
 
 About Add::about() const {
-    return {"add", "y[b, p, d] = x[b, p, d] + update[b, p, d]",
-            "The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through the "
-            "depth and you see what each sublayer wrote there. Gradients flow back through the sum undiminished, which is "
-            "why deep stacks can be trained at all."};
+    return {
+        "add", "y[b, p, d] = x[b, p, d] + update[b, p, d]",
+        "The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through the "
+        "depth and you see what each sublayer wrote there. Gradients flow back through the sum undiminished, which is "
+        "why deep stacks can be trained at all."};
 }
 
 Tensor Add::compute(const Operands& in, const Axes& axes) const {
@@ -16,7 +17,8 @@ Tensor Add::compute(const Operands& in, const Axes& axes) const {
     const Index period = in[1].size();
     float* to = out.writable().data();
     for (Index start = 0; start < out.size(); start += period)
-        for (Index i = 0; i < period; ++i) to[start + i] = x[start + i] + update[i + (period == out.size() ? start : 0)];
+        for (Index i = 0; i < period; ++i)
+            to[start + i] = x[start + i] + update[i + (period == out.size() ? start : 0)];
     return out;
 }
 

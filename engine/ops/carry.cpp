@@ -3,9 +3,10 @@
 namespace decoderscope {
 
 About Carry::about() const {
-    return {"carry", "y = x",
-            "Nothing is computed: the residual stream goes on under its next name. What leaves one block is what enters "
-            "the next."};
+    return {
+        "carry", "y = x",
+        "Nothing is computed: the residual stream goes on under its next name. What leaves one block is what enters "
+        "the next."};
 }
 
 Tensor Carry::compute(const Operands& in, const Axes& axes) const { return in[0].with_axes(axes); }

@@ -5,10 +5,11 @@
 namespace decoderscope {
 
 About DropoutMask::about() const {
-    return {"dropout mask", "mask = random < p ? 0 : 1 / (1 − p)",
-            "Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, which "
-            "keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed is fixed: the "
-            "same seed drops the same cells."};
+    return {
+        "dropout mask", "mask = random < p ? 0 : 1 / (1 − p)",
+        "Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, which "
+        "keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed is fixed: the "
+        "same seed drops the same cells."};
 }
 
 Tensor DropoutMask::compute(const Operands&, const Axes& axes) const {
@@ -28,10 +29,11 @@ Explanation DropoutMask::explain(const Operands&, const Tensor& out, const Cell&
 }
 
 About Drop::about() const {
-    return {"dropout", "dropped = x · mask",
-            "A dropped cell is 0, the others are a little larger than they were. Seed 001 drops scores before the softmax: "
-            "a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · (−∞) = NaN, which takes its "
-            "whole row with it."};
+    return {
+        "dropout", "dropped = x · mask",
+        "A dropped cell is 0, the others are a little larger than they were. Seed 001 drops scores before the softmax: "
+        "a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · (−∞) = NaN, which takes its "
+        "whole row with it."};
 }
 
 Tensor Drop::compute(const Operands& in, const Axes& axes) const {

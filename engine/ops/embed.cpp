@@ -19,10 +19,12 @@ Index row_of(float token, Index rows) {
 }  // namespace
 
 About Embed::about() const {
-    return {"look up", "embed[b, p, d] = E[token[b, p], d] · scale",
-            "Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with the "
-            "same token start out alike; only positions and attention make them differ. Some models (seed 004's paper among "
-            "them) multiply by √d_model so that the embedding isn't drowned by the positional code."};
+    return {
+        "look up", "embed[b, p, d] = E[token[b, p], d] · scale",
+        "Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with the "
+        "same token start out alike; only positions and attention make them differ. Some models (seed 004's paper "
+        "among "
+        "them) multiply by √d_model so that the embedding isn't drowned by the positional code."};
 }
 
 Axes Embed::axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::d_model, in[1][1].size}}; }

@@ -37,9 +37,10 @@ Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& 
 }
 
 About ProjectOutput::about() const {
-    return {"merge heads", "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
-            "The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over heads, "
-            "each with its own slice of the weight: attn.result shows the parts."};
+    return {
+        "merge heads", "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
+        "The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over heads, "
+        "each with its own slice of the weight: attn.result shows the parts."};
 }
 
 Axes ProjectOutput::axes(const OperandAxes& in) const {
@@ -68,16 +69,17 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
     std::vector<Term> terms;
     for (Index h = 0; h < in[0].dim(1); ++h)
         for (Index d = 0; d < d_head; ++d)
-            terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], d}),
-                                  cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
+            terms.push_back(term(
+                {cell_factor(in[0], 0, {cell[0], h, cell[1], d}), cell_factor(in[1], 1, {cell[2], h * d_head + d})}));
     if (in.size() > 2) terms.push_back(term({cell_factor(in[2], 2, {cell[2]})}));
     return {{line("z · w", std::move(terms))}};
 }
 
 About HeadResults::about() const {
-    return {"each head's share", "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
-            "attn_out before the heads are summed: who wrote what into the residual stream. Computed only when somebody "
-            "looks, since it is as many times larger than attn_out as there are heads."};
+    return {
+        "each head's share", "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
+        "attn_out before the heads are summed: who wrote what into the residual stream. Computed only when somebody "
+        "looks, since it is as many times larger than attn_out as there are heads."};
 }
 
 Axes HeadResults::axes(const OperandAxes& in) const {
@@ -130,7 +132,8 @@ Tensor SumHeads::compute(const Operands& in, const Axes& axes) const {
 
 Explanation SumHeads::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     std::vector<Term> terms;
-    for (Index h = 0; h < in[0].dim(1); ++h) terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
+    for (Index h = 0; h < in[0].dim(1); ++h)
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], h, cell[1], cell[2]})}));
     if (in.size() > 1) terms.push_back(term({cell_factor(in[1], 1, {cell[2]})}));
     return {{line("Σ heads", std::move(terms))}};
 }

@@ -6,23 +6,26 @@ namespace decoderscope {
 
 namespace {
 
-// How far apart a broadcast mask's cells lie along [batch, head, query, key]; 0 along an axis that it lacks or where its
-// one cell stands for all.
+// How far apart a broadcast mask's cells lie along [batch, head, query, key]; 0 along an axis that it lacks or where
+// its one cell stands for all.
 std::array<Index, 4> broadcast_strides(const Tensor& mask) {
     std::array<Index, 4> strides = {};
     Index step = 1;
-    for (std::size_t i = mask.rank(); i-- > 0; step *= mask.dim(i)) strides[4 - mask.rank() + i] = mask.dim(i) == 1 ? 0 : step;
+    for (std::size_t i = mask.rank(); i-- > 0; step *= mask.dim(i))
+        strides[4 - mask.rank() + i] = mask.dim(i) == 1 ? 0 : step;
     return strides;
 }
 
 }  // namespace
 
 About CombineMasks::about() const {
-    return {"combine masks", "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",
-            "The causal mask is the lower triangle: a position may look at itself and what came before, so that training on "
-            "all positions at once never lets one read its own answer. The padding mask hides the filler at the end of the "
-            "shorter rows of a batch. Each can be told by its hatching; a cell may be hidden by several at once. Seed 002 "
-            "writes 1 for padding, the others 1 for what is kept."};
+    return {
+        "combine masks", "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",
+        "The causal mask is the lower triangle: a position may look at itself and what came before, so that training "
+        "on "
+        "all positions at once never lets one read its own answer. The padding mask hides the filler at the end of the "
+        "shorter rows of a batch. Each can be told by its hatching; a cell may be hidden by several at once. Seed 002 "
+        "writes 1 for padding, the others 1 for what is kept."};
 }
 
 Axes CombineMasks::axes(const OperandAxes&) const {
@@ -60,7 +63,8 @@ Tensor CombineMasks::compute(const Operands& in, const Axes& axes) const {
                     bool kept = !causal || k <= q;
                     if (padding) kept = kept && padding_mask[b * keys + k] != 0.0F;
                     if (custom)
-                        kept = kept && custom_mask[b * stride[0] + h * stride[1] + q * stride[2] + k * stride[3]] != 0.0F;
+                        kept =
+                            kept && custom_mask[b * stride[0] + h * stride[1] + q * stride[2] + k * stride[3]] != 0.0F;
                     *to++ = kept ? 1.0F : 0.0F;
                 }
             }
@@ -85,10 +89,12 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
 }
 
 About FillMasked::about() const {
-    return {"fill where masked", "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
-            "Hidden scores are replaced before the softmax, so that the rest share the whole weight. With −∞ a hidden key "
-            "gets exactly 0, and a row with nothing left becomes NaN. A finite fill (seed 000: −1e20, seed 004: −1e9) never "
-            "gives NaN: such a row spreads its weight evenly over what it must not see."};
+    return {
+        "fill where masked", "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
+        "Hidden scores are replaced before the softmax, so that the rest share the whole weight. With −∞ a hidden key "
+        "gets exactly 0, and a row with nothing left becomes NaN. A finite fill (seed 000: −1e20, seed 004: −1e9) "
+        "never "
+        "gives NaN: such a row spreads its weight evenly over what it must not see."};
 }
 
 Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
@@ -102,8 +108,9 @@ Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
 
 Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const bool hidden = in[1].at(cell) == 0.0F;
-    Line chosen = line("masked score", {term({hidden ? constant_factor(static_cast<double>(value), "mask_value")
-                                                     : cell_factor(in[0], 0, cell)})});
+    Line chosen = line(
+        "masked score",
+        {term({hidden ? constant_factor(static_cast<double>(value), "mask_value") : cell_factor(in[0], 0, cell)})});
     chosen.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
     return {{chosen}};
 }

@@ -46,10 +46,11 @@ About NormScale::about() const {
         return {"scale of RMSNorm", "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
                 "The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
                 "trains as well (Zhang & Sennrich 2019; Llama uses it)."};
-    return {"scale of LayerNorm", "scale[b, p] = √(variance_d x[b, p, d] + eps)",
-            "How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it grows "
-            "with depth, because every block adds to a stream that nobody shrinks; under Post-Norm it stays near where it "
-            "was."};
+    return {
+        "scale of LayerNorm", "scale[b, p] = √(variance_d x[b, p, d] + eps)",
+        "How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it grows "
+        "with depth, because every block adds to a stream that nobody shrinks; under Post-Norm it stays near where it "
+        "was."};
 }
 
 Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
@@ -79,20 +80,22 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
     }
     explanation.lines.push_back(line(centred ? "variance" : "mean square", std::move(squares)));
     const double spread = explanation.lines.back().value;
-    explanation.lines.push_back(line("scale", {term({constant_factor(
-                                                  std::sqrt(spread + eps),
-                                                  "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
+    explanation.lines.push_back(
+        line("scale", {term({constant_factor(std::sqrt(spread + eps),
+                                             "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
     return explanation;
 }
 
 About Normalize::about() const {
     if (kind == NormKind::rmsnorm)
-        return {"RMSNorm", "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
-                "Every row is brought to the same size; its direction stays. The gain, one number a column, is learned."};
-    return {"LayerNorm", "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
-            "Every row gets mean 0 and variance 1 before gain and shift. Where it stands makes the architecture: on the "
-            "branch, before the sublayer (Pre-Norm, seeds 002 and 003), the stream itself runs free; on the stream, after "
-            "the sum (Post-Norm, seeds 000, 001 and 004), each block's sum is brought to size before the next reads it."};
+        return {
+            "RMSNorm", "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
+            "Every row is brought to the same size; its direction stays. The gain, one number a column, is learned."};
+    return {
+        "LayerNorm", "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
+        "Every row gets mean 0 and variance 1 before gain and shift. Where it stands makes the architecture: on the "
+        "branch, before the sublayer (Pre-Norm, seeds 002 and 003), the stream itself runs free; on the stream, after "
+        "the sum (Post-Norm, seeds 000, 001 and 004), each block's sum is brought to size before the next reads it."};
 }
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
@@ -121,10 +124,9 @@ Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& ce
     const auto value = static_cast<double>(x.at(cell));
     const auto scale = static_cast<double>(in[1].at(scale_cell));
     const std::string centred = "(" + short_number(value) + " − " + short_number(centre) + ")";
-    std::vector<Term> terms = {term({kind == NormKind::layernorm ? derived_factor(value - centre, centred, 0, cell)
-                                                                 : cell_factor(x, 0, cell),
-                                     derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell),
-                                     cell_factor(in[2], 2, {cell[2]})})};
+    std::vector<Term> terms = {term(
+        {kind == NormKind::layernorm ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
+         derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell), cell_factor(in[2], 2, {cell[2]})})};
     if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {cell[2]})}));
     explanation.lines.push_back(line("normalized", std::move(terms)));
     return explanation;

@@ -5,9 +5,9 @@
 
 namespace decoderscope {
 
-// What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance over
-// n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019).
-// {x [batch, pos, d_model]} -> [batch, pos, 1]
+// What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance
+// over n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019). {x [batch, pos, d_model]} ->
+// [batch, pos, 1]
 struct NormScale {
     NormKind kind = NormKind::layernorm;
     double eps = 1e-5;

@@ -16,11 +16,12 @@ float frequency(Index even_column, Index d_model) {
 }  // namespace
 
 About SinusoidalPositions::about() const {
-    return {"sinusoidal positions", "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
-            "Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands on "
-            "the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, which a "
-            "linear map can learn to read. Seed 004 adds, on batch-first input, the code of the batch index instead: every "
-            "position of a row then carries the same code."};
+    return {
+        "sinusoidal positions", "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
+        "Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands on "
+        "the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, which a "
+        "linear map can learn to read. Seed 004 adds, on batch-first input, the code of the batch index instead: every "
+        "position of a row then carries the same code."};
 }
 
 Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
@@ -37,15 +38,16 @@ Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
 
 Explanation SinusoidalPositions::explain(const Operands&, const Tensor& out, const Cell& cell) const {
     const Index even = cell[1] - cell[1] % 2;
-    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(cell[0]) + " / 10000^(" +
-                             std::to_string(even) + "/" + std::to_string(d_model) + "))";
+    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(cell[0]) +
+                             " / 10000^(" + std::to_string(even) + "/" + std::to_string(d_model) + "))";
     return {{line("pos_embed", {term({constant_factor(static_cast<double>(out.at(cell)), text)})})}};
 }
 
 About LearnedPositions::about() const {
-    return {"learned positions", "pos_embed[p, d] = P[p, d]",
-            "One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training found, "
-            "and there is no row beyond the longest text seen in training."};
+    return {
+        "learned positions", "pos_embed[p, d] = P[p, d]",
+        "One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training found, "
+        "and there is no row beyond the longest text seen in training."};
 }
 
 Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {

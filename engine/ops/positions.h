@@ -4,8 +4,8 @@
 
 namespace decoderscope {
 
-// The fixed positional code of Vaswani et al. 2017, section 3.5 (seed 004, section 4.3): sine in the even columns, cosine
-// in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as PyTorch computes them.
+// The fixed positional code of Vaswani et al. 2017, section 3.5 (seed 004, section 4.3): sine in the even columns,
+// cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as PyTorch computes them.
 // {} -> [pos, d_model]
 struct SinusoidalPositions {
     Axis positions;

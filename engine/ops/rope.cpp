@@ -15,9 +15,11 @@ float angle_of(Index pos, Index pair, Index d_head, double theta) {
 }  // namespace
 
 About Rope::about() const {
-    return {"rotary positions", "y[d] = x[d]·cos φ − x[d + d_head/2]·sin φ,  y[d + d_head/2] = x[d + d_head/2]·cos φ + x[d]·sin φ",
-            "Instead of adding a code, query and key are turned by an angle that grows with the position. Their product "
-            "then depends on the distance between the two positions alone. Early columns turn fast, late ones hardly."};
+    return {
+        "rotary positions",
+        "y[d] = x[d]·cos φ − x[d + d_head/2]·sin φ,  y[d + d_head/2] = x[d + d_head/2]·cos φ + x[d]·sin φ",
+        "Instead of adding a code, query and key are turned by an angle that grows with the position. Their product "
+        "then depends on the distance between the two positions alone. Early columns turn fast, late ones hardly."};
 }
 
 Tensor Rope::compute(const Operands& in, const Axes& axes) const {
@@ -43,10 +45,10 @@ Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) c
     const bool first = cell[3] < half;
     Cell partner = cell;
     partner[3] = first ? cell[3] + half : pair;
-    return {{line("turned", {term({cell_factor(in[0], 0, cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                             term({cell_factor(in[0], 0, partner),
-                                   constant_factor(first ? -std::sin(angle) : std::sin(angle),
-                                                   (first ? "−sin" : "sin") + phi)})})}};
+    return {{line("turned",
+                  {term({cell_factor(in[0], 0, cell), constant_factor(std::cos(angle), "cos" + phi)}),
+                   term({cell_factor(in[0], 0, partner), constant_factor(first ? -std::sin(angle) : std::sin(angle),
+                                                                         (first ? "−sin" : "sin") + phi)})})}};
 }
 
 }  // namespace decoderscope

@@ -7,11 +7,13 @@
 namespace decoderscope {
 
 About ScaledDotProduct::about() const {
-    return {"scaled dot product", "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
-            "Large where the query of one position points the same way as the key of another. The division by √d_head keeps "
-            "the spread of the scores near 1 however long the vectors are; without it the softmax would be nearly "
-            "one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: here every position "
-            "still sees the future."};
+    return {
+        "scaled dot product", "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
+        "Large where the query of one position points the same way as the key of another. The division by √d_head "
+        "keeps "
+        "the spread of the scores near 1 however long the vectors are; without it the softmax would be nearly "
+        "one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: here every position "
+        "still sees the future."};
 }
 
 Axes ScaledDotProduct::axes(const OperandAxes& in) const {
@@ -40,9 +42,9 @@ Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const C
     const std::string scale_text = "1/√" + std::to_string(d_head);
     std::vector<Term> terms;
     for (Index d = 0; d < d_head; ++d)
-        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
-                              cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}),
-                              constant_factor(scale, scale_text)}));
+        terms.push_back(
+            term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
+                  cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}), constant_factor(scale, scale_text)}));
     return {{line("q · k / √d_head", std::move(terms))}};
 }
 

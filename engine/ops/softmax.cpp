@@ -6,10 +6,11 @@
 namespace decoderscope {
 
 About Softmax::about() const {
-    return {"softmax", "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
-            "Turns a row of scores into weights that are positive and sum to 1. What counts is the difference between "
-            "scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but keeps exp from "
-            "overflowing."};
+    return {
+        "softmax", "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
+        "Turns a row of scores into weights that are positive and sum to 1. What counts is the difference between "
+        "scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but keeps exp from "
+        "overflowing."};
 }
 
 Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
@@ -49,7 +50,8 @@ Explanation Softmax::explain(const Operands& in, const Tensor&, const Cell& cell
     explanation.lines.push_back(line("max", {term({cell_factor(x, 0, top)})}));
     explanation.lines.push_back(line("Σ exp", std::move(exponentials)));
     const double sum = explanation.lines.back().value;
-    explanation.lines.push_back(line("weight", {term({exponential(cell), constant_factor(1.0 / sum, "1/" + short_number(sum))})}));
+    explanation.lines.push_back(
+        line("weight", {term({exponential(cell), constant_factor(1.0 / sum, "1/" + short_number(sum))})}));
     return explanation;
 }
 

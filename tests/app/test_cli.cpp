@@ -44,7 +44,8 @@ TEST_CASE("without a command the window is opened") {
 
 TEST_CASE("every command has a usage") {
     for (const std::string command : {"", "models", "trace", "export", "bench"}) {
-        const Outcome outcome = run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
+        const Outcome outcome =
+            run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
         INFO(command);
         CHECK(outcome.status == 0);
         CHECK_FALSE(outcome.window);
@@ -65,15 +66,16 @@ TEST_CASE("models lists the bundled models, a line each") {
 }
 
 TEST_CASE("a wrong command line is status 2") {
-    for (const auto& arguments : std::vector<std::vector<std::string>>{{"nonsense"},
-                                                                       {"trace"},
-                                                                       {"trace", "causal-lm"},
-                                                                       {"trace", "causal-lm", "--out"},
-                                                                       {"trace", "causal-lm", "--out", "a", "--what"},
-                                                                       {"trace", "causal-lm", "--out", "a", "--set", "bias"},
-                                                                       {"trace", "causal-lm", "--out", "a", "--dropout-seed", "x"},
-                                                                       {"export", "causal-lm", "--tensor", "z", "--out", "a.bmp"},
-                                                                       {"bench", "causal-lm", "--repeat", "0", "--json"}}) {
+    for (const auto& arguments :
+         std::vector<std::vector<std::string>>{{"nonsense"},
+                                               {"trace"},
+                                               {"trace", "causal-lm"},
+                                               {"trace", "causal-lm", "--out"},
+                                               {"trace", "causal-lm", "--out", "a", "--what"},
+                                               {"trace", "causal-lm", "--out", "a", "--set", "bias"},
+                                               {"trace", "causal-lm", "--out", "a", "--dropout-seed", "x"},
+                                               {"export", "causal-lm", "--tensor", "z", "--out", "a.bmp"},
+                                               {"bench", "causal-lm", "--repeat", "0", "--json"}}) {
         const Outcome outcome = run(arguments);
         INFO(outcome.err);
         CHECK(outcome.status == 2);
@@ -84,7 +86,9 @@ TEST_CASE("a wrong command line is status 2") {
 TEST_CASE("work that fails is status 1, with one line that names what is wrong, and nothing written") {
     const TemporaryFolder folder;
     const std::string out = folder.file("t.safetensors");
-    write_bytes(folder.file("edits.json"), R"([{"edit": "mask", "attention": "blocks.9.attn", "batch": 0, "head": 0, "query": 0, "key": 0, "keep": false}])");
+    write_bytes(
+        folder.file("edits.json"),
+        R"([{"edit": "mask", "attention": "blocks.9.attn", "batch": 0, "head": 0, "query": 0, "key": 0, "keep": false}])");
     write_bytes(folder.file("broken.json"), "[{]");
     write_bytes(folder.file("bad.safetensors"), "12345678not a header");
     const std::size_t files = folder.entries();
@@ -98,13 +102,17 @@ TEST_CASE("work that fails is status 1, with one line that names what is wrong, 
         {{"trace", "causal-lm", "--out", out, "--text", "hello"}, {"causal-lm", "vocabulary"}},
         {{"trace", "simple-decoder", "--out", out, "--tokens", "1"}, {"tokens", "vocab_size"}},
         {{"trace", "causal-lm", "--out", out, "--inputs", folder.file("none")}, {folder.file("none")}},
-        {{"trace", "causal-lm", "--out", out, "--inputs", folder.file("bad.safetensors")}, {"bad.safetensors", "header"}},
+        {{"trace", "causal-lm", "--out", out, "--inputs", folder.file("bad.safetensors")},
+         {"bad.safetensors", "header"}},
         {{"trace", "causal-lm", "--out", out, "--edits", folder.file("edits.json")}, {"edits.json", "blocks.9.attn"}},
         {{"trace", "causal-lm", "--out", out, "--edits", folder.file("broken.json")}, {"broken.json", "JSON"}},
         {{"trace", "causal-lm", "--out", folder.file("no/where.safetensors")}, {"no/where.safetensors"}},
-        {{"export", "causal-lm", "--tensor", "blocks.0.attn.patern", "--out", folder.file("a.png")}, {"blocks.0.attn.patern"}},
-        {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("a.png"), "--batch", "3"}, {"embed", "batch 3", "2"}},
-        {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--head", "8"}, {"head 8", "7"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.patern", "--out", folder.file("a.png")},
+         {"blocks.0.attn.patern"}},
+        {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("a.png"), "--batch", "3"},
+         {"embed", "batch 3", "2"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--head", "8"},
+         {"head 8", "7"}},
         {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("no/where.png")}, {"no/where.png"}},
     };
     for (const auto& [arguments, names] : cases) {
@@ -128,9 +136,10 @@ TEST_CASE("trace writes what was recorded, and edits, settings and dropout reach
         CHECK_FALSE(file.contains("embed.weight"));
         CHECK(file.entries().at("blocks.0.attn.pattern").shape == std::vector<Index>{3, 8, 4, 4});
     }
-    write_bytes(folder.file("edits.json"), R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 3, "factor": 0.0}])");
-    REQUIRE(run({"trace", "causal-lm", "--out", out, "--edits", folder.file("edits.json"), "--set", "norm_first=true", "--ask", "*",
-                 "--dropout-seed", "4", "--tokens", "1 2 3; 4 5"})
+    write_bytes(folder.file("edits.json"),
+                R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 3, "factor": 0.0}])");
+    REQUIRE(run({"trace", "causal-lm", "--out", out, "--edits", folder.file("edits.json"), "--set", "norm_first=true",
+                 "--ask", "*", "--dropout-seed", "4", "--tokens", "1 2 3; 4 5"})
                 .status == 0);
     const SafetensorsFile file(out);
     CHECK(file.contains("blocks.4.attn.result"));
@@ -147,7 +156,9 @@ TEST_CASE("export writes all five formats") {
     for (const std::string ending : {"png", "svg", "csv", "npy", "json"}) {
         INFO(ending);
         const std::string path = folder.file("pattern." + ending);
-        CHECK(run({"export", "causal-lm", "--tensor", "blocks.1.attn.pattern", "--out", path, "--batch", "2", "--head", "5"}).status == 0);
+        CHECK(run({"export", "causal-lm", "--tensor", "blocks.1.attn.pattern", "--out", path, "--batch", "2", "--head",
+                   "5"})
+                  .status == 0);
         CHECK(std::filesystem::file_size(path) > 100);
     }
 }
@@ -165,6 +176,7 @@ TEST_CASE("bench prints JSON") {
     CHECK(json["forward_ms"].get<double>() > 0.0);
     std::size_t bytes = 0;
     const Scenario scenario = scenario_of(make_bundled_model("simple-decoder"));
-    for (const auto& [name, tensor] : recorded_tensors(*execute(plan_of(scenario)))) bytes += tensor.values().size_bytes();
+    for (const auto& [name, tensor] : recorded_tensors(*execute(plan_of(scenario))))
+        bytes += tensor.values().size_bytes();
     CHECK(json["recorded_bytes"].get<std::size_t>() == bytes);
 }

@@ -21,13 +21,17 @@ void apply(Session& session, const Command& command) {
 const Tensor& value(const Session& session, const std::string& name) { return session.shown().run->value(name); }
 
 bool same_bits(const Tensor& a, const Tensor& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+    return a.size() == b.size() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
 }
 
 // Every tensor of a trace by name, to compare whole runs.
-std::vector<std::pair<std::string, Tensor>> everything(const Session& session) { return recorded_tensors(*session.shown().run); }
+std::vector<std::pair<std::string, Tensor>> everything(const Session& session) {
+    return recorded_tensors(*session.shown().run);
+}
 
-bool same_runs(const std::vector<std::pair<std::string, Tensor>>& a, const std::vector<std::pair<std::string, Tensor>>& b) {
+bool same_runs(const std::vector<std::pair<std::string, Tensor>>& a,
+               const std::vector<std::pair<std::string, Tensor>>& b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
         if (a[i].first != b[i].first || !same_bits(a[i].second, b[i].second)) return false;

@@ -19,7 +19,8 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
 TEST_CASE("settings that make no sense are the defaults") {
     const TemporaryFolder folder;
     CHECK(load_settings(folder.file("none")) == Settings{});
-    for (const char* text : {"", "[]", "{", "null", R"({"dark": 3, "text_scale": "big", "color_map": 7, "map_width": null})"}) {
+    for (const char* text :
+         {"", "[]", "{", "null", R"({"dark": 3, "text_scale": "big", "color_map": 7, "map_width": null})"}) {
         write_bytes(folder.file("settings.json"), text);
         INFO(text);
         CHECK(load_settings(folder.file("settings.json")) == Settings{});

@@ -27,7 +27,9 @@ std::vector<std::pair<std::string, Tensor>> in_file_order(const SafetensorsFile&
 
 }  // namespace
 
-std::string fixture_path(const std::string& relative) { return DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + relative; }
+std::string fixture_path(const std::string& relative) {
+    return DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + relative;
+}
 
 std::vector<std::string> fixture_names() {
     std::vector<std::string> names;
@@ -40,7 +42,8 @@ std::vector<std::string> fixture_names() {
 Fixture load_fixture(const std::string& name) {
     const auto path = [&](const std::string& file) { return fixture_path(name + "/" + file); };
     Fixture fixture{.name = name, .config = parse_config(read_text(path("config.json")))};
-    const auto run = fs::exists(path("run.json")) ? nlohmann::json::parse(read_text(path("run.json"))) : nlohmann::json::object();
+    const auto run =
+        fs::exists(path("run.json")) ? nlohmann::json::parse(read_text(path("run.json"))) : nlohmann::json::object();
     if (run.contains("dropout_seed")) fixture.dropout_seed = run["dropout_seed"].get<std::uint64_t>();
     fixture.asked = run.value("asked", std::vector<std::string>{});
     fixture.bundled = run.value("bundled", std::string{});

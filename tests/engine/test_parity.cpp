@@ -10,13 +10,15 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// The largest difference of two tensors as a part of the tensor's scale (its largest finite magnitude, at least 1; fills
-// such as -1e20 must be met exactly and do not count as scale). Infinite where a NaN, an infinity or a fill is not met.
+// The largest difference of two tensors as a part of the tensor's scale (its largest finite magnitude, at least 1;
+// fills such as -1e20 must be met exactly and do not count as scale). Infinite where a NaN, an infinity or a fill is
+// not met.
 double difference(const Tensor& ours, const Tensor& theirs) {
     constexpr float kFill = 1e4F;
     double scale = 1.0, worst = 0.0;
     for (const float value : theirs.values())
-        if (std::isfinite(value) && std::abs(value) < kFill) scale = std::max(scale, static_cast<double>(std::abs(value)));
+        if (std::isfinite(value) && std::abs(value) < kFill)
+            scale = std::max(scale, static_cast<double>(std::abs(value)));
     for (Index i = 0; i < ours.size(); ++i) {
         const float a = ours.data()[i], b = theirs.data()[i];
         if ((std::isnan(a) && std::isnan(b)) || a == b) continue;

@@ -46,7 +46,8 @@ struct Renamed {
 
 std::string replaced(std::string text, const std::vector<Renamed>& names) {
     for (const Renamed& name : names)
-        for (std::size_t at = text.find(name.from); at != std::string::npos; at = text.find(name.from, at + name.to.size()))
+        for (std::size_t at = text.find(name.from); at != std::string::npos;
+             at = text.find(name.from, at + name.to.size()))
             text.replace(at, name.from.size(), name.to);
     return text;
 }
@@ -84,8 +85,8 @@ Tensor turned(const Tensor& matrix) {
 }  // namespace
 
 TEST_CASE("a state_dict of each module gives the module's own output") {
-    for (const std::string name : {"simple-decoder", "decoder", "transformer-decoder-block", "transformer-decoder", "decoder-layer",
-                                   "nn-transformer-decoder", "nn-transformer-decoder-pre"}) {
+    for (const std::string name : {"simple-decoder", "decoder", "transformer-decoder-block", "transformer-decoder",
+                                   "decoder-layer", "nn-transformer-decoder", "nn-transformer-decoder-pre"}) {
         INFO(name);
         const Overrides overrides = settings_of(name);
         const auto model = load_model(folder_of(name), overrides);
@@ -111,14 +112,22 @@ TEST_CASE("without a config.json the head count is asked for") {
 }
 
 TEST_CASE("canonical names stay as they are") {
-    const testing::SmallModel model = testing::small_model({{"cross_attention", "true"}, {"encoder_layers", "1"}, {"vocab_size", "7"},
-                                                            {"lm_head", "true"}, {"final_norm", "true"}, {"gated_mlp", "true"}});
+    const testing::SmallModel model = testing::small_model({{"cross_attention", "true"},
+                                                            {"encoder_layers", "1"},
+                                                            {"vocab_size", "7"},
+                                                            {"lm_head", "true"},
+                                                            {"final_norm", "true"},
+                                                            {"gated_mlp", "true"}});
     CHECK(same_weights(canonical_weights(model.weights), model.weights));
 }
 
 TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's, and its buffers are left out") {
-    const testing::SmallModel model = testing::small_model({{"norm_first", "true"}, {"vocab_size", "7"}, {"final_norm", "true"},
-                                                            {"positional_encoding", "learned"}, {"max_positions", "9"}, {"num_layers", "2"}});
+    const testing::SmallModel model = testing::small_model({{"norm_first", "true"},
+                                                            {"vocab_size", "7"},
+                                                            {"final_norm", "true"},
+                                                            {"positional_encoding", "learned"},
+                                                            {"max_positions", "9"},
+                                                            {"num_layers", "2"}});
     for (const bool conv1d : {true, false}) {
         for (const std::string prefix : {"transformer.", ""}) {
             Weights theirs;
@@ -129,9 +138,16 @@ TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's
                 Tensor values = query ? fused(model.weights, name.substr(0, layer), name.substr(layer + 8)) : tensor;
                 const bool linear = values.rank() == 2 && name.find("embed") == std::string::npos;
                 if (linear && conv1d) values = turned(values);
-                theirs.emplace(prefix + replaced(name, {{"layers.", "h."}, {"self_attn.q_proj", "attn.c_attn"}, {"self_attn.o_proj", "attn.c_proj"},
-                                                        {"up_proj", "mlp.c_fc"}, {"down_proj", "mlp.c_proj"}, {"norm1", "ln_1"}, {"norm2", "ln_2"},
-                                                        {"pos_embed", "wpe"}, {"embed", "wte"}, {"norm.", "ln_f."}}),
+                theirs.emplace(prefix + replaced(name, {{"layers.", "h."},
+                                                        {"self_attn.q_proj", "attn.c_attn"},
+                                                        {"self_attn.o_proj", "attn.c_proj"},
+                                                        {"up_proj", "mlp.c_fc"},
+                                                        {"down_proj", "mlp.c_proj"},
+                                                        {"norm1", "ln_1"},
+                                                        {"norm2", "ln_2"},
+                                                        {"pos_embed", "wpe"},
+                                                        {"embed", "wte"},
+                                                        {"norm.", "ln_f."}}),
                                values);
             }
             theirs.emplace(prefix + "h.0.attn.bias", Tensor({{"", 1}, {"", 1}}, {1.0F}));
@@ -141,13 +157,23 @@ TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's
 }
 
 TEST_CASE("Llama's names are recognised") {
-    const testing::SmallModel model = testing::small_model({{"norm_first", "true"}, {"norm", "rmsnorm"}, {"vocab_size", "7"}, {"final_norm", "true"},
-                                                            {"bias", "false"}, {"gated_mlp", "true"}, {"num_layers", "2"}, {"lm_head", "true"}});
+    const testing::SmallModel model = testing::small_model({{"norm_first", "true"},
+                                                            {"norm", "rmsnorm"},
+                                                            {"vocab_size", "7"},
+                                                            {"final_norm", "true"},
+                                                            {"bias", "false"},
+                                                            {"gated_mlp", "true"},
+                                                            {"num_layers", "2"},
+                                                            {"lm_head", "true"}});
     Weights theirs;
     for (const auto& [name, tensor] : model.weights) {
         const bool head = name.starts_with("lm_head");
-        theirs.emplace((head ? "" : "model.") + replaced(name, {{"up_proj", "mlp.up_proj"}, {"down_proj", "mlp.down_proj"}, {"gate_proj", "mlp.gate_proj"},
-                                                                {"norm1", "input_layernorm"}, {"norm2", "post_attention_layernorm"}, {"embed.", "embed_tokens."}}),
+        theirs.emplace((head ? "" : "model.") + replaced(name, {{"up_proj", "mlp.up_proj"},
+                                                                {"down_proj", "mlp.down_proj"},
+                                                                {"gate_proj", "mlp.gate_proj"},
+                                                                {"norm1", "input_layernorm"},
+                                                                {"norm2", "post_attention_layernorm"},
+                                                                {"embed.", "embed_tokens."}}),
                        tensor);
     }
     theirs.emplace("model.layers.0.self_attn.rotary_emb.inv_freq", Tensor({{"", 1}}, {1.0F}));
@@ -162,7 +188,8 @@ TEST_CASE("two tensors that mean the same are refused, and a strange name is kep
 }
 
 TEST_CASE("Hugging Face configurations are read as they are written") {
-    const Config gpt2 = parse_config(from_hugging_face(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+    const Config gpt2 = parse_config(
+        from_hugging_face(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
         "vocab_size": 50257, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05, "architectures": ["GPT2LMHeadModel"],
         "n_inner": null, "task_specific_params": {"text-generation": {"do_sample": true}}})"));
     CHECK(gpt2.d_model == 768);
@@ -172,16 +199,19 @@ TEST_CASE("Hugging Face configurations are read as they are written") {
     CHECK(gpt2.activation == ActivationKind::gelu_tanh);
     CHECK(gpt2.positional_encoding == PositionalEncoding::learned);
     CHECK(gpt2.tie_word_embeddings);
-    const Config llama = parse_config(from_hugging_face(R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5,
+    const Config llama = parse_config(from_hugging_face(
+        R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5,
         "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 512, "rms_norm_eps": 1e-05, "rope_theta": 20000.0})"));
     CHECK(llama.num_key_value_heads == 4);
     CHECK(llama.norm == NormKind::rmsnorm);
     CHECK(llama.rope_theta == 20000.0);
     CHECK_FALSE(llama.bias);
     CHECK(llama.gated_mlp);
-    for (const char* bad : {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12})",
-                            R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "activation_function": "tanh"})",
-                            R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5, "num_attention_heads": 8,
+    for (
+        const char* bad :
+        {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12})",
+         R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "activation_function": "tanh"})",
+         R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5, "num_attention_heads": 8,
                                 "vocab_size": 512, "rope_scaling": {"type": "linear", "factor": 2}})"})
         CHECK_THROWS_AS(from_hugging_face(bad), Error);
 }
@@ -197,7 +227,8 @@ TEST_CASE("a real trained Llama continues a story as it should, token for token"
         Inputs inputs;
         inputs.tokens = Tensor({{axis::batch, 1}, {axis::pos, static_cast<Index>(tokens.size())}}, tokens);
         const auto run = execute(plan_decoder({config, &model->weights, inputs, {}, std::nullopt}));
-        const std::span<const float> last = run->value("logits").values().last(static_cast<std::size_t>(config.vocab_size));
+        const std::span<const float> last =
+            run->value("logits").values().last(static_cast<std::size_t>(config.vocab_size));
         const auto best = static_cast<float>(std::distance(last.begin(), std::max_element(last.begin(), last.end())));
         REQUIRE(best == expected);
         tokens.push_back(best);

@@ -1,5 +1,5 @@
-// What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole window,
-// and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
+// What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole
+// window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -13,7 +13,8 @@ using decoderscope::testing::Driver;
 namespace {
 
 std::shared_ptr<const Model> large_model() {
-    Model model{.name = "12x12", .config_json = R"({"model_type": "decoderscope", "d_model": 192, "nhead": 12, "num_layers": 12,
+    Model model{.name = "12x12",
+                .config_json = R"({"model_type": "decoderscope", "d_model": 192, "nhead": 12, "num_layers": 12,
         "dim_feedforward": 768, "vocab_size": 97, "lm_head": true})"};
     model.weights = initial_weights(model.config(), 1);
     std::vector<float> tokens;
@@ -28,7 +29,8 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     Driver d(large_model());
     const std::vector<std::pair<Tab, const char*>> tabs = {
         {Tab::step, "Step"}, {Tab::heads, "Heads"}, {Tab::masks, "Masks"}, {Tab::norms, "Norms"}, {Tab::diff, "Diff"}};
-    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab     median   worst of a change\'s first frames\n";
+    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab     median   worst of a change\'s "
+                 "first frames\n";
     for (const auto& [tab, name] : tabs) {
         d.state.tab = tab;
         d.settle();

@@ -25,7 +25,8 @@ std::string utf8(ImWchar code) {
     const auto c = static_cast<unsigned>(code);
     if (c < 0x80) return {static_cast<char>(c)};
     if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), static_cast<char>(0x80 | (c & 63))};
-    return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 63)), static_cast<char>(0x80 | (c & 63))};
+    return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 63)),
+            static_cast<char>(0x80 | (c & 63))};
 }
 
 // Whether a glyph goes on with the piece: on its line, a little further to the right.
@@ -52,13 +53,16 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
             // A glyph is a quad: the corners 0, 1, 2 and 0, 2, 3.
             for (unsigned i = 0; i + 5 < command.ElemCount; i += 3) {
                 const ImDrawIdx* index = &list.IdxBuffer[static_cast<int>(command.IdxOffset + i)];
-                const auto vertex = [&](int n) -> const ImDrawVert& { return list.VtxBuffer[static_cast<int>(index[n] + command.VtxOffset)]; };
+                const auto vertex = [&](int n) -> const ImDrawVert& {
+                    return list.VtxBuffer[static_cast<int>(index[n] + command.VtxOffset)];
+                };
                 const ImDrawVert& a = vertex(0);
                 const ImDrawVert& c = vertex(2);
                 const auto found = glyphs.find(corner(a.uv.x, a.uv.y));
                 if (found == glyphs.end() || index[3] != index[0] || index[4] != index[2] || c.uv.x <= a.uv.x) continue;
                 i += 3;
-                const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x && a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
+                const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x &&
+                                  a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
                 if (!open || !continues(pieces.back(), a.pos, c.pos)) pieces.push_back({{}, a.pos, c.pos, {}});
                 open = true;
@@ -74,7 +78,8 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
 }
 
 std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part) {
-    const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const DrawnText& piece) { return piece.text.find(part) != std::string::npos; });
+    const auto found = std::find_if(pieces.begin(), pieces.end(),
+                                    [&](const DrawnText& piece) { return piece.text.find(part) != std::string::npos; });
     return found == pieces.end() ? std::nullopt : std::optional(*found);
 }
 

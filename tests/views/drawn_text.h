@@ -11,8 +11,8 @@ namespace decoderscope::testing {
 
 // A piece of text as it was drawn: neighbouring glyphs of one line. What was clipped away is not part of it.
 struct DrawnText {
-    std::string text;  // spaces are not drawn, and so are missing
-    ImVec2 low, high;  // of its glyphs
+    std::string text;      // spaces are not drawn, and so are missing
+    ImVec2 low, high;      // of its glyphs
     std::vector<float> x;  // the middle of the glyph that each byte of the text belongs to
 
     [[nodiscard]] ImVec2 middle() const { return {(low.x + high.x) * 0.5F, (low.y + high.y) * 0.5F}; }
@@ -20,8 +20,8 @@ struct DrawnText {
     [[nodiscard]] ImVec2 middle_of(std::string_view part) const;
 };
 
-// The text of a rendered frame, read back from its vertices: each glyph's corner in the font's texture tells which it is.
-// So a test sees what a person would, whatever drew it.
+// The text of a rendered frame, read back from its vertices: each glyph's corner in the font's texture tells which it
+// is. So a test sees what a person would, whatever drew it.
 [[nodiscard]] std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas);
 
 // The first piece that contains `part` (without spaces), as a value: what is seen is another list after each frame.

@@ -95,7 +95,8 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     std::optional<DrawnText> row;
     d.settle();
     for (const DrawnText& piece : d.seen())
-        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && !row) row = piece;
+        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && !row)
+            row = piece;
     REQUIRE(row);
     d.hands.click(row->middle().x, row->middle().y);
     d.settle();

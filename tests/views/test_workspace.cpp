@@ -8,8 +8,8 @@
 #include <algorithm>
 
 using namespace decoderscope;
-using decoderscope::testing::Driver;
 using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -95,13 +95,15 @@ TEST_CASE("operands in the inspector lead down to a weight") {
     // The largest term stands first: x · w.
     const Explanation explanation = d.session.shown().run->explain(d.session.step().id, {0, 0, 0, 0});
     const auto& terms = explanation.lines.back().terms;
-    const auto largest = std::max_element(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return std::abs(a.value) < std::abs(b.value); });
+    const auto largest = std::max_element(
+        terms.begin(), terms.end(), [](const Term& a, const Term& b) { return std::abs(a.value) < std::abs(b.value); });
     const double weight = largest->factors[1].value;
     const std::string text = weight < 0 ? "(" + short_number(weight) + ")" : short_number(weight);
     REQUIRE(d.click_text(text));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.session.step().name == "layers.0.self_attn.q_proj.weight");
-    CHECK(static_cast<double>(d.session.shown().run->value(d.session.step().id).at(*d.session.cursor().cell)) == weight);
+    CHECK(static_cast<double>(d.session.shown().run->value(d.session.step().id).at(*d.session.cursor().cell)) ==
+          weight);
     CHECK(d.sees("given"));
 }
 
@@ -148,7 +150,8 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     Driver d;
     d.session.apply(command::SelectCell{{0, 0, 3, 3}});
     d.settle();
-    REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) == true);
+    REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) ==
+            true);
     // The heading shows the same number; the field is the lower one.
     const auto label = find_text(d.seen(), "typeover");
     REQUIRE(label);
@@ -187,7 +190,8 @@ TEST_CASE("heads are chosen and switched off by their chips") {
     // The chips follow the word; the third is head 2. Its dot lies left of its number.
     std::vector<DrawnText> row;
     for (const DrawnText& piece : d.seen())
-        if (piece.low.x > head->high.x && std::abs(piece.middle().y - head->middle().y) < 8 && piece.low.x < 900) row.push_back(piece);
+        if (piece.low.x > head->high.x && std::abs(piece.middle().y - head->middle().y) < 8 && piece.low.x < 900)
+            row.push_back(piece);
     const auto number = std::find_if(row.begin(), row.end(), [](const DrawnText& piece) { return piece.text == "2"; });
     REQUIRE(number != row.end());
     d.hands.click(number->middle().x, number->middle().y);
@@ -278,8 +282,10 @@ TEST_CASE("at every step of every model, text neither overlaps nor leaves the wi
                     CHECK(pieces[a].high.x <= screen.size.x);
                     CHECK(pieces[a].high.y <= screen.size.y);
                     for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-                        const float wide = std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-                        const float high = std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
+                        const float wide =
+                            std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
+                        const float high =
+                            std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
                         if (wide <= 1.0F || high <= 2.0F) continue;
                         FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
                     }

@@ -45,7 +45,8 @@ Box result_area(float scale) {
 }
 
 std::uint32_t yellow(const Application& application) {
-    return to_imgui(color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().settings.dark));
+    return to_imgui(
+        color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().settings.dark));
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
     if (!OffscreenWindow::available()) return;
     for (const float scale : {1.0F, 2.0F}) {
         for (const bool dark : {true, false}) {
-            OffscreenWindow window({.width = static_cast<int>(1280 * scale), .height = static_cast<int>(800 * scale), .scale = scale});
+            OffscreenWindow window(
+                {.width = static_cast<int>(1280 * scale), .height = static_cast<int>(800 * scale), .scale = scale});
             Application application(scenario_of(make_bundled_model(kDefaultModel)));
             application.state().settings.dark = dark;
             window.settle(application);
@@ -80,7 +82,8 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     const ImU32 accent = make_theme(application.state().settings.dark).accent;
     const Box around = {cell.left - 4, cell.top - 4, cell.right + 5, cell.bottom + 5};
     CHECK(box_of(window, accent, around).pixels == 0);
-    window.input().click(static_cast<float>(cell.left + cell.right) / 2, static_cast<float>(cell.top + cell.bottom) / 2);
+    window.input().click(static_cast<float>(cell.left + cell.right) / 2,
+                         static_cast<float>(cell.top + cell.bottom) / 2);
     window.input().push(MouseMove{700, 600});
     window.settle(application);
     REQUIRE(application.session().cursor().cell == Cell{0, 0, 0, 0});
@@ -107,7 +110,8 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
 TEST_CASE("the tour draws its pictures and names them", "[window]") {
     if (!OffscreenWindow::available()) return;
     const testing::TemporaryFolder folder;
-    const std::vector<std::string> files = draw_tour(scenario_of(make_bundled_model("pre-ln-layer")), folder.path() + "/tour");
+    const std::vector<std::string> files =
+        draw_tour(scenario_of(make_bundled_model("pre-ln-layer")), folder.path() + "/tour");
     CHECK(files.size() >= 5);
     for (const std::string& file : files) CHECK(std::filesystem::file_size(file) > 10'000);
 }
