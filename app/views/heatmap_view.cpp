@@ -1,12 +1,10 @@
 #include "app/views/heatmap_view.h"
 
-#include "app/core/export/figure.h"
 #include "app/core/export/text.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/textures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace decoderscope {
@@ -43,45 +41,6 @@ ImVec2 fitted_cell(const Ui& ui, const Heatmap& h, float width, float height) {
     return {std::min({w, std::max(tall, room), ui.px(96)}), std::min({tall, std::max(w, room), ui.px(96)})};
 }
 
-// ---- the legend: the colour bar with its exact range, and what each hatch means, in as many rows as that takes
-
-float bar_length(const Ui& ui, float width) { return std::clamp(width * 0.25F, ui.px(40), ui.px(96)); }
-
-float bar_width(const Ui& ui, const Heatmap& h, float width) {
-    const auto text = [&](float value) {
-        return compat::text_size(ui.fonts.mono_small, short_number(static_cast<double>(value))).x;
-    };
-    return text(h.range.low) + ui.px(5) + bar_length(ui, width) + ui.px(5) + text(h.range.high);
-}
-
-// One kind of hatch: the masks that hide a cell together. x counts from where the cells start.
-struct LegendEntry {
-    std::uint8_t causes;
-    std::string text;
-    float x;
-    int row;
-};
-
-std::vector<LegendEntry> legend_entries(const Ui& ui, const Heatmap& h, float width) {
-    std::array<bool, 16> occurs{};
-    for (const std::uint8_t causes : h.hidden) occurs[causes & 15U] = true;
-    std::vector<LegendEntry> entries;
-    float x = bar_width(ui, h, width) + ui.px(14);
-    int row = 0;
-    for (std::uint8_t causes = 1; causes < 16; ++causes) {
-        if (!occurs[causes]) continue;
-        const std::string text = hidden_text(causes);
-        const float needed = ui.px(17) + compat::text_size(ui.fonts.caption, text).x;
-        if (x > 0.0F && x + needed > width) {
-            x = 0.0F;
-            ++row;
-        }
-        entries.push_back({causes, text, x, row});
-        x += needed + ui.px(12);
-    }
-    return entries;
-}
-
 // What lies around the cells.
 struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
@@ -91,14 +50,8 @@ Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Leg
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
     const float left = label_width(ui, h.row_labels, width * 0.25F) + ui.px(8);
-    if (legend != Legend::full)
-        return {left, title, title + line + ui.px(2), legend == Legend::bar ? line + ui.px(6) : ui.px(2)};
-    const std::vector<LegendEntry> entries = legend_entries(ui, h, width - left);
-    // Where masks apply there is room for one more kind than most have: the first painted cell must not move the
-    // others.
-    const int least = h.hidden.empty() ? 1 : 3;
-    const auto rows = static_cast<float>(entries.empty() ? least : std::max(least, entries.back().row + 1));
-    return {left, title, title + line + ui.px(2), line * rows + ui.px(6)};
+    const auto rows = static_cast<float>(legend_rows(ui, h, legend, width - left));
+    return {left, title, title + line + ui.px(2), rows > 0.0F ? line * rows + ui.px(6) : ui.px(2)};
 }
 
 Layout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
@@ -183,25 +136,6 @@ void draw_cells(const Ui& ui, const HeatmapDrawing& d, const Layout& l, const Ce
         texture = ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), packed(colors), version);
     }
     compat::add_pixels(list, texture, box.low, box.high);
-}
-
-void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const figure::HatchedRectangle hatched = {.box = {box.low.x, box.low.y, box.width(), box.height()},
-                                              .hatch = hatch_of(causes),
-                                              .color = hatch_color(causes, ui.theme.dark),
-                                              .spacing = static_cast<double>(spacing),
-                                              .width = static_cast<double>(ui.px(1))};
-    const auto width = static_cast<float>(figure::stroke_width(hatched));
-    const ImU32 color = to_imgui(hatched.color);
-    for (const figure::Segment& s : figure::hatch_segments(hatched)) {
-        const ImVec2 from(static_cast<float>(s.x1), static_cast<float>(s.y1)),
-            to(static_cast<float>(s.x2), static_cast<float>(s.y2));
-        if (hatched.hatch == Hatch::dots)
-            list.AddCircleFilled(from, width * 0.6F, color, 8);
-        else
-            list.AddLine(from, to, color, width);
-    }
 }
 
 void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const Layout& l) {
@@ -386,41 +320,6 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
         draw_text(ui, ui.fonts.caption, {area.high.x - axes_width, area.low.y}, ui.theme.muted, axes);
 }
 
-void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const auto number = [&](float x, float value) {
-        return draw_text(ui, ui.fonts.mono_small, {x, at.y}, ui.theme.muted, short_number(static_cast<double>(value)));
-    };
-    const float length = bar_length(ui, width), middle = at.y + compat::font_size(ui.fonts.mono_small) * 0.5F;
-    const float start = at.x + number(at.x, h.range.low) + ui.px(5);
-    constexpr int kPieces = 48;
-    for (int i = 0; i < kPieces; ++i) {
-        const auto part = (static_cast<float>(i) + 0.5F) / kPieces;
-        const Rgba color = color_of(h.range.low + part * (h.range.high - h.range.low), h.range, h.scale,
-                                    map_of(ui.theme, h.scale), ui.theme.dark);
-        list.AddRectFilled({start + length * static_cast<float>(i) / kPieces, middle - ui.px(4)},
-                           {start + length * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)}, to_imgui(color));
-    }
-    number(start + length + ui.px(5), h.range.high);
-}
-
-void draw_legend(const Ui& ui, const HeatmapDrawing& d, const Layout& l, Area area) {
-    const ImVec2 start = {l.cells.low.x, l.legend_y};
-    const float width = area.high.x - start.x, line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
-    if (d.legend == Legend::none) return;
-    draw_bar(ui, d.heatmap, start, width);
-    if (d.legend == Legend::bar) return;
-    for (const LegendEntry& entry : legend_entries(ui, d.heatmap, width)) {
-        const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));
-        const ImVec2 low = {start.x + entry.x, y + (line - side) * 0.5F};
-        const Area swatch = {low, {low.x + side, low.y + side}};
-        ImGui::GetWindowDrawList()->AddRectFilled(swatch.low, swatch.high,
-                                                  to_imgui(hidden_color(entry.causes, ui.theme.dark)));
-        draw_hatch(ui, entry.causes, swatch, ui.px(5));
-        draw_text(ui, ui.fonts.caption, {swatch.high.x + ui.px(5), y}, ui.theme.muted, entry.text);
-    }
-}
-
 // ---- the mouse
 
 std::optional<Spot> spot_at(const Layout& l, const Heatmap& h, ImVec2 mouse) {
@@ -505,7 +404,7 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     if (gesture.hovered)
         outline(ui, box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1}), ui.theme.text, ui.px(1));
     list.PopClipRect();
-    draw_legend(ui, d, l, area);
+    draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
     return gesture;
 }
 

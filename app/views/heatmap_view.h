@@ -2,6 +2,7 @@
 
 #include "app/core/heatmap.h"
 #include "app/core/heatmap_image.h"
+#include "app/views/heatmap_legend.h"
 #include "app/views/widgets.h"
 
 #include <cstdint>
@@ -19,13 +20,6 @@ using Spot = std::pair<Index, Index>;
 struct Viewport {
     float zoom = 1.0F;       // 1: all of it fits
     ImVec2 origin = {0, 0};  // in cells
-};
-
-// What is written below a heatmap.
-enum class Legend {
-    full,  // the colour bar, and what each hatch means
-    bar,   // the colour bar only: the hatches are explained beside it
-    none,
 };
 
 // One heatmap to draw.
