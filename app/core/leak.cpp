@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace decoderscope {
 
@@ -120,24 +121,44 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
     return variation;
 }
 
-Leak measure_leak(const Run& run, const Run& changed, Index batch, Index position) {
-    Leak leak;
-    leak.changed = position;
-    for (const Step& step : run.plan().steps()) {
-        const std::ptrdiff_t along = position_axis(step);
-        const Tensor& before = run.value(step.id);
-        const Tensor& after = changed.value(step.name);
-        if (!is_compared(step) || along < 0 || before.empty() || before.axes() != after.axes()) continue;
-        ++leak.tensors;
-        const auto axis = static_cast<std::size_t>(along);
-        leak.moved.resize(std::max(leak.moved.size(), static_cast<std::size_t>(before.dim(axis))));
-        const bool raw = step.name.ends_with(".attn_scores");
-        const Tensor mask = raw ? run.value(attention_of(step) + ".mask") : Tensor();
-        const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch);
-        for (std::size_t p = 0; p < changes.size(); ++p) add(leak.moved[p], changes[p]);
+LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
+    : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
+    leak_.changed = position;
+}
+
+void LeakTest::compare(const Step& step) {
+    const std::ptrdiff_t along = position_axis(step);
+    const Tensor& before = run_->value(step.id);
+    const Tensor& after = changed_->value(step.name);
+    if (!is_compared(step) || along < 0 || before.empty() || before.axes() != after.axes()) return;
+    ++leak_.tensors;
+    const auto axis = static_cast<std::size_t>(along);
+    leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));
+    const bool raw = step.name.ends_with(".attn_scores");
+    const Tensor mask = raw ? run_->value(attention_of(step) + ".mask") : Tensor();
+    const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch_);
+    for (std::size_t p = 0; p < changes.size(); ++p) add(leak_.moved[p], changes[p]);
+}
+
+bool LeakTest::advance(std::size_t numbers) {
+    const std::deque<Step>& steps = run_->plan().steps();
+    std::size_t compared = 0;
+    while (next_ < steps.size() && compared < numbers) {
+        const Step& step = steps[next_++];
+        compare(step);
+        compared += static_cast<std::size_t>(run_->value(step.id).size());
     }
-    sum_up_earlier(leak);
-    return leak;
+    if (next_ < steps.size()) return false;
+    if (!std::exchange(summed_up_, true)) sum_up_earlier(leak_);
+    return true;
+}
+
+Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed, Index batch,
+                  Index position) {
+    LeakTest test(run, changed, batch, position);
+    while (!test.advance(std::numeric_limits<std::size_t>::max())) {
+    }
+    return test.leak();
 }
 
 }  // namespace decoderscope

@@ -2,6 +2,7 @@
 
 #include "app/core/scenario.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,31 @@ struct Leak {
     std::string worst_in;     // the tensor with the largest of those changes; empty where there is none
 };
 
-// Compares a batch row of two runs of the same plan. Raw scores count where the mask keeps them: a score against a
-// later key is computed first and hidden afterwards. The encoder and the cross-attention's memory don't belong to the
-// decoder's positions and are left out.
-[[nodiscard]] Leak measure_leak(const Run& run, const Run& changed, Index batch, Index position);
+// Compares a batch row of two runs of the same plan, as many tensors at a time as one asks for, so that a window can
+// spread the work over frames. Raw scores count where the mask keeps them: a score against a later key is computed
+// first and hidden afterwards. The encoder and the cross-attention's memory don't belong to the decoder's positions and
+// are left out.
+class LeakTest {
+public:
+    LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position);
+
+    // Goes on until about this many more numbers are compared. Returns whether all are.
+    bool advance(std::size_t numbers);
+    // The result; complete once advance() has returned true.
+    [[nodiscard]] const Leak& leak() const { return leak_; }
+
+private:
+    void compare(const Step& step);
+
+    std::shared_ptr<const Run> run_, changed_;
+    Index batch_;
+    StepId next_ = 0;
+    bool summed_up_ = false;
+    Leak leak_;
+};
+
+// All of it at once.
+[[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
+                                Index batch, Index position);
 
 }  // namespace decoderscope

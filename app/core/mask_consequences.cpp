@@ -1,7 +1,9 @@
 #include "app/core/mask_consequences.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace decoderscope {
@@ -75,17 +77,39 @@ FillConsequences fill_consequences(const Run& run, const std::string& attention,
     return found;
 }
 
-std::vector<NanStep> nan_trail(const Run& run) {
+namespace {
+
+// Many at a time: without its sign a NaN is larger, as an integer, than ∞ is.
+bool holds_nan(std::span<const float> values) {
+    std::uint32_t largest = 0;
+    for (const float value : values) largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & 0x7fffffffU);
+    return largest > 0x7f800000U;
+}
+
+NanStep nan_step(const Step& step, const Tensor& tensor) {
+    const std::span<const float> values = tensor.values();
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    const Index count = std::count_if(values.begin(), values.end(), is_nan);
+    const Index first = std::find_if(values.begin(), values.end(), is_nan) - values.begin();
+    return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
+}
+
+}  // namespace
+
+std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.shared_plan()), {}); }
+
+std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
     std::vector<NanStep> trail;
     for (const Step& step : run.plan().steps()) {
         const Tensor& tensor = run.value(step.id);
         if (step.is_source() || tensor.empty()) continue;
-        const std::span<const float> values = tensor.values();
-        const auto is_nan = [](float value) { return std::isnan(value); };
-        const Index count = std::count_if(values.begin(), values.end(), is_nan);
-        if (count == 0) continue;
-        const Index first = std::find_if(values.begin(), values.end(), is_nan) - values.begin();
-        trail.push_back({step.id, step.name, count, tensor.size(), tensor.cell(first)});
+        if (tensor.shares_values_with(earlier.value(step.name))) {
+            const auto found =
+                std::find_if(known.begin(), known.end(), [&](const NanStep& one) { return one.name == step.name; });
+            if (found != known.end()) trail.push_back({step.id, step.name, found->count, found->size, found->first});
+        } else if (holds_nan(tensor.values())) {
+            trail.push_back(nan_step(step, tensor));
+        }
     }
     return trail;
 }

@@ -41,5 +41,7 @@ struct NanStep {
 };
 // The steps with NaN in the order of computation: where it starts and how far it spreads. Empty where there is none.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run);
+// The same, where the trail of an earlier run is known: a tensor that both runs share is not read again.
+[[nodiscard]] std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known);
 
 }  // namespace decoderscope

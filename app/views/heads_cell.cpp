@@ -33,20 +33,22 @@ Area picture_box(const Step& pattern, Area room) {
     return {{x, room.low.y}, {x + width, room.low.y + height}};
 }
 
-std::uint64_t version_of(const Ui& ui, const Snapshot& shown, Index batch, PictureSize size, Range range) {
+std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, PictureSize size, Range range) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const auto part : {shown.version, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
+    for (const auto part : {contents, static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(size.width),
                             static_cast<std::uint64_t>(size.height), static_cast<std::uint64_t>(ui.theme.dark),
                             static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(range.high))})
         hash = (hash ^ part) * 0x100000001b3ULL;
     return hash;
 }
 
-void draw_picture(const Ui& ui, const Session& session, const Step& pattern, Index head, Range range, Area box) {
+void draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
+                  Range range, Area box) {
     const Snapshot& shown = session.shown();
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const PictureSize size = picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
-    const std::uint64_t key = kTextureKeys + pattern.id, version = version_of(ui, shown, batch, size, range);
+    const std::uint64_t key = kTextureKeys + pattern.id,
+                        version = version_of(ui, heads_tab.pictures.get(shown, pattern), batch, size, range);
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         std::vector<std::uint32_t> pixels;
@@ -172,7 +174,7 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
     if (hovered) head_tooltip(ui, score, factor);
     if (style.named)
         draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
-    draw_picture(ui, session, pattern, score.head, style.weights, picture);
+    draw_picture(ui, session, heads, pattern, score.head, style.weights, picture);
     if (factor != 1.0F) draw_badge(ui, factor, picture);
     const float left = style.dense ? inner.low.x : picture.low.x,
                 right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));

@@ -23,6 +23,15 @@ const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind ki
     return heads_;
 }
 
+std::uint64_t PictureVersions::get(const Snapshot& shown, const Step& pattern) {
+    const Tensor& weights = shown.run->value(pattern.id);
+    const Tensor& mask = shown.run->value(attention_of(pattern) + ".mask");
+    Painted& painted = painted_[pattern.name];
+    if (!painted.pattern.shares_values_with(weights) || !painted.mask.shares_values_with(mask))
+        painted = {weights, mask, shown.version};
+    return painted.version;
+}
+
 const std::vector<PositionEffect>& OutputEffectCache::get(const std::shared_ptr<const Run>& before,
                                                           const std::shared_ptr<const Run>& after,
                                                           const std::string& output, Index batch) {

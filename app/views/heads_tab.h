@@ -4,6 +4,7 @@
 #include "app/core/head_scores.h"
 #include "app/core/session.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,20 @@ private:
     MeasuredHeads heads_;
 };
 
+// A number for what each layer's pictures show: another one only where its pattern or its mask is another tensor, so
+// that an edit repaints the layers that it reaches.
+class PictureVersions {
+public:
+    std::uint64_t get(const Snapshot& shown, const Step& pattern);
+
+private:
+    struct Painted {
+        Tensor pattern, mask;  // held, so that their storage is nobody else's
+        std::uint64_t version = 0;
+    };
+    std::map<std::string, Painted> painted_;  // by the pattern's name
+};
+
 // How far the output lies apart in two runs, by position.
 class OutputEffectCache {
 public:
@@ -62,6 +77,7 @@ struct HeadsTabState {
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
     std::optional<Variation> preview;    // the run beside this one that was asked for: the open head off
     HeadScoreCache scores;
+    PictureVersions pictures;
     OutputEffectCache effects;
 };
 

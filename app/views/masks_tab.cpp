@@ -39,7 +39,8 @@ void keep_shown(const Session& session, ViewState& state, const std::string& att
     if (shown.version == snapshot.version && shown.attention == attention && shown.place == place) return;
     const Config config = snapshot.scenario.config();
     if (shown.version != snapshot.version) {
-        shown.nan = nan_trail(*snapshot.run);
+        shown.nan = shown.run ? nan_trail(*snapshot.run, *shown.run, shown.nan) : nan_trail(*snapshot.run);
+        shown.run = snapshot.run;
         shown.steps = session.timeline().size();
     }
     shown.version = snapshot.version;
@@ -79,18 +80,29 @@ void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& comm
     commands.push_back(command::Accompany{kLeakRun, wanted});
 }
 
-// Measures once for a pair of runs. While the companion is still that of the run before, the numbers stay, marked.
-void keep_leak(const Session& session, MasksTabState& tab) {
+// Measures once for a pair of runs, a frame's worth at a time. While the companion is still that of the run before, or
+// is being compared, nothing is claimed.
+void keep_leak(const Session& session, ViewState& state) {
+    constexpr std::size_t kNumbersAFrame = 1'000'000;
+    MasksTabState& tab = state.masks;
     const Snapshot& shown = session.shown();
     const Companion* companion = shown.companion(kLeakRun);
     LeakShown& leak = tab.leak;
     leak.current = false;
     if (companion == nullptr || !tab.asked || companion->variation != *tab.asked) return;
-    const bool same_run = leak.run == shown.run, same_changed = leak.changed == companion->run;
-    if (same_run && same_changed) leak.current = true;
-    if (same_changed) return;
-    leak = {shown.run, companion->run, tab.asked_batch,
-            measure_leak(*shown.run, *companion->run, tab.asked_batch, tab.asked_position), true};
+    if (leak.changed != companion->run) {
+        leak = {.run = shown.run,
+                .changed = companion->run,
+                .test = LeakTest(shown.run, companion->run, tab.asked_batch, tab.asked_position),
+                .batch = tab.asked_batch};
+    }
+    if (leak.run != shown.run) return;
+    if (leak.test && leak.test->advance(kNumbersAFrame)) {
+        leak.leak = leak.test->leak();
+        leak.test.reset();
+    }
+    leak.current = !leak.test;
+    state.busy = state.busy || leak.test.has_value();
 }
 
 }  // namespace
@@ -103,7 +115,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     keep_shown(session, state, attention, place);
     keep_leak_position(session, state.masks);
     ask_for_leak_run(session, state.masks, commands);
-    keep_leak(session, state.masks);
+    keep_leak(session, state);
 
     const float pad = ui.px(16), gap = ui.px(8);
     const float left = area.low.x + pad, right = area.high.x - pad;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct MasksShown {
     MaskParts parts;
     MaskPicture raw, masked, pattern, output;
     FillConsequences fill;
+    std::shared_ptr<const Run> run;  // that the trail is of
     std::vector<NanStep> nan;
     std::vector<std::string> tokens;  // [pos]: what the decoder's positions hold
     std::size_t steps = 0;            // how many were searched for NaN
@@ -39,6 +41,7 @@ struct MasksShown {
 // The leak test as it was last measured.
 struct LeakShown {
     std::shared_ptr<const Run> run, changed;  // what was compared; kept, so that a new run is known from an old one
+    std::optional<LeakTest> test;             // under way
     Index batch = 0;
     Leak leak;
     bool current = false;  // false while the companion is behind the run

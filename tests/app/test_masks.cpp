@@ -48,7 +48,7 @@ Leak leak_of(Session& session, Index batch, Index position) {
     const Variation variation = leak_variation(session.shown().scenario, *session.shown().run, batch, position);
     apply(session, command::Accompany{"leak", variation});
     REQUIRE(session.shown().companion("leak"));
-    return measure_leak(*session.shown().run, *session.shown().companion("leak")->run, batch, position);
+    return measure_leak(session.shown().run, session.shown().companion("leak")->run, batch, position);
 }
 
 }  // namespace
