@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace decoderscope {
@@ -48,9 +49,23 @@ std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kin
 }
 
 std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch) {
+    return head_scores(inputs, run, kind, batch, Run(run.shared_plan()), {});
+}
+
+std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
+                                   const Run& earlier, std::span<const HeadScore> known) {
     const std::vector<std::uint8_t> padding = padded_queries(inputs, kind, batch);
+    const auto shared = [&](const std::string& name) {
+        return run.value(name).shares_values_with(earlier.value(name));
+    };
+    const bool same_padding = shared("attention_mask") && shared("encoder_attention_mask");
     std::vector<HeadScore> scores;
     for (const std::string& attention : attentions_of_kind(run.plan(), kind)) {
+        if (same_padding && shared(attention + ".pattern") && shared(attention + ".mask")) {
+            std::copy_if(known.begin(), known.end(), std::back_inserter(scores),
+                         [&](const HeadScore& score) { return score.attention == attention; });
+            continue;
+        }
         const Tensor& pattern = run.value(attention + ".pattern");
         const Tensor& mask = run.value(attention + ".mask");
         const Index layer = std::stoll(attention.substr(attention.find("blocks.") + 7));

@@ -35,6 +35,10 @@ struct HeadScore {
 
 // Every head of a kind, by layer and head.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch);
+// The same, where the scores of an earlier run in the same batch row are known: an attention whose pattern, mask and
+// padding both runs share is not measured again.
+[[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
+                                                 const Run& earlier, std::span<const HeadScore> known);
 
 enum class HeadOrder { by_layer, highest_first, lowest_first };
 

@@ -14,9 +14,14 @@
 namespace decoderscope {
 
 const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
-    if (version_ != shown.version || kind_ != kind || batch_ != batch)
-        heads_ = {head_scores(shown.scenario.inputs, *shown.run, kind, batch),
+    if (version_ != shown.version || kind_ != kind || batch_ != batch) {
+        const bool known = run_ && kind_ == kind && batch_ == batch;
+        const Inputs& inputs = shown.scenario.inputs;
+        heads_ = {known ? head_scores(inputs, *shown.run, kind, batch, *run_, heads_.scores)
+                        : head_scores(inputs, *shown.run, kind, batch),
                   shared_range(*shown.run, attentions_of_kind(shown.run->plan(), kind), batch)};
+    }
+    run_ = shown.run;
     version_ = shown.version;
     kind_ = kind;
     batch_ = batch;

@@ -30,6 +30,7 @@ public:
     const MeasuredHeads& get(const Snapshot& shown, AttentionKind kind, Index batch);
 
 private:
+    std::shared_ptr<const Run> run_;  // that was measured last
     std::uint64_t version_ = 0;
     AttentionKind kind_ = AttentionKind::self;
     Index batch_ = -1;

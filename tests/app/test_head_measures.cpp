@@ -1,5 +1,6 @@
 // What the Heads tab measures of a pattern, on plain values and against the numbers that PyTorch gives.
 #include "app/core/head_scores.h"
+#include "app/core/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 
@@ -158,4 +159,24 @@ TEST_CASE("a threshold keeps the heads from it up, or down from it") {
     CHECK_FALSE(passing(none, 0.1, false));
     CHECK(passing(none, 2.0, true));
     CHECK_FALSE(passing(none, 1.9, true));
+}
+
+TEST_CASE("measuring only what an edit reached gives what measuring all gives") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    const auto before = session.shown().run;
+    const auto known = head_scores(session.scenario().inputs, *before, AttentionKind::self, 0);
+    session.apply(command::PaintMask{"blocks.2.attn", 0, 3, 2, 0, false});
+    session.finish();
+    const Run& after = *session.shown().run;
+    const auto all = head_scores(session.scenario().inputs, after, AttentionKind::self, 0);
+    const auto again = head_scores(session.scenario().inputs, after, AttentionKind::self, 0, *before, known);
+    REQUIRE(again.size() == all.size());
+    bool changed = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        CHECK(again[i].attention == all[i].attention);
+        CHECK(again[i].head == all[i].head);
+        CHECK(again[i].values == all[i].values);
+        changed = changed || all[i].values != known[i].values;
+    }
+    CHECK(changed);
 }

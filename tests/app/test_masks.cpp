@@ -399,3 +399,23 @@ TEST_CASE("the leak test changes a token to the next, and a row of x to its oppo
     REQUIRE(x.more_edits.size() == 64);
     CHECK(std::get<SetCell>(x.more_edits[7]).value == -vectors.shown().run->value("x").at(Cell{0, 5, 7}));
 }
+
+TEST_CASE("the NaN trail of an edited run is the same whether or not the trail before is known") {
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    const auto before = session.shown().run;
+    const std::vector<NanStep> known = nan_trail(*before);
+    for (Index key = 0; key <= 2; ++key) session.apply(command::PaintMask{"blocks.3.attn", 0, 0, 2, key, false});
+    session.finish();
+    const auto first = session.shown().run;
+    const std::vector<NanStep> all = nan_trail(*first), again = nan_trail(*first, *before, known);
+    REQUIRE_FALSE(all.empty());
+    REQUIRE(again.size() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        CHECK(again[i].name == all[i].name);
+        CHECK(again[i].count == all[i].count);
+        CHECK(again[i].first == all[i].first);
+    }
+    session.apply(command::TypeOver{"logits", {0, 0, 0}, 1.0F});
+    session.finish();
+    CHECK(nan_trail(*session.shown().run, *first, all).size() == nan_trail(*session.shown().run).size());
+}
