@@ -111,12 +111,17 @@ Explanation Run::explain(StepId id, const Cell& cell) const {
 
 std::size_t Run::recorded_bytes() const {
     std::size_t bytes = 0;
-    for (const Step& step : plan_->steps()) {
-        const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
-        if (recorded && !values_[step.id].empty())
-            bytes += static_cast<std::size_t>(values_[step.id].size()) * sizeof(float);
-    }
+    for (const auto& [name, tensor] : recorded_tensors(*this)) bytes += tensor.values().size_bytes();
     return bytes;
+}
+
+std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const Step& step : run.plan().steps()) {
+        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
+        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
+    }
+    return tensors;
 }
 
 std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {

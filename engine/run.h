@@ -6,6 +6,9 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace decoderscope {
 
@@ -38,6 +41,9 @@ private:
     std::vector<Tensor> values_;
     std::size_t computed_ = 0;
 };
+
+// What a trace lists: every recorded step that was computed, by name, in order.
+[[nodiscard]] std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run);
 
 struct ExecuteOptions {
     const Run* previous = nullptr;             // whose tensors are taken over where nothing that they depend on changed

@@ -37,6 +37,11 @@ std::string attention_of(const Step& step) {
     return {};
 }
 
+std::string attention_beside(const Step& step) {
+    const std::string own = attention_of(step);
+    return own.empty() && !step.block.empty() ? step.block + ".attn" : own;
+}
+
 Index block_number(const Step& step) {
     if (step.block.empty() || step.is_source()) return -1;
     return std::stoll(step.block.substr(step.block.rfind('.') + 1));

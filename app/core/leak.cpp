@@ -25,10 +25,6 @@ std::ptrdiff_t position_axis(const Step& step) {
     return -1;
 }
 
-bool is_compared(const Step& step) {
-    return step.role == Role::recorded || step.role == Role::internal || step.role == Role::on_demand;
-}
-
 // How far two numbers are apart; 0 for equal infinities and for two NaN, ∞ where only one of them is a number.
 float apart(float a, float b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
@@ -130,7 +126,7 @@ void LeakTest::compare(const Step& step) {
     const std::ptrdiff_t along = position_axis(step);
     const Tensor& before = run_->value(step.id);
     const Tensor& after = changed_->value(step.name);
-    if (!is_compared(step) || along < 0 || before.empty() || before.axes() != after.axes()) return;
+    if (step.is_source() || along < 0 || before.empty() || before.axes() != after.axes()) return;
     ++leak_.tensors;
     const auto axis = static_cast<std::size_t>(along);
     leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));

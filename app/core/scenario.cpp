@@ -72,13 +72,4 @@ std::shared_ptr<const Plan> plan_of(const Scenario& scenario) {
     return plan_decoder({config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed});
 }
 
-std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
-    std::vector<std::pair<std::string, Tensor>> tensors;
-    for (const Step& step : run.plan().steps()) {
-        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
-        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
-    }
-    return tensors;
-}
-
 }  // namespace decoderscope

@@ -73,7 +73,4 @@ private:
 // Throws Error where the configuration, the inputs and the edits don't fit together.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario);
 
-// What a trace lists: every recorded step that was computed, by name, in order.
-[[nodiscard]] std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run);
-
 }  // namespace decoderscope

@@ -1,5 +1,6 @@
 #include "app/views/actions.h"
 
+#include "app/core/head_switches.h"
 #include "app/core/labels.h"
 
 #include <algorithm>
@@ -61,15 +62,9 @@ void flip_dropout(const Session& session, ViewState&, Commands& commands) {
 }
 
 void switch_head(const Session& session, Index head, Commands& commands) {
-    const Step& step = session.step();
-    const std::string own = attention_of(step);
-    const std::string attention = own.empty() && !step.block.empty() ? step.block + ".attn" : own;
+    const std::string attention = attention_beside(session.step());
     if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
-    const auto& edits = session.scenario().edits;
-    const bool off = std::any_of(edits.begin(), edits.end(), [&](const Edit& edit) {
-        const auto* scale = std::get_if<ScaleHead>(&edit);
-        return scale != nullptr && scale->attention == attention && scale->head == head && scale->factor == 0.0F;
-    });
+    const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;
     commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
 

@@ -10,15 +10,6 @@ namespace decoderscope {
 
 namespace {
 
-// The attention whose heads the chips stand for: the step's own, else the self-attention of its block.
-std::string attention_for_chips(const Session& session) {
-    const Step& step = session.step();
-    const std::string own = attention_of(step);
-    if (!own.empty()) return own;
-    if (!step.block.empty()) return step.block + ".attn";
-    return {};
-}
-
 // A head: its number chooses it, the dot before it switches it off and on.
 void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
     const bool chosen = session.cursor().place.head == head;
@@ -61,7 +52,7 @@ Index blocks_in_stack(const Session& session, const Step& step) {
 void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(4)});
     ImGui::BeginGroup();
-    const std::string attention = attention_for_chips(session);
+    const std::string attention = attention_beside(session.step());
     if (!attention.empty()) {
         ImGui::AlignTextToFramePadding();
         text_line(ui.fonts.caption, ui.theme.muted, "head");

@@ -61,12 +61,6 @@ Fixture load_fixture(const std::string& name) {
 
 std::shared_ptr<const Run> Fixture::run() const { return execute(plan_decoder(request()), {.asked = asked}); }
 
-std::vector<std::pair<std::string, Tensor>> trace_of(const Run& run) {
-    std::vector<std::pair<std::string, Tensor>> trace;
-    for (const Step& step : run.plan().steps())
-        if (step.role == Role::recorded || (step.role == Role::on_demand && !run.value(step.id).empty()))
-            trace.emplace_back(step.name, run.value(step.id));
-    return trace;
-}
+std::vector<std::pair<std::string, Tensor>> trace_of(const Run& run) { return recorded_tensors(run); }
 
 }  // namespace decoderscope::testing

@@ -6,10 +6,12 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -31,22 +33,6 @@ void switch_head_off(Driver& d, const std::string& attention, Index head) {
     d.session.apply(command::ScaleHeadTo{attention, head, 0.0F});
     d.session.finish();
     d.settle();
-}
-
-void check_no_overlap(const Driver& d, ImVec2 size) {
-    const auto& pieces = d.seen();
-    for (std::size_t a = 0; a < pieces.size(); ++a) {
-        CHECK(pieces[a].high.x <= size.x);
-        CHECK(pieces[a].high.y <= size.y);
-        for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide =
-                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high =
-                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-            if (wide <= 1.0F || high <= 2.0F) continue;
-            FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
-        }
-    }
 }
 
 }  // namespace
@@ -307,18 +293,18 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
             Driver d(model.name, screen.scale, screen.size);
             open_tab(d);
             INFO(model.name << " at scale " << screen.scale);
-            check_no_overlap(d, screen.size);
+            check_layout(d, screen.size);
             switch_head_off(d, "blocks.0.attn", 0);
             for (const Against against : {Against::unedited, Against::configuration, Against::pinned, Against::file}) {
                 d.state.diff.against = against;
                 d.settle();
-                check_no_overlap(d, screen.size);
+                check_layout(d, screen.size);
                 if (against == Against::pinned) {
                     d.session.apply(command::Pin{});
                     d.session.apply(command::RemoveEdit{0});
                     d.session.finish();
                     d.settle();
-                    check_no_overlap(d, screen.size);
+                    check_layout(d, screen.size);
                 }
                 if (against != Against::configuration) continue;
                 for (std::size_t i = 0; i < d.session.timeline().size(); ++i) {
@@ -328,7 +314,7 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
                     d.session.finish();
                     d.settle();
                     INFO(step.name);
-                    check_no_overlap(d, screen.size);
+                    check_layout(d, screen.size);
                 }
             }
         }

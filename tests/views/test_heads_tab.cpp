@@ -6,10 +6,12 @@
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -52,22 +54,6 @@ struct HeadsDriver : Driver {
 };
 
 std::string written(const HeadScore& score, PatternMeasure measure) { return fixed_text(score.value(measure), 2); }
-
-void check_text(const Driver& d, ImVec2 size) {
-    const auto& pieces = d.seen();
-    for (std::size_t a = 0; a < pieces.size(); ++a) {
-        CHECK(pieces[a].high.x <= size.x);
-        CHECK(pieces[a].high.y <= size.y);
-        for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide =
-                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high =
-                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-            if (wide > 1.0F && high > 2.0F)
-                FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
-        }
-    }
-}
 
 // 12 layers × 12 heads on 64 tokens.
 std::shared_ptr<const Model> twelve_by_twelve() {
@@ -297,20 +283,20 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
                     for (const PatternMeasure measure : kPatternMeasures) {
                         d.state.heads.measure = measure;
                         d.settle();
-                        check_text(d, screen.size);
+                        check_layout(d, screen.size);
                     }
                 }
                 const std::string attention = attentions_of_kind(d.session.shown().run->plan(), kind).front();
                 d.session.apply(command::GoTo{attention + ".pattern"});
                 d.state.heads.opened = true;
                 d.settle();
-                check_text(d, screen.size);
+                check_layout(d, screen.size);
                 d.session.apply(command::ScaleHeadTo{attention, 0, 0.0F});
                 d.settle();
-                check_text(d, screen.size);
+                check_layout(d, screen.size);
                 d.state.heads.pinned = PatternToken{true, 1};
                 d.settle();
-                check_text(d, screen.size);
+                check_layout(d, screen.size);
                 d.session.apply(command::ClearEdits{});
             }
         }

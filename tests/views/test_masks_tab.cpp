@@ -2,10 +2,12 @@
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -46,22 +48,6 @@ ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key
 void click(Driver& d, ImVec2 at) {
     d.hands.click(at.x, at.y);
     d.settle();
-}
-
-void check_no_overlap(const Driver& d, ImVec2 size) {
-    const auto& pieces = d.seen();
-    for (std::size_t a = 0; a < pieces.size(); ++a) {
-        CHECK(pieces[a].high.x <= size.x);
-        CHECK(pieces[a].high.y <= size.y);
-        for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide =
-                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high =
-                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-            if (wide <= 1.0F || high <= 2.0F) continue;
-            FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
-        }
-    }
 }
 
 }  // namespace
@@ -212,7 +198,7 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
                 d.click_text(kind);
                 d.hands.push(MouseMove{2, 2});
                 d.settle();
-                check_no_overlap(d, screen.size);
+                check_layout(d, screen.size);
                 const std::string attention = d.state.masks.shown.attention;
                 d.session.apply(command::PaintMasks{
                     {attention, 0, std::nullopt, cells_of_row(1, d.state.masks.shown.parts.combined.columns), false}});
@@ -220,7 +206,7 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
                 d.session.finish();
                 d.settle();
                 CHECK(d.sees("firstNaN"));
-                check_no_overlap(d, screen.size);
+                check_layout(d, screen.size);
                 d.session.apply(command::Undo{});
                 d.session.apply(command::Undo{});
                 d.session.finish();

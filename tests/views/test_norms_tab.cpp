@@ -2,11 +2,13 @@
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
 
 #include <algorithm>
 #include <chrono>
 
 using namespace decoderscope;
+using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -36,22 +38,6 @@ bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     d.hands.click(at.x, at.y);
     d.settle();
     return true;
-}
-
-void check_no_overlap(const Driver& d, ImVec2 size) {
-    const auto& pieces = d.seen();
-    for (std::size_t a = 0; a < pieces.size(); ++a) {
-        CHECK(pieces[a].high.x <= size.x);
-        CHECK(pieces[a].high.y <= size.y);
-        for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-            const float wide =
-                std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-            const float high =
-                std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-            if (wide <= 1.0F || high <= 2.0F) continue;
-            FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
-        }
-    }
 }
 
 }  // namespace
@@ -275,7 +261,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
                     d.settle();
                     INFO(model.name << " " << step << " view " << static_cast<int>(view) << " at scale "
                                     << screen.scale);
-                    check_no_overlap(d, screen.size);
+                    check_layout(d, screen.size);
                 }
             }
         }

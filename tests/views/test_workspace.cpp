@@ -4,10 +4,12 @@
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
@@ -277,19 +279,7 @@ TEST_CASE("at every step of every model, text neither overlaps nor leaves the wi
                 d.session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
                 d.settle();
                 INFO(model.name << " " << step.name << " at scale " << screen.scale);
-                const auto& pieces = d.seen();
-                for (std::size_t a = 0; a < pieces.size(); ++a) {
-                    CHECK(pieces[a].high.x <= screen.size.x);
-                    CHECK(pieces[a].high.y <= screen.size.y);
-                    for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-                        const float wide =
-                            std::min(pieces[a].high.x, pieces[b].high.x) - std::max(pieces[a].low.x, pieces[b].low.x);
-                        const float high =
-                            std::min(pieces[a].high.y, pieces[b].high.y) - std::max(pieces[a].low.y, pieces[b].low.y);
-                        if (wide <= 1.0F || high <= 2.0F) continue;
-                        FAIL_CHECK("\"" << pieces[a].text << "\" overlaps \"" << pieces[b].text << "\"");
-                    }
-                }
+                check_layout(d, screen.size);
             }
         }
     }
