@@ -19,11 +19,6 @@ Sequence sequence_of(const Step& step, std::string_view axis) {
     return Sequence::none;
 }
 
-std::string token_text(const Model& model, float token) {
-    const auto id = static_cast<std::size_t>(token);
-    return id < model.vocabulary.size() ? printable(model.vocabulary[id]) : std::to_string(id);
-}
-
 }  // namespace
 
 std::string attention_of(const Step& step) {
@@ -63,6 +58,8 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const Axis& along = step.axes[axis];
     const Sequence sequence = sequence_of(step, along.name);
     const Tensor& tokens = sequence == Sequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+    const Model& model = *scenario.model;
+    const Tokenizer& tokenizer = sequence == Sequence::source ? model.encoder_tokenizer : model.tokenizer;
     // In [batch, pos] every row has tokens of its own.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
     const bool named = sequence != Sequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
@@ -70,7 +67,7 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     std::vector<std::string> labels;
     for (Index i = 0; i < along.size; ++i) {
         const Cell token = {batch, i};
-        labels.push_back(named ? token_text(*scenario.model, tokens.at(token)) : std::to_string(i));
+        labels.push_back(named ? printable(tokenizer.piece(static_cast<Index>(tokens.at(token)))) : std::to_string(i));
     }
     return labels;
 }

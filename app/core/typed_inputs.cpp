@@ -66,6 +66,19 @@ Padded padded(const Rows& rows, std::string_view length_axis) {
     return {Tensor(axes, tokens), shortest < longest ? Tensor(axes, mask) : Tensor()};
 }
 
+// Each line of a text as a row of the batch.
+Rows encoded_lines(const Tokenizer& tokenizer, std::string_view text) {
+    Rows rows;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        const std::vector<Index> ids = tokenizer.encode(line);
+        if (!ids.empty()) rows.emplace_back(ids.begin(), ids.end());
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+    if (rows.empty()) throw Error("empty, expected at least one token");
+    return rows;
+}
+
 // The first rows of a batch; the tensor itself where it has no more.
 Tensor first_rows(const Tensor& tensor, Index batch) {
     if (tensor.empty() || tensor.dim(0) <= batch) return tensor;
@@ -98,30 +111,15 @@ Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids) {
 }
 
 Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text) {
-    if (model.vocabulary.empty())
+    const Tokenizer& tokenizer = model.tokenizer;
+    if (tokenizer.size() == 0)
         throw Error("--text: " + model.name + " has no vocabulary, expected --tokens with ids such as \"1 2 3\"");
-    if (text.empty()) throw Error("--text: empty, expected at least one token");
-    // The longest piece first, from left to right.
-    Rows rows(1);
-    for (std::size_t at = 0; at < text.size();) {
-        std::size_t best = 0, length = 0;
-        for (std::size_t id = 0; id < model.vocabulary.size(); ++id) {
-            const std::string& piece = model.vocabulary[id];
-            if (piece.size() > length && text.substr(at).starts_with(piece)) {
-                best = id;
-                length = piece.size();
-            }
-        }
-        if (length == 0)
-            throw Error("--text: \"" + std::string(text.substr(at, 8)) + "\" is not in the vocabulary of " +
-                        model.name);
-        rows.back().push_back(static_cast<float>(best));
-        at += length;
-    }
-    constexpr Index batch = 1;
-    return {.tokens = padded(rows, axis::pos).tokens,
+    const Padded typed = naming("--text", [&] { return padded(encoded_lines(tokenizer, text), axis::pos); });
+    const Index batch = typed.tokens.dim(0);
+    return {.tokens = typed.tokens,
             .memory = first_rows(inputs.memory, batch),
             .encoder_tokens = first_rows(inputs.encoder_tokens, batch),
+            .attention_mask = typed.mask,
             .encoder_attention_mask = first_rows(inputs.encoder_attention_mask, batch)};
 }
 

@@ -17,7 +17,8 @@ namespace decoderscope {
 // The same for the encoder.
 [[nodiscard]] Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids);
 
-// Text, cut into the pieces of the model's vocabulary. Throws Error where the model has none or can't write the text.
+// Text, cut into tokens as the model's tokenizer does; a line is a row of the batch. Throws Error where the model has
+// no tokenizer or can't write the text.
 [[nodiscard]] Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text);
 
 }  // namespace decoderscope

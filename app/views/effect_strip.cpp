@@ -51,9 +51,9 @@ struct Shown {
     }
     // A number of the output by name: the token, or the index.
     [[nodiscard]] std::string name_of(Index index) const {
-        const auto& vocabulary = session.shown().scenario.model->vocabulary;
-        const auto at = static_cast<std::size_t>(index);
-        return has_logits() && at < vocabulary.size() ? "“" + printable(vocabulary[at]) + "”" : std::to_string(index);
+        const Tokenizer& tokenizer = session.shown().scenario.model->tokenizer;
+        return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
+                                                        : std::to_string(index);
     }
 };
 

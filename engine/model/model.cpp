@@ -3,11 +3,11 @@
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
 #include "engine/file.h"
-#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/hugging_face.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/state_dict.h"
+#include "engine/model/tokenizer/read_tokenizer.h"
 
 #include <algorithm>
 #include <bit>
@@ -64,25 +64,6 @@ void add_missing_head_bias(Weights& weights, const Config& config) {
     weights.emplace("lm_head.bias", Tensor({{axis::out, config.vocab_size}}, zeros));
 }
 
-// The pieces of the vocabulary, where a plain list of them lies beside the model: strings, or objects with a "piece".
-std::vector<std::string> read_pieces(const fs::path& folder) {
-    const std::string path = (folder / "pieces.json").string();
-    if (!fs::exists(path)) return {};
-    return naming(path, [&] {
-        const nlohmann::json list = parse_json(read_text(path), "a list of pieces");
-        if (!list.is_array()) throw Error("expected a JSON list of pieces, one a token");
-        std::vector<std::string> pieces;
-        for (const nlohmann::json& item : list) {
-            const nlohmann::json piece = item.is_object() ? item.value("piece", nlohmann::json()) : item;
-            if (!piece.is_string())
-                throw Error("piece " + std::to_string(pieces.size()) +
-                            ": expected a string, or an object with a \"piece\"");
-            pieces.push_back(piece.get<std::string>());
-        }
-        return pieces;
-    });
-}
-
 // The configuration as it stands in the folder, or, where there is none, what the weights say of it.
 std::string read_config(const fs::path& folder, const Weights& weights) {
     const std::string path = (folder / "config.json").string();
@@ -105,7 +86,9 @@ std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weight
         add_missing_head_bias(model.weights, config);
         check_weights(model.weights, config);
     });
-    model.vocabulary = read_pieces(folder);
+    Tokenizers tokenizers = read_tokenizers(folder);
+    model.tokenizer = std::move(tokenizers.target);
+    model.encoder_tokenizer = std::move(tokenizers.source);
     const std::string example_path = (folder / "inputs.safetensors").string();
     model.example = fs::exists(example_path) ? load_inputs(example_path, config) : example_inputs(config, 0);
     return std::make_shared<const Model>(std::move(model));

@@ -2,11 +2,11 @@
 
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
+#include "engine/model/tokenizer/tokenizer.h"
 #include "engine/plan.h"
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace decoderscope {
 
@@ -17,7 +17,8 @@ struct Model {
     std::string config_json;  // as parse_config reads it; overrides are put over it
     Weights weights;
     Inputs example;
-    std::vector<std::string> vocabulary;  // what each token id stands for; empty where nobody said
+    Tokenizer tokenizer;          // the decoder's tokens
+    Tokenizer encoder_tokenizer;  // the source's
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };

@@ -233,5 +233,5 @@ TEST_CASE("a real trained Llama continues a story as it should, token for token"
         REQUIRE(best == expected);
         tokens.push_back(best);
     }
-    CHECK(model->vocabulary.size() == 512);
+    CHECK(model->tokenizer.size() == 512);
 }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// Ids that are no text of their own; absent where the vocabulary has none.
+struct SpecialTokens {
+    std::optional<Index> pad;        // fills the shorter rows of a batch; 0 where absent
+    std::optional<Index> beginning;  // stands before every text, unseen
+    std::optional<Index> end;        // generation stops at it
+    bool operator==(const SpecialTokens&) const = default;
+};
+
+// What token ids stand for, and, where it is known, how a text is cut into them. A value; copies share the vocabulary.
+class Tokenizer {
+public:
+    // Cuts a text into ids, without special tokens. Throws Error naming the part of the text that no token stands for.
+    using Cut = std::function<std::vector<Index>(std::string_view text)>;
+
+    // Knows nothing: ids stand for themselves.
+    Tokenizer() = default;
+    // One piece an id. Without `cut` the pieces are labels alone and encode() throws.
+    Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut);
+
+    // How many ids have a piece.
+    [[nodiscard]] Index size() const { return vocabulary_ ? static_cast<Index>(vocabulary_->pieces.size()) : 0; }
+    // The bytes that an id stands for, "<bos>" for a special one; the id in digits where it has no piece.
+    [[nodiscard]] std::string piece(Index id) const;
+    [[nodiscard]] SpecialTokens special() const { return vocabulary_ ? vocabulary_->special : SpecialTokens(); }
+
+    [[nodiscard]] bool can_encode() const { return vocabulary_ && vocabulary_->cut != nullptr; }
+    // The ids of a text, after the beginning token where there is one. Throws Error where the text can't be written.
+    [[nodiscard]] std::vector<Index> encode(std::string_view text) const;
+    // The pieces one after another, without special tokens: encode()'s text again.
+    [[nodiscard]] std::string decode(std::span<const Index> ids) const;
+
+private:
+    struct Vocabulary {
+        std::vector<std::string> pieces;
+        SpecialTokens special;
+        Cut cut;
+    };
+    std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+}  // namespace decoderscope
