@@ -1,32 +1,86 @@
 #include "engine/linalg.h"
 
-#include <Eigen/Core>
+#include "engine/parallel.h"
+#include "engine/products.h"
+
+#include <algorithm>
 
 namespace decoderscope {
 
 namespace {
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+// Below so many multiply-adds a row Eigen is the faster. The number of rows has no say: their bits would depend on it.
+constexpr Index kSmallRow = 2'000;
 
-Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>> map(ConstMatrix m) {
-    return {m.data, m.rows, m.columns, Eigen::OuterStride<>(m.stride)};
+// Rows are cut at multiples of this, which the kernels like; fewer than two such blocks are not cut at all, but shared
+// by outputs.
+constexpr Index kRowBlock = 16;
+
+using onednn_products::PackedWeight;
+
+bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
+
+ConstMatrix rows_of(ConstMatrix m, Index begin, Index end) {
+    return {m.data + begin * m.stride, end - begin, m.columns, m.stride};
+}
+Matrix rows_of(Matrix m, Index begin, Index end) {
+    return {m.data + begin * m.stride, end - begin, m.columns, m.stride};
 }
 
-Eigen::Map<RowMajor, 0, Eigen::OuterStride<>> map(Matrix m) {
-    return {m.data, m.rows, m.columns, Eigen::OuterStride<>(m.stride)};
+void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
+    const Index cost = x.rows * x.columns * out.columns;
+    if (x.rows < 2 * kRowBlock) {
+        each_in_parallel(weight.slices(), cost / weight.slices(),
+                         [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
+        return;
+    }
+    const Index pieces = 2 * thread_count();
+    const Index block = (x.rows / pieces + kRowBlock) / kRowBlock * kRowBlock;
+    const Index blocks = (x.rows + block - 1) / block;
+    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
+        const Index begin = piece * block, end = std::min(begin + block, x.rows);
+        weight.multiply(rows_of(x, begin, end), bias, rows_of(out, begin, end));
+    });
 }
 
 }  // namespace
 
-void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
-    map(out).noalias() = map(a) * map(b).transpose();
-    if (scale != 1.0F) map(out) *= scale;
+void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out) {
+    const Index n = weight.dim(0), k = weight.dim(1);
+    if (by_onednn(k, n)) {
+        const auto packed = weight.derived<PackedWeight>([&] {
+            return std::make_shared<const PackedWeight>(ConstMatrix{weight.data(), n, k, k});
+        });
+        multiply_packed(x, *packed, bias, out);
+        return;
+    }
+    eigen_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);
+    if (bias != nullptr) add_to_rows(bias, out);
 }
 
-void multiply(ConstMatrix a, ConstMatrix b, Matrix out) { map(out).noalias() = map(a) * map(b); }
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
+    if (by_onednn(a.columns, out.columns))
+        onednn_products::multiply(a, b, true, out, scale);
+    else
+        eigen_products::multiply_transposed(a, b, out, scale);
+}
+
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
+    if (by_onednn(a.columns, out.columns))
+        onednn_products::multiply(a, b, false, out, 1.0F);
+    else
+        eigen_products::multiply(a, b, out);
+}
+
+bool rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::rows_stand_alone(); }
+
+std::string products_by() {
+    return onednn_products::available() ? onednn_products::version() : eigen_products::version();
+}
 
 void add_to_rows(const float* row, Matrix out) {
-    map(out).rowwise() += Eigen::Map<const Eigen::RowVectorXf>(row, out.columns);
+    for (Index r = 0; r < out.rows; ++r)
+        for (Index c = 0; c < out.columns; ++c) out.data[r * out.stride + c] += row[c];
 }
 
 }  // namespace decoderscope

@@ -1,26 +1,9 @@
 #include "engine/tensor.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 
 namespace decoderscope {
-
-namespace {
-
-// Rows start where vector instructions like them, and the order of a vectorised sum never depends on an address.
-constexpr std::size_t kAlignment = 64;
-
-std::shared_ptr<float> allocate(Index size) {
-    const std::size_t bytes =
-        (static_cast<std::size_t>(size) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = std::aligned_alloc(kAlignment, std::max(bytes, kAlignment));
-    if (memory == nullptr) throw std::bad_alloc();
-    return {static_cast<float*>(memory), [](float* values) { std::free(values); }};
-}
-
-}  // namespace
 
 Index element_count(const Axes& axes) {
     Index count = 1;
@@ -40,7 +23,8 @@ std::string axes_text(const Axes& axes) {
     return text + "]";
 }
 
-Tensor::Tensor(Axes axes) : axes_(std::move(axes)), size_(element_count(axes_)), storage_(allocate(size_)) {}
+Tensor::Tensor(Axes axes)
+    : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(size_)) {}
 
 Tensor::Tensor(Axes axes, std::span<const float> values) : Tensor(std::move(axes)) {
     if (static_cast<Index>(values.size()) != size_) throw std::logic_error("a tensor's values do not fill its axes");
@@ -51,16 +35,20 @@ Tensor::Tensor(Axes axes, std::initializer_list<float> values)
     : Tensor(std::move(axes), std::span<const float>(values.begin(), values.size())) {}
 
 Tensor::Tensor(Axes axes, std::shared_ptr<const float> storage)
-    : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::move(storage)) {}
+    : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(std::move(storage))) {}
+
+Tensor::Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy)
+    : axes_(std::move(axes)),
+      size_(element_count(axes_)),
+      storage_(std::make_shared<Storage>(size_, std::move(lazy))) {}
 
 std::span<float> Tensor::writable() {
-    if (storage_.use_count() > 1) {
-        const std::shared_ptr<float> copy = allocate(size_);
-        std::copy(values().begin(), values().end(), copy.get());
-        storage_ = copy;
+    if (storage_.use_count() > 1 || !storage_->is_plain()) {
+        auto copy = std::make_shared<Storage>(size_);
+        std::copy(values().begin(), values().end(), copy->writable());
+        storage_ = std::move(copy);
     }
-    // Every storage that is held once was made by allocate(), as plain float.
-    return {const_cast<float*>(storage_.get()), static_cast<std::size_t>(size_)};
+    return {storage_->writable(), static_cast<std::size_t>(size_)};
 }
 
 Index Tensor::offset(std::span<const Index> cell) const {

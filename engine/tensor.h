@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/storage.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +13,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-using Index = std::int64_t;
 
 // One axis of a tensor: the field's name for it ("batch", "query", …; a literal, never owned) and its length.
 struct Axis {
@@ -56,6 +56,8 @@ public:
     Tensor(Axes axes, std::initializer_list<float> values);
     // Values that live elsewhere (a mapped file); `storage` keeps them alive.
     Tensor(Axes axes, std::shared_ptr<const float> storage);
+    // Values that are made when somebody looks at them.
+    Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy);
 
     [[nodiscard]] bool empty() const { return storage_ == nullptr; }
     [[nodiscard]] const Axes& axes() const { return axes_; }
@@ -63,8 +65,8 @@ public:
     [[nodiscard]] Index dim(std::size_t axis) const { return axes_[axis].size; }
     [[nodiscard]] Index size() const { return size_; }
 
-    [[nodiscard]] const float* data() const { return storage_.get(); }
-    [[nodiscard]] std::span<const float> values() const { return {storage_.get(), static_cast<std::size_t>(size_)}; }
+    [[nodiscard]] const float* data() const { return storage_ ? storage_->data() : nullptr; }
+    [[nodiscard]] std::span<const float> values() const { return {data(), static_cast<std::size_t>(size_)}; }
     // The values to write to; copied first where another tensor shares them.
     [[nodiscard]] std::span<float> writable();
 
@@ -78,10 +80,22 @@ public:
     // Whether both are one storage: then nothing was computed between them.
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
 
+    // What the values will be made from, where that is a T and nobody looked at them yet; else nullptr.
+    template <class T>
+    [[nodiscard]] const T* lazy() const {
+        return storage_ ? dynamic_cast<const T*>(storage_->lazy()) : nullptr;
+    }
+    // Another form of the values (a weight packed for its products), made once and kept as long as they are.
+    template <class T, class Make>
+    [[nodiscard]] std::shared_ptr<const T> derived(const Make& make) const {
+        return std::static_pointer_cast<const T>(
+            storage_->derived([&]() -> std::shared_ptr<const void> { return make(); }));
+    }
+
 private:
     Axes axes_;
     Index size_ = 0;
-    std::shared_ptr<const float> storage_;
+    std::shared_ptr<Storage> storage_;
 };
 
 // How many numbers a tensor of these axes holds.

@@ -1,6 +1,8 @@
 #include "engine/ops/head_outputs.h"
 
 #include "engine/linalg.h"
+#include "engine/memory.h"
+#include "engine/parallel.h"
 
 #include <algorithm>
 
@@ -17,13 +19,12 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
     const Index value_heads = in[1].dim(1), group = heads / value_heads;
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index b = 0; b < axes[0].size; ++b) {
-        for (Index h = 0; h < heads; ++h, to += queries * d_head) {
-            const ConstMatrix pattern = {in[0].data() + (b * heads + h) * queries * keys, queries, keys, keys};
-            const ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head, d_head};
-            multiply(pattern, v, {to, queries, d_head, d_head});
-        }
-    }
+    each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
+        const Index b = plane / heads, h = plane % heads;
+        const ConstMatrix pattern = {in[0].data() + plane * queries * keys, queries, keys, keys};
+        const ConstMatrix v = {in[1].data() + (b * value_heads + h / group) * keys * d_head, keys, d_head, d_head};
+        multiply(pattern, v, {to + plane * queries * d_head, queries, d_head, d_head});
+    });
     return out;
 }
 
@@ -50,17 +51,18 @@ Axes ProjectOutput::axes(const OperandAxes& in) const {
 Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
     const Index rows = axes[0].size * queries, d_model = axes[2].size;
-    std::vector<float> merged(static_cast<std::size_t>(rows * width));  // [batch, pos, head·d_head]
-    const float* z = in[0].data();
-    for (Index b = 0; b < axes[0].size; ++b)
-        for (Index h = 0; h < heads; ++h)
-            for (Index q = 0; q < queries; ++q, z += d_head)
-                std::copy_n(z, d_head, merged.data() + (b * queries + q) * width + h * d_head);
+    const std::shared_ptr<float> merged = floats(rows * width);  // [batch, pos, head·d_head]
+    in_parallel(axes[0].size * heads, queries * d_head / 4, [&](Index begin, Index end) {
+        for (Index plane = begin; plane < end; ++plane) {
+            const float* z = in[0].data() + plane * queries * d_head;
+            float* to = merged.get() + plane / heads * queries * width + plane % heads * d_head;
+            for (Index q = 0; q < queries; ++q) std::copy_n(z + q * d_head, d_head, to + q * width);
+        }
+    });
 
     Tensor out(axes);
-    const Matrix y = {out.writable().data(), rows, d_model, d_model};
-    multiply_transposed({merged.data(), rows, width, width}, {in[1].data(), d_model, width, width}, y);
-    if (in.size() > 2) add_to_rows(in[2].data(), y);
+    multiply_weight({merged.get(), rows, width, width}, in[1], in.size() > 2 ? in[2].data() : nullptr,
+                    {out.writable().data(), rows, d_model, d_model});
     return out;
 }
 
@@ -90,11 +92,11 @@ Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, queries = axes[2].size, d_model = axes[3].size, d_head = in[0].dim(3);
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index row = 0; row < axes[0].size * heads; ++row, to += queries * d_model) {
-        const ConstMatrix z = {in[0].data() + row * queries * d_head, queries, d_head, d_head};
-        const ConstMatrix slice = {in[1].data() + row % heads * d_head, d_model, d_head, heads * d_head};
-        multiply_transposed(z, slice, {to, queries, d_model, d_model});
-    }
+    each_in_parallel(axes[0].size * heads, queries * d_model * d_head, [&](Index plane) {
+        const ConstMatrix z = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
+        const ConstMatrix slice = {in[1].data() + plane % heads * d_head, d_model, d_head, heads * d_head};
+        multiply_transposed(z, slice, {to + plane * queries * d_model, queries, d_model, d_model});
+    });
     return out;
 }
 

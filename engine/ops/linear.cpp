@@ -1,10 +1,16 @@
 #include "engine/ops/linear.h"
 
 #include "engine/linalg.h"
+#include "engine/memory.h"
+#include "engine/parallel.h"
+
+#include <algorithm>
 
 namespace decoderscope {
 
 namespace {
+
+const float* bias_of(const Operands& in) { return in.size() > 2 ? in[2].data() : nullptr; }
 
 // Σ x·w over one row of x and one row of the weight, and the bias.
 Explanation explain_row(const Operands& in, Index batch, Index pos, Index output) {
@@ -28,9 +34,8 @@ About Linear::about() const {
 Tensor Linear::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const Index rows = axes[0].size * axes[1].size, outputs = in[1].dim(0), inputs = in[1].dim(1);
-    const Matrix y = {out.writable().data(), rows, outputs, outputs};
-    multiply_transposed({in[0].data(), rows, inputs, inputs}, {in[1].data(), outputs, inputs, inputs}, y);
-    if (in.size() > 2) add_to_rows(in[2].data(), y);
+    multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in),
+                    {out.writable().data(), rows, outputs, outputs});
     return out;
 }
 
@@ -50,17 +55,19 @@ Axes ProjectHeads::axes(const OperandAxes& in) const {
 }
 
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
-    const Index positions = axes[2].size, d_head = axes[3].size, inputs = in[1].dim(1);
+    const Index batch = axes[0].size, positions = axes[2].size, d_head = axes[3].size;
+    const Index inputs = in[1].dim(1), outputs = in[1].dim(0), rows = batch * positions;
+    const std::shared_ptr<float> flat = floats(rows * outputs);  // [batch, pos, head·d_head]
+    multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in), {flat.get(), rows, outputs, outputs});
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index b = 0; b < axes[0].size; ++b) {
-        const ConstMatrix x = {in[0].data() + b * positions * inputs, positions, inputs, inputs};
-        for (Index h = 0; h < heads; ++h, to += positions * d_head) {
-            const Matrix y = {to, positions, d_head, d_head};
-            multiply_transposed(x, {in[1].data() + h * d_head * inputs, d_head, inputs, inputs}, y);
-            if (in.size() > 2) add_to_rows(in[2].data() + h * d_head, y);
+    in_parallel(batch * heads, positions * d_head / 4, [&](Index begin, Index end) {
+        for (Index plane = begin; plane < end; ++plane) {
+            const float* from = flat.get() + plane / heads * positions * outputs + plane % heads * d_head;
+            for (Index p = 0; p < positions; ++p)
+                std::copy_n(from + p * outputs, d_head, to + (plane * positions + p) * d_head);
         }
-    }
+    });
     return out;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/ops/scaled_dot_product.h"
 
 #include "engine/linalg.h"
+#include "engine/parallel.h"
 
 #include <cmath>
 
@@ -26,13 +27,12 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_head)));
     Tensor out(axes);
     float* to = out.writable().data();
-    for (Index b = 0; b < axes[0].size; ++b) {
-        for (Index h = 0; h < heads; ++h, to += queries * keys) {
-            const ConstMatrix q = {in[0].data() + (b * heads + h) * queries * d_head, queries, d_head, d_head};
-            const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
-            multiply_transposed(q, k, {to, queries, keys, keys}, scale);
-        }
-    }
+    each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
+        const Index b = plane / heads, h = plane % heads;
+        const ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
+        const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
+        multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, scale);
+    });
     return out;
 }
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+#include <memory>
+#include <type_traits>
+
+namespace decoderscope {
+
+// How many threads one piece of work is spread over: the machine's cores, or fewer under a ThreadLimit.
+[[nodiscard]] Index thread_count();
+
+// While it lives, work that this thread spreads takes at most so many threads. The numbers do not depend on it.
+class ThreadLimit {
+public:
+    explicit ThreadLimit(Index threads);
+    ~ThreadLimit();
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+private:
+    Index before_;
+};
+
+namespace detail {
+
+using RangeWork = void (*)(const void* work, Index begin, Index end);
+void spread(Index count, Index chunk, RangeWork run, const void* work);
+
+// How many indices make one chunk: all of them where another thread would not pay.
+[[nodiscard]] Index chunk_size(Index count, Index cost);
+
+}  // namespace detail
+
+// Runs work(begin, end) over [0, count), in chunks on several threads where it pays; returns when all is done. `cost`
+// is about how many multiply-adds one index takes. The work must write to places of its own, throw nothing, and not
+// care where a chunk begins. Inside of such work it runs in place.
+template <class Work>
+void in_parallel(Index count, Index cost, const Work& work) {
+    const auto run = [](const void* it, Index begin, Index end) { (*static_cast<const Work*>(it))(begin, end); };
+    detail::spread(count, detail::chunk_size(count, cost), run, &work);
+}
+
+// The same where one index is a chunk of its own.
+template <class Work>
+void each_in_parallel(Index count, Index cost, const Work& work) {
+    const auto all = [&work](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) work(i);
+    };
+    const auto run = [](const void* it, Index begin, Index end) {
+        (*static_cast<const decltype(all)*>(it))(begin, end);
+    };
+    detail::spread(count, detail::chunk_size(count, cost) < count ? 1 : count, run, &all);
+}
+
+}  // namespace decoderscope

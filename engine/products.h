@@ -1,0 +1,50 @@
+#pragma once
+
+#include "engine/linalg.h"
+
+#include <memory>
+
+// How each library multiplies; linalg.cpp chooses. All on the calling thread.
+namespace decoderscope {
+
+namespace eigen_products {
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale);
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
+[[nodiscard]] std::string version();
+}  // namespace eigen_products
+
+namespace onednn_products {
+
+// Whether the program is built with oneDNN.
+[[nodiscard]] bool available();
+[[nodiscard]] std::string version();
+// Whether its kernels for this CPU compute each row by itself.
+[[nodiscard]] bool rows_stand_alone();
+
+// out = scale · a · b, or a · bᵀ where b is `transposed`.
+void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float scale);
+
+// A weight in the layout that the CPU multiplies fastest.
+class PackedWeight {
+public:
+    explicit PackedWeight(ConstMatrix weight);  // [n, k]
+    ~PackedWeight();
+    PackedWeight(const PackedWeight&) = delete;
+    PackedWeight& operator=(const PackedWeight&) = delete;
+
+    // out = x · weightᵀ + bias; out's rows must lie one after another.
+    void multiply(ConstMatrix x, const float* bias, Matrix out) const;
+
+    // Into how many slices of whole outputs it can be cut, so that several threads share few rows; 1 where it can't.
+    [[nodiscard]] Index slices() const;
+    // One slice's columns of the same.
+    void multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const;
+
+private:
+    struct Packed;
+    std::unique_ptr<Packed> packed_;
+};
+
+}  // namespace onednn_products
+
+}  // namespace decoderscope

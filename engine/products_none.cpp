@@ -1,0 +1,21 @@
+// What stands in for oneDNN in a build without it.
+#include "engine/products.h"
+
+#include <cstdlib>
+
+namespace decoderscope::onednn_products {
+
+struct PackedWeight::Packed {};
+
+bool available() { return false; }
+std::string version() { return {}; }
+bool rows_stand_alone() { return false; }
+void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
+
+PackedWeight::PackedWeight(ConstMatrix) {}
+PackedWeight::~PackedWeight() = default;
+Index PackedWeight::slices() const { return 0; }
+void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }
+void PackedWeight::multiply_slice(Index, ConstMatrix, const float*, Matrix) const { std::abort(); }
+
+}  // namespace decoderscope::onednn_products

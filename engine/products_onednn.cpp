@@ -1,0 +1,309 @@
+#include "engine/products.h"
+
+#include <dnnl.hpp>
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace decoderscope::onednn_products {
+
+namespace {
+
+using dnnl::memory;
+using Format = memory::format_tag;
+
+constexpr auto kFloat = memory::data_type::f32;
+
+// Each thread works by itself: OpenMP's own threads would wait for work with a whole core for milliseconds.
+void stay_on_this_thread() {
+    thread_local const bool told = [] {
+        omp_set_num_threads(1);
+        return true;
+    }();
+    (void)told;
+}
+
+const dnnl::engine& cpu() {
+    static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    return engine;
+}
+
+memory::desc matrix(Index rows, Index columns, Index row_stride, Index column_stride) {
+    return {memory::dims{rows, columns}, kFloat, memory::dims{row_stride, column_stride}};
+}
+memory::desc rows_of(Index rows, Index columns, Index stride) { return matrix(rows, columns, stride, 1); }
+memory::desc any_layout(Index rows, Index columns) { return {memory::dims{rows, columns}, kFloat, Format::any}; }
+
+dnnl::primitive_attr scaled_by(float scale) {
+    dnnl::primitive_attr attributes;
+    if (scale == 1.0F) return attributes;
+    dnnl::post_ops after;
+#if DNNL_VERSION_MAJOR >= 3
+    after.append_eltwise(dnnl::algorithm::eltwise_linear, scale, 0.0F);
+#else
+    after.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, scale, 0.0F);
+#endif
+    attributes.set_post_ops(after);
+    return attributes;
+}
+
+using MatmulDesc = dnnl::matmul::primitive_desc;
+using InnerProductDesc = dnnl::inner_product_forward::primitive_desc;
+
+// out [m, n] = a [m, k] · b [k, n] (+ bias [1, n])
+MatmulDesc matmul_desc(const memory::desc& a, const memory::desc& b, const memory::desc* bias, const memory::desc& out,
+                       float scale) {
+#if DNNL_VERSION_MAJOR >= 3
+    return bias != nullptr ? MatmulDesc(cpu(), a, b, *bias, out, scaled_by(scale))
+                           : MatmulDesc(cpu(), a, b, out, scaled_by(scale));
+#else
+    return bias != nullptr ? MatmulDesc(dnnl::matmul::desc(a, b, *bias, out), scaled_by(scale), cpu())
+                           : MatmulDesc(dnnl::matmul::desc(a, b, out), scaled_by(scale), cpu());
+#endif
+}
+
+// out [m, n] = x [m, k] · weight [n, k]ᵀ (+ bias [n])
+InnerProductDesc inner_product_desc(const memory::desc& x, const memory::desc& weight, const memory::desc* bias,
+                                    const memory::desc& out) {
+    const auto kind = dnnl::prop_kind::forward_inference;
+#if DNNL_VERSION_MAJOR >= 3
+    return bias != nullptr ? InnerProductDesc(cpu(), kind, x, weight, *bias, out)
+                           : InnerProductDesc(cpu(), kind, x, weight, out);
+#else
+    return bias != nullptr ? InnerProductDesc(dnnl::inner_product_forward::desc(kind, x, weight, *bias, out), cpu())
+                           : InnerProductDesc(dnnl::inner_product_forward::desc(kind, x, weight, out), cpu());
+#endif
+}
+
+// How a layout cuts a matrix into blocks: their sizes, and how far apart they lie. Empty where it doesn't.
+std::vector<memory::dim> blocks_of(const memory::desc& layout) {
+#if DNNL_VERSION_MAJOR >= 3
+    std::vector<memory::dim> blocks = layout.get_inner_blks(), strides = layout.get_strides();
+#else
+    const auto& blocking = layout.data.format_desc.blocking;
+    std::vector<memory::dim> blocks(blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks);
+    const std::vector<memory::dim> strides(blocking.strides, blocking.strides + layout.data.ndims);
+#endif
+    if (!blocks.empty()) blocks.insert(blocks.end(), strides.begin(), strides.end());
+    return blocks;
+}
+
+// A product of one shape, ready to be run on other numbers again and again.
+class Product {
+public:
+    template <class Description>
+    Product(const Description& description, dnnl::primitive primitive, const memory::desc* bias)
+        : primitive_(std::move(primitive)),
+          stream_(cpu()),
+          a_(description.src_desc(), cpu(), nullptr),
+          b_(description.weights_desc(), cpu(), nullptr),
+          out_(description.dst_desc(), cpu(), nullptr) {
+        arguments_ = {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, out_}};
+        if (bias == nullptr) return;
+        bias_ = memory(*bias, cpu(), nullptr);
+        arguments_.emplace(DNNL_ARG_BIAS, *bias_);
+    }
+
+    void run(const float* a, const void* b, const float* bias, float* out) {
+        // oneDNN asks for pointers to what it may write, also where it only reads.
+        a_.set_data_handle(const_cast<float*>(a));
+        b_.set_data_handle(const_cast<void*>(b));
+        if (bias_) bias_->set_data_handle(const_cast<float*>(bias));
+        out_.set_data_handle(out);
+        primitive_.execute(stream_, arguments_);
+        stream_.wait();
+    }
+
+private:
+    dnnl::primitive primitive_;
+    dnnl::stream stream_;
+    memory a_, b_, out_;
+    std::optional<memory> bias_;
+    std::unordered_map<int, memory> arguments_;
+};
+
+Product matmul(const memory::desc& a, const memory::desc& b, const memory::desc* bias, const memory::desc& out,
+               float scale = 1.0F) {
+    const MatmulDesc description = matmul_desc(a, b, bias, out, scale);
+    return {description, dnnl::matmul(description), bias};
+}
+
+// The products of one thread by what they were made for: making one takes far longer than running it.
+template <class Key>
+class Products {
+public:
+    template <class Make>
+    Product& get(const Key& key, const Make& make) {
+        const auto known = made_.find(key);
+        if (known != made_.end()) return known->second;
+        if (made_.size() >= kMost) made_.clear();
+        return made_.emplace(key, make()).first->second;
+    }
+
+private:
+    static constexpr std::size_t kMost = 512;
+    std::map<Key, Product> made_;
+};
+
+// The layout that a weight [k, n] gets for its products with so many rows at a time.
+constexpr Index kUsualRows = 64;
+
+memory::desc packed_layout(Index k, Index n) {
+    const memory::desc bias = rows_of(1, n, n);
+    return matmul_desc(rows_of(kUsualRows, k, k), any_layout(k, n), &bias, rows_of(kUsualRows, n, n), 1.0F)
+        .weights_desc();
+}
+
+memory::desc inner_product_layout(Index k, Index n) {
+    return inner_product_desc(rows_of(kUsualRows, k, k), any_layout(n, k), nullptr, rows_of(kUsualRows, n, n))
+        .weights_desc();
+}
+
+}  // namespace
+
+bool available() { return true; }
+
+std::string version() {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
+bool rows_stand_alone() {
+    // The kernels that oneDNN calls brgemm add each number up in one order, whatever the shape around it. The others
+    // choose an order by the shape.
+    static const bool alone = [] {
+        stay_on_this_thread();
+        const std::string kernels =
+            matmul_desc(rows_of(64, 64, 64), rows_of(64, 64, 64), nullptr, rows_of(64, 64, 64), 1.0F).impl_info_str();
+        return kernels.starts_with("brg");
+    }();
+    return alone;
+}
+
+void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float scale) {
+    stay_on_this_thread();
+    using Key = std::tuple<Index, Index, Index, Index, Index, Index, bool, float>;
+    thread_local Products<Key> products;
+    const Key key = {out.rows, out.columns, a.columns, a.stride, b.stride, out.stride, transposed, scale};
+    Product& product = products.get(key, [&] {
+        const memory::desc b_layout =
+            transposed ? matrix(a.columns, out.columns, 1, b.stride) : matrix(a.columns, out.columns, b.stride, 1);
+        return matmul(rows_of(a.rows, a.columns, a.stride), b_layout, nullptr,
+                      rows_of(out.rows, out.columns, out.stride), scale);
+    });
+    product.run(a.data, b.data, nullptr, out.data);
+}
+
+struct PackedWeight::Packed {
+    Index k = 0, n = 0;
+    bool by_inner_product = false;
+    memory values;
+    Index slice_width = 0;   // in outputs; the last slice has fewer
+    Index slice_floats = 0;  // how far apart the slices lie
+    memory::desc slice, last_slice;
+
+    [[nodiscard]] Index slices() const { return (n + slice_width - 1) / slice_width; }
+};
+
+namespace {
+
+// Outputs of a slice: enough for the kernels, few enough for two threads to share one row.
+constexpr Index kSliceWidth = 384;
+
+memory pack(const memory::desc& from, const float* values, const memory::desc& layout) {
+    memory packed(layout, cpu());
+    memory plain(from, cpu(), const_cast<float*>(values));
+    dnnl::stream stream(cpu());
+    dnnl::reorder(plain, packed).execute(stream, plain, packed);
+    stream.wait();
+    return packed;
+}
+
+}  // namespace
+
+PackedWeight::PackedWeight(ConstMatrix weight) : packed_(std::make_unique<Packed>()) {
+    stay_on_this_thread();
+    Packed& p = *packed_;
+    p.k = weight.columns;
+    p.n = p.slice_width = weight.rows;
+    const memory::desc layout = packed_layout(p.k, p.n);
+    // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
+    p.by_inner_product = blocks_of(layout).empty();
+    if (p.by_inner_product) {
+        p.values = pack(rows_of(p.n, p.k, weight.stride), weight.data, inner_product_layout(p.k, p.n));
+        return;
+    }
+    p.values = pack(matrix(p.k, p.n, 1, weight.stride), weight.data, layout);
+    if (p.n <= kSliceWidth) return;
+    // A slice is whole blocks of the same layout, which lie one after another.
+    p.slice = packed_layout(p.k, kSliceWidth);
+    p.last_slice = packed_layout(p.k, p.n - (p.n - 1) / kSliceWidth * kSliceWidth);
+    if (blocks_of(p.slice) != blocks_of(layout) || blocks_of(p.last_slice) != blocks_of(layout)) return;
+    p.slice_width = kSliceWidth;
+    p.slice_floats = static_cast<Index>(p.slice.get_size() / sizeof(float));
+}
+
+PackedWeight::~PackedWeight() = default;
+
+namespace {
+
+// The key of a product with a weight: rows, k, outputs, the stride of x, whether there is a bias.
+using WeightKey = std::tuple<Index, Index, Index, Index, bool>;
+
+Product& weight_product(ConstMatrix x, const memory::desc& weight, Index outputs, bool biased) {
+    thread_local Products<WeightKey> products;
+    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
+        const memory::desc bias = rows_of(1, outputs, outputs);
+        return matmul(rows_of(x.rows, x.columns, x.stride), weight, biased ? &bias : nullptr,
+                      rows_of(x.rows, outputs, outputs));
+    });
+}
+
+Product& inner_product(ConstMatrix x, const memory::desc& weight, Index outputs, bool biased) {
+    thread_local Products<WeightKey> products;
+    return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
+        const memory::desc bias(memory::dims{outputs}, kFloat, Format::a);
+        const InnerProductDesc description = inner_product_desc(
+            rows_of(x.rows, x.columns, x.stride), weight, biased ? &bias : nullptr, rows_of(x.rows, outputs, outputs));
+        return Product(description, dnnl::inner_product_forward(description), biased ? &bias : nullptr);
+    });
+}
+
+}  // namespace
+
+void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {
+    stay_on_this_thread();
+    const memory::desc layout = packed_->values.get_desc();
+    Product& product = packed_->by_inner_product ? inner_product(x, layout, packed_->n, bias != nullptr)
+                                                 : weight_product(x, layout, packed_->n, bias != nullptr);
+    product.run(x.data, packed_->values.get_data_handle(), bias, out.data);
+}
+
+Index PackedWeight::slices() const { return packed_->slices(); }
+
+void PackedWeight::multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const {
+    const Packed& p = *packed_;
+    if (p.slices() == 1) return multiply(x, bias, out);
+    stay_on_this_thread();
+    const Index first = slice * p.slice_width, outputs = std::min(p.slice_width, p.n - first);
+    const memory::desc& layout = slice + 1 < p.slices() ? p.slice : p.last_slice;
+    const auto* const weight = static_cast<const float*>(p.values.get_data_handle()) + slice * p.slice_floats;
+    Product& product = weight_product(x, layout, outputs, bias != nullptr);
+    const float* const slice_bias = bias != nullptr ? bias + first : nullptr;
+    if (x.rows == 1) return product.run(x.data, weight, slice_bias, out.data + first);
+    // The kernels only write rows that lie one after another.
+    thread_local std::vector<float> dense;
+    dense.resize(static_cast<std::size_t>(x.rows * outputs));
+    product.run(x.data, weight, slice_bias, dense.data());
+    for (Index r = 0; r < x.rows; ++r)
+        std::copy_n(dense.data() + r * outputs, outputs, out.data + r * out.stride + first);
+}
+
+}  // namespace decoderscope::onednn_products

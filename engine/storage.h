@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+
+namespace decoderscope {
+
+using Index = std::int64_t;
+
+// What values that nobody looked at yet are made from.
+class LazyValues {
+public:
+    LazyValues() = default;
+    LazyValues(const LazyValues&) = delete;
+    LazyValues& operator=(const LazyValues&) = delete;
+    virtual ~LazyValues() = default;
+    virtual void make(std::span<float> values) const = 0;
+};
+
+// Where a tensor's numbers lie. Safe to read from several threads; written only while one tensor holds it.
+class Storage {
+public:
+    // Room for so many values, not yet written.
+    explicit Storage(Index size);
+    // Values that live elsewhere, never written to.
+    explicit Storage(std::shared_ptr<const float> elsewhere);
+    // Values that are made when data() is first called.
+    Storage(Index size, std::shared_ptr<const LazyValues> lazy);
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+
+    [[nodiscard]] const float* data() const {
+        const float* values = ready_.load(std::memory_order_acquire);
+        return values != nullptr ? values : made();
+    }
+    // Whether it may be written to: its values are its own, there already, and nothing was derived from them.
+    [[nodiscard]] bool is_plain() const { return own_ != nullptr && derived_ == nullptr; }
+    [[nodiscard]] float* writable() { return own_.get(); }
+
+    // What the values will be made from; nullptr once they are there.
+    [[nodiscard]] const LazyValues* lazy() const {
+        return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
+    }
+
+    // What was derived from the values, made by the first who asks.
+    [[nodiscard]] std::shared_ptr<const void> derived(const std::function<std::shared_ptr<const void>()>& make) const;
+
+private:
+    [[nodiscard]] const float* made() const;
+
+    Index size_ = 0;
+    mutable std::shared_ptr<float> own_;
+    std::shared_ptr<const float> elsewhere_;
+    std::shared_ptr<const LazyValues> lazy_;  // kept for good: who looks at it may still hold it
+    mutable std::atomic<const float*> ready_ = nullptr;
+    mutable std::mutex making_;
+    mutable std::shared_ptr<const void> derived_;
+};
+
+}  // namespace decoderscope
