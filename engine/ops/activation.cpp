@@ -1,5 +1,8 @@
 #include "engine/ops/activation.h"
 
+#include "engine/parallel.h"
+#include "engine/row_math.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -35,6 +38,26 @@ std::string_view formula_of(ActivationKind kind) {
     return "";
 }
 
+constexpr Index kCost = 20;  // of one number, in multiply-adds
+
+template <class Number>
+std::span<Number> part(std::span<Number> values, Index begin, Index end) {
+    return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
+
+void activate(ActivationKind kind, row::In x, row::Out y) {
+    switch (kind) {
+        case ActivationKind::relu:
+            return row::relu(x, y);
+        case ActivationKind::gelu:
+            return row::gelu(x, y);
+        case ActivationKind::gelu_tanh:
+            return row::gelu_tanh(x, y);
+        case ActivationKind::silu:
+            return row::silu(x, y);
+    }
+}
+
 // The activation of an operand's cell, as a factor.
 Factor activated(ActivationKind kind, const Tensor& tensor, std::size_t operand, const Cell& cell) {
     const auto x = static_cast<double>(tensor.at(cell));
@@ -68,8 +91,10 @@ About Activate::about() const {
 
 Tensor Activate::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
-    const float* from = in[0].data();
-    for (float& to : out.writable()) to = static_cast<float>(activate(kind, static_cast<double>(*from++)));
+    const row::In from = in[0].values();
+    const row::Out to = out.writable();
+    in_parallel(out.size(), kCost,
+                [&](Index begin, Index end) { activate(kind, part(from, begin, end), part(to, begin, end)); });
     return out;
 }
 
@@ -84,10 +109,13 @@ About ActivateGated::about() const {
 
 Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
-    const float* pre = in[0].data();
-    const float* gate = in[1].data();
-    for (float& to : out.writable())
-        to = static_cast<float>(activate(kind, static_cast<double>(*gate++)) * static_cast<double>(*pre++));
+    const row::In pre = in[0].values(), gate = in[1].values();
+    const row::Out to = out.writable();
+    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+        const row::Out some = part(to, begin, end);
+        activate(kind, part(gate, begin, end), some);
+        row::multiply(some, part(pre, begin, end), some);
+    });
     return out;
 }
 

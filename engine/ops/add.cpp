@@ -1,5 +1,8 @@
 #include "engine/ops/add.h"
 
+#include "engine/parallel.h"
+#include "engine/row_math.h"
+
 namespace decoderscope {
 
 About Add::about() const {
@@ -12,13 +15,16 @@ About Add::about() const {
 
 Tensor Add::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
+    const Index period = in[1].size();  // positions are added to every row of the batch
     const float* x = in[0].data();
     const float* update = in[1].data();
-    const Index period = in[1].size();
     float* to = out.writable().data();
-    for (Index start = 0; start < out.size(); start += period)
-        for (Index i = 0; i < period; ++i)
-            to[start + i] = x[start + i] + update[i + (period == out.size() ? start : 0)];
+    for (Index start = 0; start < out.size(); start += period) {
+        in_parallel(period, 1, [&](Index begin, Index end) {
+            const auto count = static_cast<std::size_t>(end - begin);
+            row::add({x + start + begin, count}, {update + begin, count}, {to + start + begin, count});
+        });
+    }
     return out;
 }
 

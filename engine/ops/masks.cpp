@@ -1,6 +1,6 @@
 #include "engine/ops/masks.h"
 
-#include <array>
+#include <algorithm>
 
 namespace decoderscope {
 
@@ -51,26 +51,36 @@ CombineMasks::Verdict CombineMasks::verdict(const Operands& in, const Cell& cell
 }
 
 Tensor CombineMasks::compute(const Operands& in, const Axes& axes) const {
-    const float* padding_mask = padding ? in[0].data() : nullptr;
-    const float* custom_mask = custom ? in[custom_operand()].data() : nullptr;
-    const std::array<Index, 4> stride = custom ? broadcast_strides(in[custom_operand()]) : std::array<Index, 4>{};
-    Tensor out(axes);
-    float* to = out.writable().data();
-    for (Index b = 0; b < batch; ++b) {
-        for (Index h = 0; h < heads; ++h) {
-            for (Index q = 0; q < queries; ++q) {
-                for (Index k = 0; k < keys; ++k) {
-                    bool kept = !causal || k <= q;
-                    if (padding) kept = kept && padding_mask[b * keys + k] != 0.0F;
-                    if (custom)
-                        kept =
-                            kept && custom_mask[b * stride[0] + h * stride[1] + q * stride[2] + k * stride[3]] != 0.0F;
-                    *to++ = kept ? 1.0F : 0.0F;
-                }
-            }
-        }
+    return {axes, std::make_shared<const CombinedMasks>(*this, padding ? in[0] : Tensor(),
+                                                        custom ? in[custom_operand()] : Tensor())};
+}
+
+CombinedMasks::CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom)
+    : masks_(masks), padding_(std::move(padding)), custom_(std::move(custom)) {
+    if (!custom_.empty()) strides_ = broadcast_strides(custom_);
+}
+
+void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
+    const Index visible = masks_.causal ? std::min(q + 1, masks_.keys) : masks_.keys;
+    std::fill_n(kept.begin(), visible, 1.0F);
+    std::fill(kept.begin() + visible, kept.end(), 0.0F);
+    if (!padding_.empty()) {
+        const float* padding = padding_.data() + b * masks_.keys;
+        for (Index k = 0; k < visible; ++k)
+            if (padding[k] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
     }
-    return out;
+    if (custom_.empty()) return;
+    const float* custom = custom_.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
+    for (Index k = 0; k < visible; ++k)
+        if (custom[k * strides_[3]] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
+}
+
+void CombinedMasks::make(std::span<float> values) const {
+    const auto width = static_cast<std::size_t>(masks_.keys);
+    for (Index b = 0; b < masks_.batch; ++b)
+        for (Index h = 0; h < masks_.heads; ++h)
+            for (Index q = 0; q < masks_.queries; ++q, values = values.subspan(width))
+                row(b, h, q, values.first(width));
 }
 
 Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell& cell) const {
@@ -98,12 +108,27 @@ About FillMasked::about() const {
 }
 
 Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
-    Tensor out(axes);
-    const float* scores = in[0].data();
-    const float* mask = in[1].data();
-    const std::span<float> to = out.writable();
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = mask[i] == 0.0F ? value : scores[i];
-    return out;
+    return {axes, std::make_shared<const MaskedScores>(in[0], in[1], value)};
+}
+
+MaskedScores::MaskedScores(Tensor scores, Tensor mask, float value)
+    : scores_(std::move(scores)), mask_(std::move(mask)), value_(value) {}
+
+void MaskedScores::row(Index row, std::span<float> masked) const {
+    const auto at = static_cast<std::size_t>(row) * masked.size();
+    const std::span<const float> scores = scores_.values().subspan(at, masked.size());
+    if (const auto* combined = mask_.lazy<CombinedMasks>()) {
+        const Index queries = scores_.dim(2), heads = scores_.dim(1);
+        combined->row(row / queries / heads, row / queries % heads, row % queries, masked);
+    } else {
+        std::ranges::copy(mask_.values().subspan(at, masked.size()), masked.begin());
+    }
+    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = masked[k] == 0.0F ? value_ : scores[k];
+}
+
+void MaskedScores::make(std::span<float> values) const {
+    const auto width = static_cast<std::size_t>(scores_.dim(3));
+    for (Index r = 0; !values.empty(); ++r, values = values.subspan(width)) row(r, values.first(width));
 }
 
 Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& cell) const {

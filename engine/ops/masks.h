@@ -2,6 +2,8 @@
 
 #include "engine/operation.h"
 
+#include <array>
+
 namespace decoderscope {
 
 // Which keys each query may see: causal AND padding AND custom. 1 = kept, 0 = hidden.
@@ -31,6 +33,20 @@ private:
     [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
 };
 
+// The same masks before anybody looks at them: a handful of rules in place of a number a head, query and key.
+class CombinedMasks : public LazyValues {
+public:
+    CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
+    // What one query may see: 1 or 0 a key.
+    void row(Index batch, Index head, Index query, std::span<float> kept) const;
+    void make(std::span<float> values) const override;
+
+private:
+    CombineMasks masks_;
+    Tensor padding_, custom_;  // [batch, key], broadcastable to [batch, head, query, key]; empty where absent
+    std::array<Index, 4> strides_ = {};
+};
+
 // The scores with `value` where the mask is 0, as torch.Tensor.masked_fill.
 // {scores [batch, head, query, key], mask [batch, head, query, key]} -> the same axes
 struct FillMasked {
@@ -41,6 +57,19 @@ struct FillMasked {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     bool operator==(const FillMasked&) const = default;
+};
+
+// The masked scores before anybody looks at them: the softmax reads them a row at a time.
+class MaskedScores : public LazyValues {
+public:
+    MaskedScores(Tensor scores, Tensor mask, float value);
+    // One query's masked scores; rows are numbered through [batch, head, query].
+    void row(Index row, std::span<float> masked) const;
+    void make(std::span<float> values) const override;
+
+private:
+    Tensor scores_, mask_;  // [batch, head, query, key]
+    float value_;
 };
 
 }  // namespace decoderscope

@@ -1,5 +1,8 @@
 #include "engine/ops/norm.h"
 
+#include "engine/parallel.h"
+#include "engine/row_math.h"
+
 #include <cmath>
 
 namespace decoderscope {
@@ -15,20 +18,14 @@ Row row_of(const Tensor& x, Index row) {
 
 Row row_of(const Tensor& x, const Cell& cell) { return row_of(x, cell[0] * x.dim(1) + cell[1]); }
 
-double mean_of(Row row) {
-    double sum = 0.0;
-    for (const float x : row) sum += static_cast<double>(x);
-    return sum / static_cast<double>(row.size());
-}
+double mean_of(Row row) { return row::sum(row) / static_cast<double>(row.size()); }
 
 // What the norm takes off each value first: the mean, or nothing under RMSNorm.
 double centre_of(Row row, NormKind kind) { return kind == NormKind::layernorm ? mean_of(row) : 0.0; }
 
-double mean_square_about(Row row, double centre) {
-    double sum = 0.0;
-    for (const float x : row) sum += (static_cast<double>(x) - centre) * (static_cast<double>(x) - centre);
-    return sum / static_cast<double>(row.size());
-}
+double mean_square_about(Row row, double centre) { return row::squares(row, centre) / static_cast<double>(row.size()); }
+
+constexpr Index kCost = 8;  // of one number, in multiply-adds
 
 Line mean_line(const Tensor& x, const Cell& cell) {
     const Index n = x.dim(2);
@@ -56,10 +53,13 @@ About NormScale::about() const {
 Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const std::span<float> scale = out.writable();
-    for (std::size_t i = 0; i < scale.size(); ++i) {
-        const Row row = row_of(in[0], static_cast<Index>(i));
-        scale[i] = static_cast<float>(std::sqrt(mean_square_about(row, centre_of(row, kind)) + eps));
-    }
+    in_parallel(out.size(), in[0].axes().back().size * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const Row row = row_of(in[0], r);
+            scale[static_cast<std::size_t>(r)] =
+                static_cast<float>(std::sqrt(mean_square_about(row, centre_of(row, kind)) + eps));
+        }
+    });
     return out;
 }
 
@@ -99,19 +99,16 @@ About Normalize::about() const {
 }
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
-    const bool shifted = in.size() > 3;
+    const Row gain = in[2].values(), shift = in.size() > 3 ? in[3].values() : Row();
     Tensor out(axes);
-    float* to = out.writable().data();
-    for (Index r = 0; r < in[1].size(); ++r) {
-        const Row row = row_of(in[0], r);
-        const double centre = centre_of(row, kind);
-        const auto scale = static_cast<double>(in[1].data()[r]);
-        for (std::size_t d = 0; d < row.size(); ++d) {
-            const double unit = (static_cast<double>(row[d]) - centre) / scale;
-            const double gained = unit * static_cast<double>(in[2].data()[d]);
-            *to++ = static_cast<float>(shifted ? gained + static_cast<double>(in[3].data()[d]) : gained);
+    const row::Out to = out.writable();
+    in_parallel(in[1].size(), axes.back().size * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const Row row = row_of(in[0], r);
+            row::normalize(row, centre_of(row, kind), static_cast<double>(in[1].data()[r]), gain, shift,
+                           to.subspan(static_cast<std::size_t>(r) * row.size(), row.size()));
         }
-    }
+    });
     return out;
 }
 

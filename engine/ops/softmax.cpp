@@ -1,9 +1,18 @@
 #include "engine/ops/softmax.h"
 
-#include <algorithm>
+#include "engine/ops/masks.h"
+#include "engine/parallel.h"
+#include "engine/row_math.h"
+
 #include <cmath>
 
 namespace decoderscope {
+
+namespace {
+
+constexpr Index kCost = 16;  // of one number, in multiply-adds
+
+}  // namespace
 
 About Softmax::about() const {
     return {
@@ -14,16 +23,20 @@ About Softmax::about() const {
 }
 
 Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
-    const Index n = axes.back().size;
+    const Index n = axes.back().size, rows = element_count(axes) / n;
+    const auto width = static_cast<std::size_t>(n);
     Tensor out(axes);
-    const float* from = in[0].data();
+    const auto* masked = in[0].lazy<MaskedScores>();
+    const float* from = masked == nullptr ? in[0].data() : nullptr;
     float* to = out.writable().data();
-    for (Index start = 0; start < out.size(); start += n, from += n, to += n) {
-        const float highest = *std::max_element(from, from + n);
-        double sum = 0.0;
-        for (Index k = 0; k < n; ++k) sum += static_cast<double>(to[k] = std::exp(from[k] - highest));
-        for (Index k = 0; k < n; ++k) to[k] = static_cast<float>(static_cast<double>(to[k]) / sum);
-    }
+    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const row::Out y(to + r * n, width);
+            if (masked != nullptr) masked->row(r, y);
+            const row::In x = masked != nullptr ? row::In(y) : row::In(from + r * n, width);
+            row::divide(y, row::exponentials(x, row::highest(x), y));
+        }
+    });
     return out;
 }
 

@@ -1,0 +1,192 @@
+#include "engine/row_math.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+
+// One function for each generation of vector instructions, chosen when the program starts. Not under the address
+// sanitizer, which is not there yet at that moment.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_CPU
+#endif
+
+namespace decoderscope::row {
+
+namespace {
+
+// Sums are kept in so many parts, whatever the width of the CPU's vectors.
+constexpr std::size_t kLanes = 16;
+using Lanes = std::array<double, kLanes>;
+
+inline double total(const Lanes& lanes) {
+    double sum = 0.0;
+    for (const double lane : lanes) sum += lane;
+    return sum;
+}
+
+// e^x to 1 part in 10^14, without a branch; beyond ±200 as at ±200, which no float can tell from 0 and ∞. x = n ln 2 +
+// r with |r| ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is put together from bits.
+inline double exponential(double x) {
+    constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
+    constexpr double kToInteger = 0x1.8p52;  // added to a small number, it leaves the nearest integer in the last bits
+    x = x < -200.0 ? -200.0 : x;
+    x = x > 200.0 ? 200.0 : x;
+    const double shifted = x * std::numbers::log2e + kToInteger;
+    const double n = shifted - kToInteger;
+    const double r = (x - n * kLn2High) - n * kLn2Low;
+    double power = 1.0 / 39916800.0;  // Taylor's series: 1/11!, 1/10!, …
+    power = power * r + 1.0 / 3628800.0;
+    power = power * r + 1.0 / 362880.0;
+    power = power * r + 1.0 / 40320.0;
+    power = power * r + 1.0 / 5040.0;
+    power = power * r + 1.0 / 720.0;
+    power = power * r + 1.0 / 120.0;
+    power = power * r + 1.0 / 24.0;
+    power = power * r + 1.0 / 6.0;
+    power = power * r + 0.5;
+    power = power * r + 1.0;
+    power = power * r + 1.0;
+    const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) + 1023U;
+    return power * std::bit_cast<double>(exponent << 52U);
+}
+
+// erfc(z) · exp(z²) for 0 ≤ z ≤ 15, to 2 parts in 10^13: t = 2 / (2 + z) times a polynomial in t, fitted to the
+// function at Chebyshev's points.
+inline double scaled_erfc(double z) {
+    const double t = 2.0 / (2.0 + z);
+    const double u = t * 2.2666666666666666 - 1.2666666666666666;  // from −1 to 1
+    double p = 5.5072806577084934e-08;
+    p = p * u + -9.827871271064819e-08;
+    p = p * u + -3.2206203574957936e-07;
+    p = p * u + 1.1301344049057193e-06;
+    p = p * u + -1.2482289643405962e-07;
+    p = p * u + -6.213875161674625e-06;
+    p = p * u + 1.2562979086601483e-05;
+    p = p * u + 1.6871786938395576e-05;
+    p = p * u + -0.0001139571536959461;
+    p = p * u + 4.618260857314806e-05;
+    p = p * u + 0.000831472550435695;
+    p = p * u + -0.001100329138082736;
+    p = p * u + -0.007468035287555155;
+    p = p * u + 0.008768343242597686;
+    p = p * u + 0.11306500273577307;
+    p = p * u + 0.33277328636832326;
+    p = p * u + 0.5531741731393167;
+    return p * t;
+}
+
+// Φ(x) = ½ erfc(−x / √2), the share of a normal distribution below x.
+inline double normal_share(double x) {
+    double z = x < 0.0 ? -x : x;
+    z = z * (std::numbers::sqrt2 / 2.0);
+    z = z > 15.0 ? 15.0 : z;
+    const double beyond = 0.5 * scaled_erfc(z) * exponential(-z * z);
+    return x < 0.0 ? beyond : 1.0 - beyond;
+}
+
+}  // namespace
+
+FOR_EACH_CPU float highest(In x) {
+    std::array<float, kLanes> lanes;
+    lanes.fill(x[0]);
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+    float top = lanes[0];
+    for (const float lane : lanes) top = lane > top ? lane : top;
+    for (; i < x.size(); ++i) top = x[i] > top ? x[i] : top;
+    return top;
+}
+
+FOR_EACH_CPU double sum(In x) {
+    Lanes lanes = {};
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(x[i + l]);
+    for (std::size_t l = 0; i < x.size(); ++i, ++l) lanes[l] += static_cast<double>(x[i]);
+    return total(lanes);
+}
+
+FOR_EACH_CPU double squares(In x, double centre) {
+    Lanes lanes = {};
+    const auto square = [centre](float value) {
+        const double off = static_cast<double>(value) - centre;
+        return off * off;
+    };
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += square(x[i + l]);
+    for (std::size_t l = 0; i < x.size(); ++i, ++l) lanes[l] += square(x[i]);
+    return total(lanes);
+}
+
+FOR_EACH_CPU double exponentials(In x, float highest, Out y) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+        y[i] = static_cast<float>(exponential(static_cast<double>(x[i] - highest)));
+    Lanes lanes = {};
+    std::size_t i = 0;
+    for (; i + kLanes <= y.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += static_cast<double>(y[i + l]);
+    for (std::size_t l = 0; i < y.size(); ++i, ++l) lanes[l] += static_cast<double>(y[i]);
+    return total(lanes);
+}
+
+FOR_EACH_CPU void divide(Out x, double by) {
+    for (float& value : x) value = static_cast<float>(static_cast<double>(value) / by);
+}
+
+FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
+    if (shift.empty()) {
+        for (std::size_t i = 0; i < x.size(); ++i)
+            y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) / scale * static_cast<double>(gain[i]));
+        return;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i)
+        y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) / scale * static_cast<double>(gain[i]) +
+                                  static_cast<double>(shift[i]));
+}
+
+FOR_EACH_CPU void add(In a, In b, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a[i] + b[i];
+}
+
+FOR_EACH_CPU void relu(In x, Out y) {
+    // NaN is not below 0 either, and stays.
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = !(x[i] <= 0.0F) ? x[i] : 0.0F;
+}
+
+FOR_EACH_CPU void gelu(In x, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        y[i] = static_cast<float>(value * normal_share(value));
+    }
+}
+
+// ½ (1 + tanh u) is 1 / (1 + exp(−2u)).
+FOR_EACH_CPU void gelu_tanh(In x, Out y) {
+    const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double twice = slope * (value + 0.044715 * value * value * value);
+        y[i] = static_cast<float>(value / (1.0 + exponential(-twice)));
+    }
+}
+
+FOR_EACH_CPU void silu(In x, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        y[i] = static_cast<float>(value / (1.0 + exponential(-value)));
+    }
+}
+
+FOR_EACH_CPU void multiply(In a, In b, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a[i] * b[i];
+}
+
+}  // namespace decoderscope::row
