@@ -1,0 +1,126 @@
+// Matrix products: right whatever the shape and whoever multiplies, and the same bits from any number of threads.
+#include "engine/linalg.h"
+#include "engine/parallel.h"
+#include "engine/random.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+using namespace decoderscope;
+
+namespace {
+
+std::vector<float> numbers(Index count, std::string_view name) {
+    const RandomStream random(7, name);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random.normal(i));
+    return values;
+}
+
+struct Shape {
+    Index m, k, n;
+};
+
+// Small and large, odd and even, one row and many, wider than one slice of a packed weight.
+const std::vector<Shape> kShapes = {{1, 1, 1},     {3, 5, 7},      {1, 64, 64},   {17, 64, 256},  {16, 50, 41},
+                                    {1, 100, 900}, {5, 129, 1000}, {70, 33, 770}, {128, 64, 128}, {40, 256, 385}};
+
+// The largest error of out = scale · a · bᵀ + bias, as a share of Σ |a| |b|, which is what rounding grows with.
+double largest_error(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
+                     const std::vector<float>& out, double scale, const float* bias) {
+    double worst = 0.0;
+    for (Index i = 0; i < s.m; ++i) {
+        for (Index j = 0; j < s.n; ++j) {
+            double sum = bias != nullptr ? static_cast<double>(bias[j]) : 0.0, size = 1e-30;
+            for (Index c = 0; c < s.k; ++c) {
+                const double product = scale * static_cast<double>(a[static_cast<std::size_t>(i * s.k + c)]) *
+                                       static_cast<double>(b[static_cast<std::size_t>(j * s.k + c)]);
+                sum += product;
+                size += std::abs(product);
+            }
+            worst = std::max(worst, std::abs(static_cast<double>(out[static_cast<std::size_t>(i * s.n + j)]) - sum) /
+                                        (size + std::abs(sum)));
+        }
+    }
+    return worst;
+}
+
+std::vector<float> by_weight(const Shape& s, const std::vector<float>& x, const Tensor& weight, const float* bias) {
+    std::vector<float> out(static_cast<std::size_t>(s.m * s.n));
+    multiply_weight({x.data(), s.m, s.k, s.k}, weight, bias, {out.data(), s.m, s.n, s.n});
+    return out;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("every product is the sum that it stands for") {
+    for (const Shape& s : kShapes) {
+        INFO(s.m << " x " << s.k << " x " << s.n << " by " << products_by());
+        const std::vector<float> a = numbers(s.m * s.k, "a"), b = numbers(s.n * s.k, "b"), bias = numbers(s.n, "bias");
+        const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, b);
+        const double rounding = 1e-7 * std::sqrt(static_cast<double>(s.k) + 4.0);
+        CHECK(largest_error(s, a, b, by_weight(s, a, weight, nullptr), 1.0, nullptr) < rounding);
+        CHECK(largest_error(s, a, b, by_weight(s, a, weight, bias.data()), 1.0, bias.data()) < rounding);
+
+        std::vector<float> out(static_cast<std::size_t>(s.m * s.n));
+        multiply_transposed({a.data(), s.m, s.k, s.k}, {b.data(), s.n, s.k, s.k}, {out.data(), s.m, s.n, s.n}, 0.3F);
+        CHECK(largest_error(s, a, b, out, static_cast<double>(0.3F), nullptr) < 2 * rounding);
+
+        std::vector<float> turned(b.size());  // b as [k, n]
+        for (Index j = 0; j < s.n; ++j)
+            for (Index c = 0; c < s.k; ++c)
+                turned[static_cast<std::size_t>(c * s.n + j)] = b[static_cast<std::size_t>(j * s.k + c)];
+        multiply({a.data(), s.m, s.k, s.k}, {turned.data(), s.k, s.n, s.n}, {out.data(), s.m, s.n, s.n});
+        CHECK(largest_error(s, a, b, out, 1.0, nullptr) < rounding);
+    }
+}
+
+TEST_CASE("a product by a weight has the same bits from one thread as from all") {
+    for (const Shape& s : kShapes) {
+        INFO(s.m << " x " << s.k << " x " << s.n << " by " << products_by());
+        const std::vector<float> x = numbers(s.m * s.k, "x"), bias = numbers(s.n, "bias");
+        const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, numbers(s.n * s.k, "weight"));
+        const std::vector<float> all = by_weight(s, x, weight, bias.data());
+        const ThreadLimit one(1);
+        // Where rows don't stand alone, how they are shared among the threads shows in the last bits.
+        if (rows_stand_alone(s.k, s.n)) CHECK(same_bits(all, by_weight(s, x, weight, bias.data())));
+    }
+}
+
+TEST_CASE("where rows stand alone, some of them are the same bits as all of them") {
+    for (const Shape& s : kShapes) {
+        if (!rows_stand_alone(s.k, s.n)) continue;
+        INFO(s.m << " x " << s.k << " x " << s.n << " by " << products_by());
+        const std::vector<float> x = numbers(s.m * s.k, "x"), b = numbers(s.n * s.k, "weight");
+        const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, b);
+        const std::vector<float> all = by_weight(s, x, weight, nullptr);
+        std::vector<float> products(all.size());
+        multiply_transposed({x.data(), s.m, s.k, s.k}, {b.data(), s.n, s.k, s.k}, {products.data(), s.m, s.n, s.n});
+        for (const Index from : {s.m - 1, s.m / 2, s.m / 3}) {
+            const Shape part = {s.m - from, s.k, s.n};
+            const std::vector<float> rows(x.begin() + from * s.k, x.end());
+            CHECK(same_bits(by_weight(part, rows, weight, nullptr), {all.begin() + from * s.n, all.end()}));
+            std::vector<float> out(static_cast<std::size_t>(part.m * s.n));
+            multiply_transposed({rows.data(), part.m, s.k, s.k}, {b.data(), s.n, s.k, s.k},
+                                {out.data(), part.m, s.n, s.n});
+            CHECK(same_bits(out, {products.begin() + from * s.n, products.end()}));
+        }
+    }
+}
+
+TEST_CASE("a weight that is written to is packed anew") {
+    const Shape s = {4, 64, 64};
+    const std::vector<float> x = numbers(s.m * s.k, "x");
+    Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, numbers(s.n * s.k, "weight"));
+    const std::vector<float> before = by_weight(s, x, weight, nullptr);
+    for (float& value : weight.writable()) value = -value;
+    const std::vector<float> after = by_weight(s, x, weight, nullptr);
+    for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == -before[i]);
+}

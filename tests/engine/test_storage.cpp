@@ -1,0 +1,93 @@
+// Values that are made when somebody looks, pieces of memory that are used again, work that is spread over threads.
+#include "engine/memory.h"
+#include "engine/parallel.h"
+#include "engine/tensor.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+using namespace decoderscope;
+
+namespace {
+
+struct Counted : LazyValues {
+    explicit Counted(std::atomic<int>& times) : made(times) {}
+    void make(std::span<float> values) const override {
+        ++made;
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    }
+    std::atomic<int>& made;
+};
+
+Axes line(Index n) { return {{axis::pos, n}}; }
+
+}  // namespace
+
+TEST_CASE("lazy values are made once, by the first who looks, for all who share them") {
+    std::atomic<int> times = 0;
+    const Tensor tensor(line(1000), std::make_shared<const Counted>(times));
+    const Tensor other = tensor;
+    CHECK(tensor.shares_values_with(other));
+    REQUIRE(tensor.lazy<Counted>() != nullptr);
+    CHECK(times == 0);
+    {
+        std::vector<std::jthread> readers;
+        for (int i = 0; i < 8; ++i) readers.emplace_back([&] { (void)tensor.data(); });
+    }
+    CHECK(times == 1);
+    CHECK(other.at(Cell{999}) == 999.0F);
+    CHECK(tensor.lazy<Counted>() == nullptr);
+}
+
+TEST_CASE("writing to lazy values leaves those who share them as they were") {
+    std::atomic<int> times = 0;
+    Tensor tensor(line(10), std::make_shared<const Counted>(times));
+    const Tensor other = tensor;
+    tensor.writable()[3] = -1.0F;
+    CHECK(tensor.at(Cell{3}) == -1.0F);
+    CHECK(other.at(Cell{3}) == 3.0F);
+}
+
+TEST_CASE("a large piece of memory that was given back is handed out again") {
+    constexpr Index kCount = 1 << 20;
+    const float* first = nullptr;
+    {
+        const std::shared_ptr<float> piece = floats(kCount);
+        piece.get()[kCount - 1] = 1.0F;
+        first = piece.get();
+        CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+    }
+    const std::shared_ptr<float> again = floats(kCount);
+#if !defined(__SANITIZE_ADDRESS__)
+    CHECK(again.get() == first);
+#endif
+    trim_memory();
+    again.get()[0] = 2.0F;  // what is in use stays
+}
+
+TEST_CASE("spread work does every index once, also from several threads and from within work") {
+    constexpr Index kCount = 10'000;
+    const auto count_all = [] {
+        std::vector<std::atomic<int>> done(kCount);
+        in_parallel(kCount, 10'000, [&](Index begin, Index end) {
+            for (Index i = begin; i < end; ++i)
+                in_parallel(1, 1'000'000, [&](Index, Index) { ++done[static_cast<std::size_t>(i)]; });
+        });
+        return std::all_of(done.begin(), done.end(), [](const auto& times) { return times == 1; });
+    };
+    std::atomic<int> right = 0;
+    {
+        std::vector<std::jthread> callers;
+        for (int i = 0; i < 4; ++i)
+            callers.emplace_back([&] {
+                for (int again = 0; again < 50; ++again) right += count_all() ? 1 : 0;
+            });
+    }
+    CHECK(right == 200);
+    const ThreadLimit one(1);
+    CHECK(thread_count() == 1);
+    CHECK(count_all());
+}
