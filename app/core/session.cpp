@@ -11,11 +11,14 @@ namespace decoderscope {
 
 namespace {
 
-// The step to open on: the first attention pattern, which shows most at a glance.
-std::string opening_step(const Plan& plan, const std::vector<StepId>& timeline) {
+// Where to open: where the model's maker says to look, else on the first attention pattern, which shows most at a
+// glance.
+Cursor opening_cursor(const Model& model, const Plan& plan, const std::vector<StepId>& timeline) {
+    const LookAt& look_at = model.look_at;
+    if (plan.find(look_at.step) != nullptr) return {look_at.step, {.head = look_at.head}, {}};
     for (const char* name : {"blocks.0.attn.pattern", "blocks.0.attn.z"})
-        if (plan.find(name) != nullptr) return name;
-    return plan[timeline.front()].name;
+        if (plan.find(name) != nullptr) return {name, {}, {}};
+    return {plan[timeline.front()].name, {}, {}};
 }
 
 std::vector<StepId> computed_steps(const Plan& plan) {
@@ -65,7 +68,7 @@ struct Session::Apply {
         for (auto& [name, companion] : s.companions_) companion.run = nullptr;
         s.finish();
         s.trail_.clear();
-        s.look_at({opening_step(s.plan(), s.timeline_), {}, {}});
+        s.look_at(opening_cursor(*s.scenario_.model, s.plan(), s.timeline_));
     }
 
     void operator()(const command::SetOption& c) const { s.change(with_override(s.scenario_, c.key, c.value)); }
@@ -274,7 +277,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     start(plan_of(scenario_));
     finish();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
-    cursor_.step = opening_step(plan(), timeline_);
+    cursor_ = opening_cursor(*scenario_.model, plan(), timeline_);
 }
 
 void Session::apply(const Command& command) {
@@ -402,7 +405,7 @@ void Session::keep_cursor_in_plan() {
     const Config config = scenario_.config();
     const std::size_t behind = cursor_.step.rfind(".drop");
     if (plan().find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
-    if (plan().find(cursor_.step) == nullptr) cursor_.step = opening_step(plan(), timeline_);
+    if (plan().find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model, plan(), timeline_);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
     const Cell shape_check = cursor_.cell.value_or(Cell{});

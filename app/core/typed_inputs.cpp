@@ -1,6 +1,7 @@
 #include "app/core/typed_inputs.h"
 
 #include "engine/error.h"
+#include "engine/model/token_batch.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,18 +11,18 @@ namespace decoderscope {
 
 namespace {
 
-using Rows = std::vector<std::vector<float>>;
+using Rows = std::vector<std::vector<Index>>;
 
 // Beyond this an id is no float of its own, and no vocabulary is that large.
 constexpr Index kLargestId = Index{1} << 24;
 
-float parse_id(std::string_view word, std::string_view what) {
+Index parse_id(std::string_view word, std::string_view what) {
     Index id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
         throw Error(std::string(what) + ": \"" + std::string(word.substr(0, 40)) +
                     "\", expected token ids such as \"1 2 3\"");
-    return static_cast<float>(id);
+    return id;
 }
 
 Rows parse_rows(std::string_view ids, std::string_view what) {
@@ -44,35 +45,13 @@ Rows parse_rows(std::string_view ids, std::string_view what) {
     return rows;
 }
 
-// The rows padded to one length, and the mask that hides the padding; the mask is empty where nothing is padded.
-struct Padded {
-    Tensor tokens, mask;  // [batch, length]
-};
-
-Padded padded(const Rows& rows, std::string_view length_axis) {
-    std::size_t longest = 0, shortest = rows.front().size();
-    for (const auto& row : rows) {
-        longest = std::max(longest, row.size());
-        shortest = std::min(shortest, row.size());
-    }
-    const Axes axes = {{axis::batch, static_cast<Index>(rows.size())}, {length_axis, static_cast<Index>(longest)}};
-    std::vector<float> tokens, mask;
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < longest; ++i) {
-            tokens.push_back(i < row.size() ? row[i] : 0.0F);
-            mask.push_back(i < row.size() ? 1.0F : 0.0F);
-        }
-    }
-    return {Tensor(axes, tokens), shortest < longest ? Tensor(axes, mask) : Tensor()};
-}
-
 // Each line of a text as a row of the batch.
 Rows encoded_lines(const Tokenizer& tokenizer, std::string_view text) {
     Rows rows;
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         const std::vector<Index> ids = tokenizer.encode(line);
-        if (!ids.empty()) rows.emplace_back(ids.begin(), ids.end());
+        if (!ids.empty()) rows.push_back(ids);
         text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     if (rows.empty()) throw Error("empty, expected at least one token");
@@ -90,7 +69,7 @@ Tensor first_rows(const Tensor& tensor, Index batch) {
 }  // namespace
 
 Inputs inputs_from_tokens(Inputs inputs, std::string_view ids) {
-    const Padded typed = padded(parse_rows(ids, "tokens"), axis::pos);
+    const TokenBatch typed = padded_batch(parse_rows(ids, "tokens"), axis::pos);
     const Index batch = typed.tokens.dim(0);
     return {.tokens = typed.tokens,
             .memory = first_rows(inputs.memory, batch),
@@ -100,7 +79,7 @@ Inputs inputs_from_tokens(Inputs inputs, std::string_view ids) {
 }
 
 Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids) {
-    const Padded typed = padded(parse_rows(ids, "encoder_tokens"), axis::src);
+    const TokenBatch typed = padded_batch(parse_rows(ids, "encoder_tokens"), axis::src);
     const Index batch = typed.tokens.dim(0);
     return {.tokens = first_rows(inputs.tokens, batch),
             .x = first_rows(inputs.x, batch),
@@ -114,7 +93,7 @@ Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text
     const Tokenizer& tokenizer = model.tokenizer;
     if (tokenizer.size() == 0)
         throw Error("--text: " + model.name + " has no vocabulary, expected --tokens with ids such as \"1 2 3\"");
-    const Padded typed = naming("--text", [&] { return padded(encoded_lines(tokenizer, text), axis::pos); });
+    const TokenBatch typed = naming("--text", [&] { return padded_batch(encoded_lines(tokenizer, text), axis::pos); });
     const Index batch = typed.tokens.dim(0);
     return {.tokens = typed.tokens,
             .memory = first_rows(inputs.memory, batch),

@@ -109,10 +109,11 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
         const bool broken = !keys && is_nan_row(h, i);
         const std::string label =
             fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
+        const float weight = !weighed ? 0.0F : keys ? h.at(lit->index, i) : h.at(i, lit->index);
+        // From left to right, as it is read: a query's weight stands before its label.
+        if (weight > 0.0F && !keys) text(number(weight), beyond, y, ui.theme.muted);
         text(label, ui.px(8), y, broken ? ui.theme.error : on ? ui.theme.accent : ui.theme.text);
-        if (!weighed) continue;
-        if (const float weight = keys ? h.at(lit->index, i) : h.at(i, lit->index); weight > 0.0F)
-            text(number(weight), beyond, y, ui.theme.muted);
+        if (weight > 0.0F && keys) text(number(weight), beyond, y, ui.theme.muted);
     }
 }
 

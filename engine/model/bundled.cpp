@@ -1,5 +1,9 @@
 #include "engine/model/bundled.h"
 
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/model/assets.h"
+#include "engine/model/example_file.h"
 #include "engine/model/initial_weights.h"
 #include "engine/random.h"
 
@@ -9,6 +13,24 @@
 namespace decoderscope {
 
 namespace {
+
+// ---- the trained ones
+
+// Its description stands beside its weights; where they are missing, this is said in its place.
+BundledModel card_of_trained(std::string_view name) {
+    try {
+        const std::string path = trained_model_folder(name) + "/example.json";
+        return {std::string(name), naming(path, [&] { return parse_example_file(read_text(path)).description; })};
+    } catch (const Error& missing) {
+        return {std::string(name), missing.what()};
+    }
+}
+
+std::shared_ptr<const Model> load_trained(std::string_view name) {
+    Model model = *load_model(trained_model_folder(name));
+    model.name = name;
+    return std::make_shared<const Model>(std::move(model));
+}
 
 // ---- tensors of an example
 
@@ -152,6 +174,7 @@ const std::vector<Recipe>& recipes() {
 const std::vector<BundledModel>& bundled_models() {
     static const std::vector<BundledModel> cards = [] {
         std::vector<BundledModel> list;
+        for (const std::string_view name : trained_models()) list.push_back(card_of_trained(name));
         for (const Recipe& recipe : recipes()) list.push_back(recipe.card);
         return list;
     }();
@@ -159,6 +182,7 @@ const std::vector<BundledModel>& bundled_models() {
 }
 
 std::shared_ptr<const Model> make_bundled_model(std::string_view name) {
+    if (std::ranges::find(trained_models(), name) != trained_models().end()) return load_trained(name);
     const auto found = std::find_if(recipes().begin(), recipes().end(),
                                     [&](const Recipe& recipe) { return recipe.card.name == name; });
     if (found == recipes().end()) return nullptr;

@@ -12,16 +12,17 @@ namespace decoderscope {
 // What can be said of a bundled model without making its weights.
 struct BundledModel {
     std::string name;
-    std::string description;  // one line; says where the tutorial's code does not do what its text says
+    std::string description;  // one line
 };
 
-// The bundled models, in the order in which they are offered.
+// The bundled models, in the order in which they are offered: those that the project trained, then the decoders of the
+// tutorials with random weights.
 [[nodiscard]] const std::vector<BundledModel>& bundled_models();
 
 // The one that the window opens on.
-inline constexpr std::string_view kDefaultModel = "causal-lm-as-meant";
+inline constexpr std::string_view kDefaultModel = "reverse";
 
-// The bundled model of that name; nullptr where there is none.
+// The bundled model of that name; nullptr where there is none. Throws Error where a trained one's files are missing.
 [[nodiscard]] std::shared_ptr<const Model> make_bundled_model(std::string_view name);
 
 // An example to run any decoder on: a few tokens or random rows, from a seed.

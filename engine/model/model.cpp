@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/model/example_file.h"
 #include "engine/model/hugging_face.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/state_dict.h"
@@ -71,6 +72,33 @@ std::string read_config(const fs::path& folder, const Weights& weights) {
     return naming(path, [&] { return from_hugging_face(read_text(path)); });
 }
 
+void check_look_at(const Model& model, const Config& config) {
+    const LookAt& look_at = model.look_at;
+    if (look_at.step.empty()) return;
+    if (plan_decoder({config, &model.weights, model.example, {}, std::nullopt})->find(look_at.step) == nullptr)
+        throw Error("look_at: this model has no step " + look_at.step);
+    if (look_at.head >= config.nhead)
+        throw Error("look_at: head " + std::to_string(look_at.head) + ", expected 0 to " +
+                    std::to_string(config.nhead - 1));
+}
+
+// What the model runs on at first: the texts of example.json, else inputs.safetensors, else something.
+void read_example(Model& model, const fs::path& folder, const Config& config) {
+    const std::string texts = (folder / "example.json").string();
+    const std::string tensors = (folder / "inputs.safetensors").string();
+    const auto said = [&] { return fs::exists(texts) ? parse_example_file(read_text(texts)) : ExampleFile(); };
+    const ExampleFile example = naming(texts, said);
+    model.description = example.description;
+    model.look_at = example.look_at;
+    if (!example.has_text())
+        model.example = fs::exists(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
+    naming(texts, [&] {
+        if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
+        check_inputs(model.example, config);
+        check_look_at(model, config);
+    });
+}
+
 std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weights_file, const Overrides& overrides) {
     const std::string weights_path = weights_file.string();
     const bool configured = fs::exists(folder / "config.json");
@@ -89,8 +117,7 @@ std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weight
     Tokenizers tokenizers = read_tokenizers(folder);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
-    const std::string example_path = (folder / "inputs.safetensors").string();
-    model.example = fs::exists(example_path) ? load_inputs(example_path, config) : example_inputs(config, 0);
+    read_example(model, folder, config);
     return std::make_shared<const Model>(std::move(model));
 }
 

@@ -10,6 +10,12 @@
 
 namespace decoderscope {
 
+// Where a model's maker says to look first; an empty step where nobody does.
+struct LookAt {
+    std::string step;  // "blocks.1.cross_attn.pattern"
+    Index head = 0;
+};
+
 // A decoder with its weights and something to run it on.
 struct Model {
     std::string name;         // "simple-decoder", or the folder it came from
@@ -19,14 +25,16 @@ struct Model {
     Inputs example;
     Tokenizer tokenizer;          // the decoder's tokens
     Tokenizer encoder_tokenizer;  // the source's
+    LookAt look_at;
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };
 
 // A folder with config.json and model.safetensors as Hugging Face lays one out (GPT-2's and Llama's configurations are
-// read, too), a state_dict saved as safetensors alone, or a bundled model's name. What a state_dict can't say of the
-// configuration (nhead at least) the overrides must. Throws Error naming the file, the key or
-// tensor, and what was expected: a missing, a surplus or a misshapen tensor is one.
+// read, too; what it runs on at first is said by example.json or inputs.safetensors), a state_dict saved as safetensors
+// alone, or a bundled model's name. What a state_dict can't say of the configuration (nhead at least) the overrides
+// must. Throws Error naming the file, the key or tensor, and what was expected: a missing, a surplus or a misshapen
+// tensor is one.
 [[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {});
 
 }  // namespace decoderscope

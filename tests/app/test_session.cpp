@@ -44,9 +44,12 @@ TEST_CASE("a session opens on a computed attention pattern") {
     for (const BundledModel& model : bundled_models()) {
         INFO(model.name);
         const Session session = open(model.name);
-        CHECK(session.cursor().step == "blocks.0.attn.pattern");
+        const LookAt& look_at = session.scenario().model->look_at;
+        CHECK(session.cursor().step == (look_at.step.empty() ? "blocks.0.attn.pattern" : look_at.step));
+        CHECK(session.cursor().step.ends_with("attn.pattern"));
+        CHECK(session.cursor().place.head == look_at.head);
         CHECK_FALSE(session.stale());
-        CHECK_FALSE(value(session, "blocks.0.attn.pattern").empty());
+        CHECK_FALSE(value(session, session.cursor().step).empty());
         CHECK(session.shown().unedited == session.shown().run);
         CHECK_FALSE(session.message());
     }

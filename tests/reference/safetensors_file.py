@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 
-DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
+DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

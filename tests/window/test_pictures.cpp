@@ -57,7 +57,7 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
         for (const bool dark : {true, false}) {
             OffscreenWindow window(
                 {.width = static_cast<int>(1280 * scale), .height = static_cast<int>(800 * scale), .scale = scale});
-            Application application(scenario_of(make_bundled_model(kDefaultModel)));
+            Application application(scenario_of(make_bundled_model("causal-lm-as-meant")));
             application.state().settings.dark = dark;
             window.settle(application);
             const std::vector<std::uint32_t> pixels = window.pixels();
@@ -76,7 +76,7 @@ TEST_CASE("the first picture shows the pattern, its largest weight in its place"
 TEST_CASE("a selected cell is outlined in the accent colour, and a head switched off changes the picture", "[window]") {
     if (!OffscreenWindow::available()) return;
     OffscreenWindow window({.width = 1280, .height = 800});
-    Application application(scenario_of(make_bundled_model(kDefaultModel)));
+    Application application(scenario_of(make_bundled_model("causal-lm-as-meant")));
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));
     const ImU32 accent = make_theme(application.state().settings.dark).accent;

@@ -1,0 +1,38 @@
+#include "engine/model/assets.h"
+
+#include "engine/error.h"
+
+#include <array>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// share/decoderscope/models beside the bin/ that this program runs from; empty where the system doesn't say.
+fs::path installed_folder() {
+    std::error_code failed;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+    return failed ? fs::path() : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
+}
+
+}  // namespace
+
+std::span<const std::string_view> trained_models() {
+    static constexpr std::array<std::string_view, 1> names = {"reverse"};
+    return names;
+}
+
+std::string trained_model_folder(std::string_view name) {
+    const fs::path installed = installed_folder(), source = DECODERSCOPE_SOURCE_MODELS;
+    for (const fs::path& folder : {installed, source}) {
+        std::error_code failed;
+        if (!folder.empty() && fs::exists(folder / name / "model.safetensors", failed)) return (folder / name).string();
+    }
+    throw Error(std::string(name) + ": the model's files are missing, expected them in " + (installed / name).string() +
+                " or " + (source / name).string());
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,86 @@
+#include "engine/model/example_file.h"
+
+#include "engine/error.h"
+#include "engine/json.h"
+#include "engine/model/token_batch.h"
+
+#include <algorithm>
+#include <set>
+
+namespace decoderscope {
+
+namespace {
+
+void check_keys(const nlohmann::json& object, const std::string& what, const std::set<std::string>& known) {
+    if (!object.is_object()) throw Error(what + ": expected a JSON object");
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    for (const auto& [key, value] : object.items())
+        if (!known.contains(key)) throw Error("\"" + key + "\": unknown key of " + what + ", expected one of " + names);
+}
+
+std::string text_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    if (!found->is_string()) throw Error(std::string(key) + ": expected a text");
+    return found->get<std::string>();
+}
+
+std::vector<std::string> texts_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    const auto is_text = [](const nlohmann::json& text) { return text.is_string(); };
+    if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_text))
+        throw Error(std::string(key) + ": expected a list of texts, one a batch row");
+    return found->get<std::vector<std::string>>();
+}
+
+LookAt look_at_of(const nlohmann::json& example) {
+    const auto found = example.find("look_at");
+    if (found == example.end()) return {};
+    check_keys(*found, "look_at", {"step", "head"});
+    LookAt look_at = {.step = text_at(*found, "step")};
+    if (look_at.step.empty()) throw Error("look_at: expected a \"step\" such as blocks.0.attn.pattern");
+    const auto head = found->find("head");
+    if (head == found->end()) return look_at;
+    if (!head->is_number_unsigned()) throw Error("head: expected the number of a head, from 0");
+    look_at.head = head->get<Index>();
+    return look_at;
+}
+
+TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& tokenizer, std::string_view length_axis) {
+    std::vector<std::vector<Index>> rows;
+    for (const std::string& text : texts) {
+        rows.push_back(tokenizer.encode(text));
+        if (rows.back().empty()) throw Error("a text without a token, expected at least one");
+    }
+    return padded_batch(rows, length_axis, tokenizer.special().pad.value_or(0));
+}
+
+}  // namespace
+
+ExampleFile parse_example_file(std::string_view json) {
+    const nlohmann::json example = parse_json(json, "an example");
+    check_keys(example, "the example", {"description", "source", "target", "look_at"});
+    return {.description = text_at(example, "description"),
+            .source = texts_at(example, "source"),
+            .target = texts_at(example, "target"),
+            .look_at = look_at_of(example)};
+}
+
+Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target) {
+    Inputs inputs;
+    if (!example.source.empty()) {
+        TokenBatch batch = naming("source", [&] { return batch_of(example.source, source, axis::src); });
+        inputs.encoder_tokens = std::move(batch.tokens);
+        inputs.encoder_attention_mask = std::move(batch.mask);
+    }
+    if (!example.target.empty()) {
+        TokenBatch batch = naming("target", [&] { return batch_of(example.target, target, axis::pos); });
+        inputs.tokens = std::move(batch.tokens);
+        inputs.attention_mask = std::move(batch.mask);
+    }
+    return inputs;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "engine/model/model.h"
+
+#include <string>
+
+namespace decoderscope {
+
+// What a model's folder says in example.json of the model and of what to run it on, every key of it optional:
+//     {"description": "Writes a word backwards.",
+//      "source": ["mask", "transformer"], "target": ["ksam", "remrofsnart"],
+//      "look_at": {"step": "blocks.1.cross_attn.pattern", "head": 2}}
+// `source` is what the encoder reads and `target` what the decoder does, a text a batch row; they are cut into tokens
+// by the model's tokenizers, and the shorter ones are padded.
+struct ExampleFile {
+    std::string description;  // one line
+    std::vector<std::string> source, target;
+    LookAt look_at;
+
+    // Whether it brings inputs.
+    [[nodiscard]] bool has_text() const { return !source.empty() || !target.empty(); }
+};
+
+// Throws Error naming the key and what was expected.
+[[nodiscard]] ExampleFile parse_example_file(std::string_view json);
+
+// Its texts as inputs. Throws Error naming the key where the model can't write a text.
+[[nodiscard]] Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target);
+
+}  // namespace decoderscope

@@ -1,0 +1,84 @@
+// example.json, and batches of texts.
+#include "engine/model/example_file.h"
+#include "engine/model/safetensors.h"
+#include "engine/model/token_batch.h"
+#include "engine/model/tokenizer/character_vocabulary.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/small_models.h"
+#include "tests/engine/temporary_folder.h"
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+std::vector<float> numbers(const Tensor& tensor) { return {tensor.values().begin(), tensor.values().end()}; }
+
+constexpr const char* kVocabulary =
+    R"({"tokens": ["a", "b", "<pad>", "<bos>", "c", "d", "e"], "pad": "<pad>", "beginning": "<bos>"})";
+
+// A model of seven tokens in a folder of its own.
+struct Folder {
+    TemporaryFolder folder;
+
+    Folder() {
+        const SmallModel model = small_model({{"vocab_size", "7"}, {"lm_head", "true"}});
+        write_bytes(folder.file("config.json"), config_to_json(model.config));
+        write_safetensors(folder.file("model.safetensors"), {model.weights.begin(), model.weights.end()});
+        write_bytes(folder.file("vocabulary.json"), kVocabulary);
+    }
+    std::string error_with(const char* example) const {
+        write_bytes(folder.file("example.json"), example);
+        return error_of([&] { static_cast<void>(load_model(folder.path())); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("rows of ids are padded to the longest, and the mask says where") {
+    const TokenBatch batch = padded_batch({{5}, {1, 2, 3}}, axis::src, 9);
+    CHECK(shape_text(batch.tokens.axes()) == "[2, 3]");
+    CHECK(batch.tokens.axes()[1].name == axis::src);
+    CHECK(numbers(batch.tokens) == std::vector<float>{5, 9, 9, 1, 2, 3});
+    CHECK(numbers(batch.mask) == std::vector<float>{1, 0, 0, 1, 1, 1});
+    CHECK(padded_batch({{5, 6}, {7, 8}}, axis::pos).mask.empty());
+}
+
+TEST_CASE("a folder's example.json says what it is, what it runs on and where to look") {
+    const Folder saved;
+    write_bytes(saved.folder.file("example.json"),
+                R"({"description": "Seven letters.", "target": ["ab", "e"],
+                    "look_at": {"step": "blocks.0.attn.z", "head": 1}})");
+    const auto model = load_model(saved.folder.path());
+    CHECK(model->description == "Seven letters.");
+    CHECK(numbers(model->example.tokens) == std::vector<float>{3, 0, 1, 3, 6, 2});
+    CHECK(numbers(model->example.attention_mask) == std::vector<float>{1, 1, 1, 1, 1, 0});
+    CHECK(model->look_at.step == "blocks.0.attn.z");
+    CHECK(model->look_at.head == 1);
+    // Texts are optional: the example is then the one that any model has.
+    write_bytes(saved.folder.file("example.json"), R"({"description": "Seven letters."})");
+    CHECK(load_model(saved.folder.path())->example.tokens.dim(1) == 8);
+}
+
+TEST_CASE("an example.json that doesn't fit its model is named, with the key") {
+    const Folder saved;
+    const std::string path = saved.folder.file("example.json");
+    const auto check = [&](const char* example, std::vector<std::string> says) {
+        says.push_back(path);
+        check_message(saved.error_with(example), says);
+    };
+    check("not JSON", {"JSON"});
+    check("[]", {"object"});
+    check(R"({"taget": ["a"]})", {"taget", "target"});
+    check(R"({"target": "a"})", {"target", "list of texts"});
+    check(R"({"target": []})", {"target", "list of texts"});
+    check(R"({"target": ["ax"]})", {"target", "x", "vocabulary"});
+    check(R"({"source": ["a"]})", {"tokens", "missing"});
+    check(R"({"source": ["a"], "target": ["a"]})", {"encoder_tokens"});
+    check(R"({"description": 3})", {"description", "text"});
+    check(R"({"look_at": {"step": "blocks.7.attn.z"}})", {"look_at", "blocks.7.attn.z"});
+    check(R"({"look_at": {"step": "blocks.0.attn.z", "head": 2}})", {"look_at", "head 2", "0 to 1"});
+    check(R"({"look_at": {"step": "blocks.0.attn.z", "head": -1}})", {"head"});
+    check(R"({"look_at": {"head": 1}})", {"look_at", "step"});
+}

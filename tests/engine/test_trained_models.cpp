@@ -1,0 +1,172 @@
+// The models that the project trained: that they do what their model cards say. Nothing here is taken from the scripts
+// that trained and measured them: words, decoding and measures are written anew.
+#include "engine/model/assets.h"
+#include "engine/model/bundled.h"
+#include "engine/model/token_batch.h"
+#include "tests/catch.h"
+#include "tests/engine/fixtures.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Words of a language, of 1 to 16 letters; training saw random letters.
+const Words& words() {
+    static const Words list = {"a",
+                               "to",
+                               "sea",
+                               "mask",
+                               "token",
+                               "neural",
+                               "decoder",
+                               "attention",
+                               "transformer",
+                               "embedding",
+                               "representation",
+                               "interpretability",
+                               "banana",
+                               "mississippi",
+                               "onomatopoeia",
+                               "zzz",
+                               "abracadabra",
+                               "query",
+                               "softmax",
+                               "residual",
+                               "normalization",
+                               "spreadsheet",
+                               "unquestionably",
+                               "characteristics",
+                               "jazz",
+                               "quick",
+                               "brown",
+                               "fox",
+                               "jumps",
+                               "over",
+                               "lazy",
+                               "dog",
+                               "straightforward",
+                               "extraordinarily"};
+    return list;
+}
+
+std::string reversed(std::string word) {
+    std::reverse(word.begin(), word.end());
+    return word;
+}
+
+TokenBatch batch_of(const Tokenizer& tokenizer, const Words& texts, std::string_view length_axis) {
+    std::vector<std::vector<Index>> rows;
+    for (const std::string& text : texts) rows.push_back(tokenizer.encode(text));
+    return padded_batch(rows, length_axis, tokenizer.special().pad.value_or(0));
+}
+
+Inputs inputs_of(const Model& model, const Words& sources, const Words& targets) {
+    TokenBatch target = batch_of(model.tokenizer, targets, axis::pos);
+    Inputs inputs = {.tokens = target.tokens, .attention_mask = target.mask};
+    if (sources.empty()) return inputs;
+    TokenBatch source = batch_of(model.encoder_tokenizer, sources, axis::src);
+    inputs.encoder_tokens = source.tokens;
+    inputs.encoder_attention_mask = source.mask;
+    return inputs;
+}
+
+std::shared_ptr<const Run> run_of(const Model& model, const Inputs& inputs) {
+    return execute(plan_decoder({model.config(), &model.weights, inputs, {}, std::nullopt}));
+}
+
+Index most_probable(const Tensor& probs, Index row, Index pos) {
+    Index best = 0;
+    for (Index id = 1; id < probs.dim(2); ++id)
+        if (probs.at(Cell{row, pos, id}) > probs.at(Cell{row, pos, best})) best = id;
+    return best;
+}
+
+// What an encoder-decoder makes of each source: the most probable token, one after another, up to the end token.
+Words written(const Model& model, const Words& sources, Index longest) {
+    Words texts(sources.size());
+    std::vector<bool> ended(sources.size());
+    for (Index pos = 0; pos <= longest; ++pos) {
+        const auto run = run_of(model, inputs_of(model, sources, texts));
+        for (std::size_t row = 0; row < sources.size(); ++row) {
+            if (ended[row]) continue;
+            const Index id = most_probable(run->value("probs"), static_cast<Index>(row), pos);
+            ended[row] = id == model.tokenizer.special().end;
+            if (!ended[row]) texts[row] += model.tokenizer.piece(id);
+        }
+    }
+    return texts;
+}
+
+// The mean weight of `queries` (row, query, key) in one head of a pattern.
+float mean_weight(const Tensor& pattern, Index head, const std::vector<std::array<Index, 3>>& cells) {
+    double sum = 0.0;
+    for (const auto& [row, query, key] : cells) sum += static_cast<double>(pattern.at(Cell{row, head, query, key}));
+    return static_cast<float>(sum / static_cast<double>(cells.size()));
+}
+
+}  // namespace
+
+TEST_CASE("every trained model is a folder with all that its card promises") {
+    CHECK(bundled_models().size() == trained_models().size() + 6);
+    for (std::size_t i = 0; i < trained_models().size(); ++i) {
+        const std::string name(trained_models()[i]);
+        INFO(name);
+        CHECK(bundled_models()[i].name == name);
+        const std::string folder = trained_model_folder(name);
+        for (const char* file :
+             {"/config.json", "/model.safetensors", "/vocabulary.json", "/example.json", "/train.py", "/README.md"})
+            CHECK(std::filesystem::file_size(folder + file) > 0);
+        const auto model = load_model(name);
+        CHECK(model->tokenizer.size() == model->config().vocab_size);
+        CHECK(model->tokenizer.can_encode());
+        if (model->config().cross_attention)
+            CHECK(model->encoder_tokenizer.size() == model->config().encoder_vocab_size);
+        for (const Declared& parameter : declared_parameters(model->config()))
+            CHECK(model->weights.contains(parameter.name));
+        const auto run = run_of(*model, model->example);
+        const Ref shown = run->plan().find(model->look_at.step);
+        REQUIRE(shown != nullptr);
+        CHECK(model->look_at.step.ends_with(".pattern"));
+        CHECK(model->look_at.head < model->config().nhead);
+        // The folder opens by its path, too, under that name.
+        CHECK(load_model(folder)->name == folder);
+    }
+}
+
+TEST_CASE("reverse writes words backwards, and looks at the letter that is due") {
+    for (const std::string name : {"reverse"}) {
+        INFO(name);
+        const auto model = load_model(name);
+        const Words answers = written(*model, words(), 17);
+        std::size_t right = 0;
+        for (std::size_t i = 0; i < words().size(); ++i) right += answers[i] == reversed(words()[i]) ? 1 : 0;
+        INFO("right: " << right << " of " << words().size());
+        CHECK(right + 1 >= words().size());
+
+        Words targets;
+        std::vector<std::array<Index, 3>> due;
+        for (std::size_t row = 0; row < words().size(); ++row) {
+            targets.push_back(reversed(words()[row]));
+            const auto length = static_cast<Index>(words()[row].size());
+            for (Index t = 0; t <= length; ++t) due.push_back({static_cast<Index>(row), t, length - t});
+        }
+        const auto run = run_of(*model, inputs_of(*model, words(), targets));
+        CHECK(mean_weight(run->value("blocks.1.cross_attn.pattern"), model->look_at.head, due) >= 0.8F);
+        // What is padding gets no weight at all, in any head of any layer.
+        for (Index layer = 0; layer < model->config().num_layers; ++layer) {
+            const Tensor& pattern = run->value("blocks." + std::to_string(layer) + ".cross_attn.pattern");
+            for (Index i = 0; i < pattern.size(); ++i) {
+                const Cell cell = pattern.cell(i);  // [batch, head, query, key]
+                const auto length = static_cast<Index>(words()[static_cast<std::size_t>(cell[0])].size());
+                if (cell[3] > length && pattern.at(cell) != 0.0F) FAIL("weight on padding");
+            }
+        }
+    }
+}
