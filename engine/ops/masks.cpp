@@ -44,7 +44,7 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
 
 CombineMasks::Verdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
     Verdict verdict;
-    verdict.causal = !causal || cell[3] <= cell[2];
+    verdict.causal = !causal || cell[3] <= first_query + cell[2];
     if (padding) verdict.padding = in[0].at(padding_cell(cell)) != 0.0F;
     if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
     return verdict;
@@ -60,7 +60,7 @@ Tensor CombineMasks::compute(const Operands& in, const Axes& axes) const {
         for (Index h = 0; h < heads; ++h) {
             for (Index q = 0; q < queries; ++q) {
                 for (Index k = 0; k < keys; ++k) {
-                    bool kept = !causal || k <= q;
+                    bool kept = !causal || k <= first_query + q;
                     if (padding) kept = kept && padding_mask[b * keys + k] != 0.0F;
                     if (custom)
                         kept =
@@ -79,7 +79,7 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     if (causal)
         factors.push_back(constant_factor(says.causal ? 1.0 : 0.0, "causal: key " + std::to_string(cell[3]) +
                                                                        (says.causal ? " ≤ " : " > ") + "query " +
-                                                                       std::to_string(cell[2])));
+                                                                       std::to_string(first_query + cell[2])));
     if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, "padding", 0, padding_cell(cell)));
     if (custom)
         factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, "custom", custom_operand(),
