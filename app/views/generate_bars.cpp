@@ -16,6 +16,7 @@ struct Bars {
     const GenerateScene& scene;
     const ShownNextToken& shown;
     const NextToken& next;
+    bool draws = true;  // no token is drawn behind a text that has ended; a click still puts one there
     std::size_t rows = 0;
     double scale = 1.0;                             // the largest probability of both columns
     float before = 0.0F, after = 0.0F, bar = 0.0F;  // where the columns of bars begin, and how long a bar can be
@@ -71,7 +72,7 @@ void draw_bar(const Ui& ui, float x, Area row, float length, ImU32 color) {
 void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const Ui& ui = bars.scene.ui;
     const Candidate& candidate = bars.next.candidates[rank];
-    const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = rank == bars.shown.draw.rank;
+    const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = bars.draws && rank == bars.shown.draw.rank;
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(static_cast<int>(rank));
     const bool clicked = ImGui::InvisibleButton("token", {row.width(), row.height()});
@@ -119,7 +120,8 @@ void draw_titles(const Bars& bars, float y, float right) {
     if (sampling.temperature == 0.0)
         drawn_from += ": the first, always";
     else if (bars.next.kept < bars.next.candidates.size())
-        drawn_from += ": " + std::to_string(bars.next.kept) + " tokens, summing to 1 again";
+        drawn_from +=
+            ": " + std::to_string(bars.next.kept) + (bars.next.kept == 1 ? " token" : " tokens, summing to 1 again");
     else
         drawn_from += ": all " + std::to_string(bars.next.kept) + " tokens";
     title(bars.after, right, drawn_from);
@@ -202,9 +204,9 @@ void draw_next_token(const GenerateScene& scene, Area area) {
                    "The logits of the last position hold NaN or an infinity: there is nothing to draw from.", 2);
         return;
     }
-    const float title = ui.px(20), sum = ui.px(52), note = ui.px(38), least = ui.px(16);
+    const float title = ui.px(20), sum = ui.px(52), note = ui.px(42), least = ui.px(16);
     const float room = std::max(area.height() - title - sum - note, least);
-    Bars bars{scene, shown, *shown.next};
+    Bars bars{scene, shown, *shown.next, why_text_ends(scene.scenario(), scene.row).empty()};
     bars.rows = std::min({bars.next.candidates.size(), std::size_t{20}, static_cast<std::size_t>(room / least)});
     bars.rows = std::max<std::size_t>(bars.rows, 1);
     const float line = std::min(std::floor(room / static_cast<float>(bars.rows)), ui.px(24));
@@ -218,7 +220,7 @@ void draw_next_token(const GenerateScene& scene, Area area) {
     for (std::size_t rank = 0; rank < bars.rows; ++rank, y += line)
         draw_row(bars, rank, {{area.low.x, y}, {area.high.x, y + line}});
     draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), 2);
-    draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
+    if (bars.draws) draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
 }
 
 }  // namespace decoderscope

@@ -37,7 +37,10 @@ template <class Draw>
 bool slider(const Ui& ui, float width, float right, const char* tip, Draw draw) {
     flow(ui, 8, width, right);
     ImGui::SetNextItemWidth(width);
+    for (const ImGuiCol grab : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})  // the value is read through it
+        ImGui::PushStyleColor(grab, with_alpha(ui.theme.accent, 0.55F));
     const bool changed = draw();
+    ImGui::PopStyleColor(2);
     if (!ImGui::IsItemActive()) tooltip(tip);
     return changed;
 }

@@ -133,7 +133,7 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
     }
     at.x += width + ui.px(6);
     at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "1") + ui.px(8);
-    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, "probability of the first token") + ui.px(18);
+    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, "probability") + ui.px(18);
     compat::add_rect(list, {at.x, top}, {at.x + ui.px(16), top + height}, ui.theme.accent, ui.px(2), ui.px(2));
     at.x += ui.px(22);
     at.x +=

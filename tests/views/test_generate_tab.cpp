@@ -173,6 +173,7 @@ TEST_CASE("it runs on at a pace of its own until the text ends or is full, and s
     CHECK((ended || d.length() == 24));
     d.settle();
     CHECK(d.sees(ended ? "Thetexthasended" : "All24positions"));
+    CHECK_FALSE(d.sees("fallson"));
     d.forget();
     d.press(Key::period);
     CHECK(d.last<command::AppendToken>() == nullptr);
