@@ -44,6 +44,10 @@ float draw_generated_text(const GenerateScene& scene, Area area);
 void draw_next_token(const GenerateScene& scene, Area area);
 // The KV cache of a layer and head, and the proof that it changes nothing.
 void draw_cache(const GenerateScene& scene, Area area);
+// The button that proves it: the cached pass against the full pass, tensor by tensor.
+void draw_cache_proof(const GenerateScene& scene, Area area);
+// A number with its thousands apart: "12,345".
+[[nodiscard]] std::string grouped(Index number);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);
 
