@@ -109,7 +109,9 @@ TEST_CASE("a number falls on the token whose stretch of the sum it lies in") {
 }
 
 TEST_CASE("the number of a token depends on seed, row and position alone, and is the reference's") {
-    for (const auto& one : reference()["numbers"])
+    const auto numbers = reference()["numbers"];
+    REQUIRE(numbers.size() == 5);
+    for (const auto& one : numbers)
         CHECK(sampling_number(one["seed"], one["row"], one["position"]) == one["number"].get<double>());
 }
 
