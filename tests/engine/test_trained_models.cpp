@@ -6,6 +6,7 @@
 #include "engine/model/token_batch.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
+#include "tests/engine/messages.h"
 
 #include <algorithm>
 #include <array>
@@ -142,6 +143,11 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
     }
 }
 
+TEST_CASE("where a model's files are missing, both places are named in which they were looked for") {
+    check_message(error_of([] { static_cast<void>(trained_model_folder("absent")); }),
+                  {"absent", "missing", "share/decoderscope/models/absent", "assets/models/absent"});
+}
+
 TEST_CASE("reverse writes words backwards, and looks at the letter that is due") {
     for (const std::string name : {"reverse", "reverse-post-norm"}) {
         INFO(name);
@@ -235,4 +241,21 @@ TEST_CASE("induction knows the repeat: a head looks back by one, another one pas
     for (Index head = 0; head < model->config().nhead; ++head)
         previous = std::max(previous, mean_weight(run->value("blocks.0.attn.pattern"), head, before));
     CHECK(previous >= 0.65F);
+}
+
+TEST_CASE("verses has learned how English is spelled") {
+    const auto model = load_model("verses");
+    // A sentence that is not in the book, and the same letters out of order.
+    const auto loss = [&](const std::string& text) {
+        const std::vector<Index> ids = model->tokenizer.encode(text);
+        const auto run = run_of(*model, inputs_of(*model, {}, {text}));
+        double sum = 0.0;
+        for (std::size_t p = 0; p + 1 < ids.size(); ++p)
+            sum -= std::log(static_cast<double>(run->value("probs").at(Cell{0, static_cast<Index>(p), ids[p + 1]})));
+        return sum / static_cast<double>(ids.size() - 1);
+    };
+    CHECK(loss("And the people went down to the river, and there they stayed seven days.") < 2.0);
+    CHECK(loss("dnA eht elpoep tnew nwod ot eht revir, dna ereht yeht deyats neves syad.") > 3.0);
+    // Longer than it has positions for: an error, not a picture.
+    CHECK_THROWS_AS(run_of(*model, inputs_of(*model, {}, {std::string(128, 'a')})), Error);
 }
