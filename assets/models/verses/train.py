@@ -1,4 +1,4 @@
-"""Trains `verses`: python3 train.py, about fifteen minutes. With --check it only measures what lies here.
+"""Trains `verses`: python3 train.py, ten to fifteen minutes. With --check it only measures what lies here.
 
 The text is the King James Bible, in the public domain, as Debian's package bible-kjv prints it.
 """
