@@ -74,6 +74,10 @@ void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term
     for (std::size_t i = 0; i < term.factors.size(); ++i) {
         if (i > 0) {
             ImGui::SameLine(0, 0);
+            // A factor that finds no room goes to the next line.
+            const std::string text = " · " + factor_text(term.factors[i], false);
+            if (ImGui::GetCursorPosX() + compat::text_size(ui.fonts.mono_small, text).x > start + room)
+                ImGui::NewLine();
             text_line(ui.fonts.mono_small, ui.theme.muted, " · ");
             ImGui::SameLine(0, 0);
         }

@@ -21,7 +21,8 @@ fs::path installed_folder() {
 }  // namespace
 
 std::span<const std::string_view> trained_models() {
-    static constexpr std::array<std::string_view, 1> names = {"reverse"};
+    static constexpr std::array<std::string_view, 5> names = {"reverse", "reverse-post-norm", "dates", "induction",
+                                                              "verses"};
     return names;
 }
 

@@ -1,13 +1,16 @@
 // The models that the project trained: that they do what their model cards say. Nothing here is taken from the scripts
 // that trained and measured them: words, decoding and measures are written anew.
+#include "engine/error.h"
 #include "engine/model/assets.h"
 #include "engine/model/bundled.h"
 #include "engine/model/token_batch.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
+#include "tests/engine/messages.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 using namespace decoderscope;
@@ -140,8 +143,13 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
     }
 }
 
+TEST_CASE("where a model's files are missing, both places are named in which they were looked for") {
+    check_message(error_of([] { static_cast<void>(trained_model_folder("absent")); }),
+                  {"absent", "missing", "share/decoderscope/models/absent", "assets/models/absent"});
+}
+
 TEST_CASE("reverse writes words backwards, and looks at the letter that is due") {
-    for (const std::string name : {"reverse"}) {
+    for (const std::string name : {"reverse", "reverse-post-norm"}) {
         INFO(name);
         const auto model = load_model(name);
         const Words answers = written(*model, words(), 17);
@@ -169,4 +177,85 @@ TEST_CASE("reverse writes words backwards, and looks at the letter that is due")
             }
         }
     }
+}
+
+TEST_CASE("the two that reverse differ in their configuration by the place of the norm alone") {
+    const Config pre = load_model("reverse")->config();
+    CHECK(pre.norm_first);
+    CHECK(load_model("reverse-post-norm")->config() == load_model("reverse")->config({{"norm_first", "false"}}));
+}
+
+TEST_CASE("dates come out as ISO 8601 from seven spellings") {
+    const auto model = load_model("dates");
+    struct Day {
+        const char* iso;
+        Words spelled;
+    };
+    const std::vector<Day> days = {
+        {"1969-07-20",
+         {"20 July 1969", "july 20, 1969", "20 Jul 1969", "Jul 20 1969", "20.7.1969", "7/20/1969", "1969 July 20"}},
+        {"2026-11-08",
+         {"8 november 2026", "November 8, 2026", "8 nov 2026", "Nov 8 2026", "8.11.2026", "11/8/2026",
+          "2026 november 8"}},
+        {"1912-02-29",
+         {"29 February 1912", "February 29, 1912", "29 Feb 1912", "feb 29 1912", "29.2.1912", "2/29/1912",
+          "1912 february 29"}},
+        {"2001-12-31",
+         {"31 december 2001", "december 31, 2001", "31 dec 2001", "Dec 31 2001", "31.12.2001", "12/31/2001",
+          "2001 December 31"}},
+    };
+    for (const Day& day : days) {
+        const Words answers = written(*model, day.spelled, 11);
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            INFO(day.spelled[i]);
+            CHECK(answers[i] == day.iso);
+        }
+    }
+}
+
+TEST_CASE("induction knows the repeat: a head looks back by one, another one past where the letter stood before") {
+    const auto model = load_model("induction");
+    // Words without a letter twice: in the repeat every letter can be known.
+    const Words once = {"dumbwaiter", "background",      "algorithm",       "blacksmith",     "pathfinder",
+                        "importance", "dermatoglyphics", "uncopyrightable", "ambidextrously", "qwertyuiopasdfghjklzxc"};
+    Words twice;
+    std::vector<std::array<Index, 3>> before, past;
+    for (std::size_t i = 0; i < once.size(); ++i) {
+        twice.push_back(once[i] + once[i]);
+        const auto row = static_cast<Index>(i), length = static_cast<Index>(once[i].size());
+        for (Index p = 2; p <= length; ++p) before.push_back({row, p, p - 1});
+        for (Index p = length + 1; p < 2 * length; ++p) past.push_back({row, p, p - length + 1});
+    }
+    const auto run = run_of(*model, inputs_of(*model, {}, twice));
+    std::size_t right = 0;
+    for (const auto& [row, p, unused] : past) {
+        const Index next = most_probable(run->value("probs"), row, p);
+        const std::string& text = twice[static_cast<std::size_t>(row)];
+        right += model->tokenizer.piece(next) == text.substr(static_cast<std::size_t>(p), 1) ? 1 : 0;  // behind <bos>
+    }
+    CHECK(static_cast<double>(right) >= 0.97 * static_cast<double>(past.size()));
+
+    CHECK(model->look_at.step == "blocks.1.attn.pattern");
+    CHECK(mean_weight(run->value("blocks.1.attn.pattern"), model->look_at.head, past) >= 0.85F);
+    float previous = 0.0F;
+    for (Index head = 0; head < model->config().nhead; ++head)
+        previous = std::max(previous, mean_weight(run->value("blocks.0.attn.pattern"), head, before));
+    CHECK(previous >= 0.65F);
+}
+
+TEST_CASE("verses has learned how English is spelled") {
+    const auto model = load_model("verses");
+    // A sentence that is not in the book, and the same letters out of order.
+    const auto loss = [&](const std::string& text) {
+        const std::vector<Index> ids = model->tokenizer.encode(text);
+        const auto run = run_of(*model, inputs_of(*model, {}, {text}));
+        double sum = 0.0;
+        for (std::size_t p = 0; p + 1 < ids.size(); ++p)
+            sum -= std::log(static_cast<double>(run->value("probs").at(Cell{0, static_cast<Index>(p), ids[p + 1]})));
+        return sum / static_cast<double>(ids.size() - 1);
+    };
+    CHECK(loss("And the people went down to the river, and there they stayed seven days.") < 2.0);
+    CHECK(loss("dnA eht elpoep tnew nwod ot eht revir, dna ereht yeht deyats neves syad.") > 3.0);
+    // Longer than it has positions for: an error, not a picture.
+    CHECK_THROWS_AS(run_of(*model, inputs_of(*model, {}, {std::string(128, 'a')})), Error);
 }

@@ -29,7 +29,7 @@ def write_results(card, measures, samples):
     lines = ["| measure | claimed | measured |", "| --- | --- | --- |"]
     lines += [f"| {m.what} | {m.claim} | {m.text(m.measured)} |" for m in measures]
     for sample in samples:
-        lines += ["", f"> {sample}"]
+        lines += ["", f"> {sample.rstrip()}"]
     before, rest = card.read_text(encoding="utf-8").split(BEGIN)
     between = "\n\n" + "\n".join(lines) + "\n\n"
     card.write_text(before + BEGIN + between + END + rest.split(END)[1], encoding="utf-8")

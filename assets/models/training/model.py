@@ -23,21 +23,26 @@ class Recipe:
     samples: Callable = None  # weights -> texts that the model wrote
 
 
+def write_model(folder, recipe):
+    write_json(folder / "config.json", recipe.config)
+    write_json(folder / "vocabulary.json", recipe.vocabulary.as_json())
+    if recipe.encoder_vocabulary is not None:
+        write_json(folder / "encoder_vocabulary.json", recipe.encoder_vocabulary.as_json())
+    save_weights(folder, recipe.train(), recipe.dtype)
+
+
 def main(script, recipe):
-    """`--check` asserts the claims on the weights that lie there, without training."""
+    """Without a flag: trains, writes all files, asserts the claims. `--card` does so for the weights that lie there,
+    `--check` writes nothing either."""
+    flags = sys.argv[1:]
+    if flags not in ([], ["--card"], ["--check"]):
+        sys.exit(f"usage: {script} [--card | --check]")
     folder = Path(script).resolve().parent
-    if sys.argv[1:] not in ([], ["--check"]):
-        sys.exit(f"usage: {script} [--check]")
-    training = not sys.argv[1:]
-    if training:
-        write_json(folder / "config.json", recipe.config)
-        write_json(folder / "vocabulary.json", recipe.vocabulary.as_json())
-        if recipe.encoder_vocabulary is not None:
-            write_json(folder / "encoder_vocabulary.json", recipe.encoder_vocabulary.as_json())
-        save_weights(folder, recipe.train(), recipe.dtype)
+    if not flags:
+        write_model(folder, recipe)
     weights = load_weights(folder)
     measures = recipe.measure(weights)
-    if training:
+    if flags != ["--check"]:
         write_json(folder / "example.json", recipe.example(weights))
         samples = [] if recipe.samples is None else recipe.samples(weights)
         write_results(folder / "README.md", measures, samples)

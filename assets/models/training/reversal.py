@@ -70,12 +70,23 @@ def padding_mass(task, weights, pairs):
                for layer in range(task.config["num_layers"]))
 
 
+def growth(task, weights, pairs):
+    """How much longer the decoder's residual stream is behind the last block than before the first, on average."""
+    trace = task.trace(weights, pairs)
+    kept = task.batch(pairs)[0]["attention_mask"] == 1
+    length = {name: trace[name].norm(dim=-1)[kept].mean()
+              for name in ("blocks.0.resid_pre", f"blocks.{task.config['num_layers'] - 1}.resid_post")}
+    before, behind = length.values()
+    return float(behind / before)
+
+
 def recipe(norm_first, description, seed=0, steps=3600, peak=3e-3):
     task = Translation(config(norm_first), VOCABULARY, VOCABULARY)
     last = task.config["num_layers"] - 1
 
     def measure(weights):
         pairs = held_out()
+        flipped = Translation(config(not norm_first), VOCABULARY, VOCABULARY)
         masses = anti_diagonal_mass(task, weights, pairs)[last]
         return [
             Measure("words of 6 to 16 letters that come back without a mistake", task.exact(weights, pairs),
@@ -84,6 +95,10 @@ def recipe(norm_first, description, seed=0, steps=3600, peak=3e-3):
                     float(masses.max()), at_least=0.8),
             Measure("largest weight on a padded letter, in any layer and head", padding_mass(task, weights, pairs),
                     at_most=0.0),
+            Measure("residual stream behind the last block, as a multiple of its length before the first",
+                    growth(task, weights, pairs), **({"at_least": 2.0} if norm_first else {"at_most": 1.5})),
+            Measure("words that come back without a mistake with norm_first flipped", flipped.exact(weights, pairs),
+                    at_most=0.5, percent=True),
         ]
 
     def example(weights):
