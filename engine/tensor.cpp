@@ -1,5 +1,7 @@
 #include "engine/tensor.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -11,12 +13,17 @@ namespace {
 
 // Rows start where vector instructions like them, and the order of a vectorised sum never depends on an address.
 constexpr std::size_t kAlignment = 64;
+// Large ones start where a large page does: handed out 2 MB at a time instead of 4 KB, memory is there much sooner.
+constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
 std::shared_ptr<float> allocate(Index size) {
-    const std::size_t bytes =
-        (static_cast<std::size_t>(size) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = std::aligned_alloc(kAlignment, std::max(bytes, kAlignment));
+    const std::size_t wanted = static_cast<std::size_t>(size) * sizeof(float);
+    const bool large = wanted >= 4 * kLargePage;
+    const std::size_t alignment = large ? kLargePage : kAlignment;
+    const std::size_t bytes = std::max((wanted + alignment - 1) / alignment * alignment, alignment);
+    void* memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr) throw std::bad_alloc();
+    if (large) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));  // a wish: without it, it is only slower
     return {static_cast<float*>(memory), [](float* values) { std::free(values); }};
 }
 
@@ -81,6 +88,11 @@ bool Tensor::contains(std::span<const Index> cell) const {
     for (std::size_t axis = 0; axis < cell.size(); ++axis)
         if (cell[axis] < 0 || cell[axis] >= axes_[axis].size) return false;
     return true;
+}
+
+Tensor Tensor::beginning(Axes axes) const {
+    if (element_count(axes) > size_) throw std::logic_error("there are not as many values");
+    return {std::move(axes), storage_};
 }
 
 Tensor Tensor::with_axes(Axes axes) const {
