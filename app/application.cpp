@@ -1,12 +1,15 @@
 #include "app/application.h"
 
 #include "app/core/export/png.h"
+#include "app/core/path_list.h"
 #include "app/views/theme.h"
 #include "app/views/workspace.h"
 #include "app/window_offscreen.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/model/bundled.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -36,6 +39,7 @@ bool Application::frame(Textures& textures) {
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
+    remember_model();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy;
 }
@@ -59,10 +63,22 @@ void Application::keep_settings() {
     }
 }
 
+// A model of one's own that is shown is offered again next time.
+void Application::remember_model() {
+    const std::string& name = session_.shown().scenario.model->name;
+    const auto& models = bundled_models();
+    if (std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; }))
+        return;
+    std::error_code failed;
+    const std::string path = std::filesystem::absolute(name, failed).lexically_normal().string();
+    if (failed || (!state_.settings.recent.empty() && state_.settings.recent.front() == path)) return;
+    state_.settings.recent = with_recent(std::move(state_.settings.recent), path);
+}
+
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     const bool trace = state_.tab == Tab::diff && paths.front().ends_with(".safetensors");
-    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : command::OpenModel{paths.front()});
+    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : command::OpenModel{model_among(paths), {}});
 }
 
 std::string Application::title() const {
@@ -71,7 +87,10 @@ std::string Application::title() const {
 }
 
 double Application::next_wake() const {
-    return state_.playing || state_.generate.running ? 0.05 : std::numeric_limits<double>::infinity();
+    if (state_.playing || state_.generate.running) return 0.05;
+    // How far a model is read shows now and then: drawing takes time that reading could use.
+    if (session_.opening() && session_.opening()->reading) return 0.1;
+    return std::numeric_limits<double>::infinity();
 }
 
 // ---- the tour

@@ -33,6 +33,7 @@ public:
 
 private:
     void keep_settings();
+    void remember_model();
 
     Session session_;
     ViewState state_;

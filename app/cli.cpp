@@ -33,9 +33,11 @@ struct RunOptions {
     std::string model, inputs, edits, text, tokens, encoder_tokens;
     std::vector<std::string> settings;  // KEY=VALUE
     std::optional<std::uint64_t> dropout_seed;
+    std::ostream* notes = nullptr;  // where to say what was noticed in the model; nullptr: nowhere
 };
 
-constexpr const char* kModelHelp = "a bundled model's name, or a folder with config.json and model.safetensors";
+constexpr const char* kModelHelp =
+    "a bundled model's name, a folder with config.json and model.safetensors, or a state_dict as .safetensors";
 
 void add_run_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
@@ -66,6 +68,9 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
 Scenario scenario_of(const RunOptions& options) {
     const Overrides overrides = overrides_of(options.settings);
     Scenario scenario = scenario_of(load_model(options.model, overrides));
+    if (options.notes != nullptr)
+        for (const std::string& remark : scenario.model->remarks)
+            *options.notes << "decoderscope: note: " << remark << '\n';
     scenario.overrides = overrides;
     scenario.dropout_seed = options.dropout_seed;
     const Config config = naming("--set", [&] { return scenario.config(); });
@@ -213,8 +218,12 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
 CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
     CliResult result;
     RunOptions run;
+    run.notes = &err;
     std::string tour;
-    std::function<void()> work = [&] { result.window = WindowRequest{scenario_of(run), tour}; };
+    std::function<void()> work = [&] {
+        run.notes = nullptr;  // the window says it itself
+        result.window = WindowRequest{scenario_of(run), tour};
+    };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);

@@ -71,6 +71,11 @@ bool Tensor::contains(std::span<const Index> cell) const {
     return true;
 }
 
+Tensor Tensor::beginning(Axes axes) const {
+    if (element_count(axes) > size_) throw std::logic_error("there are not as many values");
+    return {std::move(axes), std::shared_ptr<const float>(storage_, data())};
+}
+
 Tensor Tensor::with_axes(Axes axes) const {
     if (element_count(axes) != size_) throw std::logic_error("other axes must hold as many values");
     Tensor other = *this;

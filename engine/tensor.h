@@ -77,6 +77,8 @@ public:
 
     // The same values under other axes of the same total size.
     [[nodiscard]] Tensor with_axes(Axes axes) const;
+    // The first of the values under axes that hold no more than there are.
+    [[nodiscard]] Tensor beginning(Axes axes) const;
     // Whether both are one storage: then nothing was computed between them.
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
 

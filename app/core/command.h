@@ -14,10 +14,13 @@ namespace decoderscope::command {
 
 // ---- what is run
 
-// Opens a bundled model or a folder, on its own example.
+// Opens a bundled model, a folder or a file, on its own example; it is read while the window goes on.
 struct OpenModel {
     std::string name;
+    Overrides answers;  // to what its files don't say
 };
+// No longer opens the model that is being read or asks, and lets go of what failed.
+struct StopOpening {};
 // Sets a configuration key, as --set does.
 struct SetOption {
     std::string key, value;
@@ -158,12 +161,13 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::AppendToken,
-                 command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
-                 command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
-                 command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
-                 command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
-                 command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-                 command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::Tell>;
+    std::variant<command::OpenModel, command::StopOpening, command::SetOption, command::SetDropout,
+                 command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
+                 command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits,
+                 command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
+                 command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
+                 command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack,
+                 command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
+                 command::Tell>;
 
 }  // namespace decoderscope

@@ -64,13 +64,16 @@ struct Session::Apply {
     Session& s;
 
     void operator()(const command::OpenModel& c) const {
-        Scenario next = scenario_of(load_model(c.name));
-        s.change(std::move(next));
-        // Runs of the model before say nothing of this one.
-        for (auto& [name, companion] : s.companions_) companion.run = nullptr;
-        s.finish();
-        s.trail_.clear();
-        s.look_at(opening_cursor(*s.scenario_.model, s.plan(), s.timeline_));
+        // A question that was put stays, in case that the answers don't fit.
+        std::optional<Recognised> asks;
+        if (s.opening_ && s.opening_->name == c.name && !c.answers.empty()) asks = std::move(s.opening_->asks);
+        s.opening_ = Opening{c.name, c.answers, true, std::chrono::steady_clock::now(), std::move(asks), {}, {}};
+        s.loader_.start({c.name, c.answers});
+    }
+
+    void operator()(const command::StopOpening&) const {
+        s.loader_.stop();
+        s.opening_.reset();
     }
 
     void operator()(const command::SetOption& c) const { s.change(with_override(s.scenario_, c.key, c.value)); }
@@ -234,7 +237,7 @@ struct Session::Apply {
     }
 
     void operator()(const command::Pin&) const {
-        s.finish();
+        s.finish_run();
         const std::string label = description_of(s.shown_.scenario);
         s.shown_.pinned = std::make_shared<const ReferenceRun>(reference_of(label, s.shown_.run));
     }
@@ -244,7 +247,7 @@ struct Session::Apply {
     }
 
     void operator()(const command::Export& c) const {
-        s.finish();
+        s.finish_run();
         export_heatmap(heatmap_of(s.shown_.scenario, *s.shown_.run, s.step(), s.cursor_.place), c.path);
         s.message_ = Message{s.step().name + " written to " + c.path};
     }
@@ -284,11 +287,12 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : worker_(std::move(wake)), scenario_(std::move(scenario)) {
+    : worker_(wake), loader_(wake), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
     finish();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
     cursor_ = opening_cursor(*scenario_.model, plan(), timeline_);
+    tell_remarks();
 }
 
 void Session::apply(const Command& command) {
@@ -301,12 +305,23 @@ void Session::apply(const Command& command) {
 }
 
 void Session::update(std::chrono::milliseconds patience) {
+    if (opening_ && opening_->reading) {
+        if (patience.count() > 0) loader_.wait(patience);
+        if (const auto result = loader_.collect()) take(*result);
+    }
     if (computing_ && patience.count() > 0) worker_.wait(patience);
     if (const auto result = worker_.collect()) take(*result);
 }
 
+void Session::finish_run() {
+    while (computing_) {
+        worker_.wait(std::chrono::milliseconds(1000));
+        if (const auto result = worker_.collect()) take(*result);
+    }
+}
+
 void Session::finish() {
-    while (computing_) update(std::chrono::milliseconds(1000));
+    while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
 }
 
 const Step& Session::step() const {
@@ -376,6 +391,41 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
     return tasks;
 }
 
+void Session::take(const ModelLoader::Result& result) {
+    opening_->reading = false;
+    if (!result.model) {
+        if (result.asks) opening_->asks = result.asks;
+        opening_->error = result.error;
+        opening_->python = result.python;
+        if (!result.error.empty()) message_ = Message{result.error, true};
+        return;
+    }
+    try {
+        change(scenario_of(result.model));
+    } catch (const Error& error) {
+        opening_->error = error.what();
+        message_ = Message{error.what(), true};
+        return;
+    }
+    // Runs of the model before say nothing of this one.
+    for (auto& [name, companion] : companions_) companion.run = nullptr;
+    opening_.reset();
+    opened_ = true;
+}
+
+void Session::look_at_opened() {
+    opened_ = false;
+    trail_.clear();
+    look_at(opening_cursor(*scenario_.model, plan(), timeline_));
+    tell_remarks();
+}
+
+void Session::tell_remarks() {
+    std::string all;
+    for (const std::string& remark : shown_.scenario.model->remarks) all += (all.empty() ? "" : "; ") + remark;
+    if (!all.empty()) message_ = Message{all};
+}
+
 void Session::take(const Worker::Result& result) {
     stale_ = false;
     computing_ = !result.complete;
@@ -384,6 +434,7 @@ void Session::take(const Worker::Result& result) {
         if (!shown_.run) return;
         scenario_ = shown_.scenario;
         if (!undo_.empty()) undo_.pop_back();
+        opened_ = false;
         return;
     }
     take_companions(result);
@@ -392,6 +443,7 @@ void Session::take(const Worker::Result& result) {
               shown_.trace_file};
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
+    if (opened_) look_at_opened();
 }
 
 void Session::take_companions(const Worker::Result& result) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/command.h"
+#include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
 #include "app/core/scenario.h"
@@ -54,6 +55,17 @@ struct Message {
     bool failed = false;
 };
 
+// A model on its way: it is being read, or something has to be answered first, or it failed.
+struct Opening {
+    std::string name;   // a bundled model's, or the path
+    Overrides answers;  // that were given to what its files don't say
+    bool reading = true;
+    std::chrono::steady_clock::time_point since;
+    std::optional<Recognised> asks;  // what it is, as far as can be seen, and what has to be answered
+    std::string error;               // why it can't be opened; a sentence
+    std::string python;              // what turns the file into one that can, where that is known
+};
+
 // One person's work: what is run, where they look, and the way back. Every change goes through apply().
 class Session {
 public:
@@ -73,6 +85,9 @@ public:
     // Whether what is shown is behind what was asked for.
     [[nodiscard]] bool stale() const { return stale_; }
     [[nodiscard]] float progress() const { return worker_.progress(); }
+    // The model that is to take this one's place; nothing once it did. What is shown stays until then.
+    [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
+    [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
     // What was asked for, also where it is still being computed.
     [[nodiscard]] const Scenario& scenario() const { return scenario_; }
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
@@ -100,14 +115,22 @@ private:
     void change(Scenario next, bool merge = false);
     void restore(std::vector<Scenario>& from, std::vector<Scenario>& to);
     void start(std::shared_ptr<const Plan> plan);
+    // Waits for what is being computed, but not for a model that is being read.
+    void finish_run();
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
     void take_companions(const Worker::Result& result);
     void take(const Worker::Result& result);
+    void take(const ModelLoader::Result& result);
+    void look_at_opened();
+    void tell_remarks();
     void look_at(Cursor cursor);
     void keep_cursor_in_plan();
     [[nodiscard]] const Plan& plan() const { return shown_.run->plan(); }
 
     Worker worker_;
+    ModelLoader loader_;
+    std::optional<Opening> opening_;
+    bool opened_ = false;  // a model was read, and its first run is being computed
     Scenario scenario_;
     Sampling sampling_;
     Snapshot shown_;

@@ -32,6 +32,14 @@ float length(const Json& json, const char* key, float otherwise, float least, fl
 
 }  // namespace
 
+std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path) {
+    constexpr std::size_t kMost = 8;
+    std::erase(recent, path);
+    recent.insert(recent.begin(), path);
+    if (recent.size() > kMost) recent.resize(kMost);
+    return recent;
+}
+
 std::string settings_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     const char* home = std::getenv("HOME");
@@ -57,6 +65,9 @@ Settings load_settings(const std::string& path) {
     settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
     settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
+    if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
+        for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
+            if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
     return settings;
 }
 
@@ -68,8 +79,11 @@ void save_settings(const std::string& path, const Settings& settings) {
                        {"color_map", color_map_name(settings.sequential)},
                        {"map_width", settings.map_width},
                        {"inspector_width", settings.inspector_width},
-                       {"hint_done", settings.hint_done}};
-    write_whole(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+                       {"hint_done", settings.hint_done},
+                       {"recent", settings.recent}};
+    // A path need not be UTF-8, as JSON has to be.
+    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+    write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }
 
 }  // namespace decoderscope

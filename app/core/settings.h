@@ -3,6 +3,7 @@
 #include "app/core/colormap.h"
 
 #include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -13,9 +14,13 @@ struct Settings {
     ColorMap sequential = ColorMap::viridis;             // for weights and probabilities
     float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1
     bool hint_done = false;                              // the line that says what to press has been followed
+    std::vector<std::string> recent;                     // paths of the models that were opened, the last one first
 
     bool operator==(const Settings&) const = default;
 };
+
+// The list with this path in front; it never gets long.
+[[nodiscard]] std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path);
 
 // Where they are kept: $XDG_CONFIG_HOME/decoderscope/settings.json, or ~/.config/…; empty where there is no home.
 [[nodiscard]] std::string settings_path();

@@ -118,15 +118,6 @@ void export_dialog(const Ui& ui, const Session& session, ViewState& state, Comma
     if (const auto path = path_field(ui, state, "Export")) commands.push_back(command::Export{*path});
 }
 
-void open_dialog(const Ui& ui, ViewState& state, Commands& commands) {
-    if (state.dialog_opens) set_text(state.path, "");
-    text_line(ui.fonts.heading, ui.theme.text, "Open a model");
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              "A folder with config.json and model.safetensors, or a bundled model's name. "
-              "A folder can be dropped on the window, too.");
-    if (const auto path = path_field(ui, state, "Open")) commands.push_back(command::OpenModel{*path});
-}
-
 void settings_dialog(const Ui& ui, ViewState& state) {
     static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
     text_line(ui.fonts.heading, ui.theme.text, "Settings");
@@ -161,6 +152,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 }  // namespace
 
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    follow_opening(session, state);
     if (state.dialog == Dialog::none) return;
     if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
@@ -182,7 +174,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
                 export_dialog(ui, session, state, commands);
                 break;
             case Dialog::open_model:
-                open_dialog(ui, state, commands);
+                draw_open_dialog(ui, session, state, commands);
                 break;
             case Dialog::settings:
                 settings_dialog(ui, state);
@@ -192,6 +184,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
         }
         ImGui::EndPopup();
     } else {
+        if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
         state.dialog = Dialog::none;  // a click beside it closes it
     }
     ImGui::PopStyleVar();

@@ -29,6 +29,12 @@ void step_back(const Session& session, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// The dialog that opens a model: which one, how far it is read, what has to be asked, why it failed.
+void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+// Opens it by itself where a model that is on its way takes long or asks something, and closes it when that is there.
+void follow_opening(const Session& session, ViewState& state);
+// What leaving it means for a model that asks, or that failed: nothing comes of it.
+void leave_open_dialog(const Session& session, Commands& commands);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

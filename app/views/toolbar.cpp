@@ -13,19 +13,29 @@ namespace {
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model->name).filename().string();
     if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    tooltip(session.scenario().model->description.c_str());
+    std::string about = session.scenario().model->description;
+    for (const std::string& remark : session.scenario().model->remarks) about += (about.empty() ? "" : "\n") + remark;
+    tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
     for (const BundledModel& model : bundled_models()) {
         const bool chosen = model.name == session.scenario().model->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen)) commands.push_back(command::OpenModel{model.name});
+        if (ImGui::Selectable(model.name.c_str(), chosen)) commands.push_back(command::OpenModel{model.name, {}});
         ImGui::PushTextWrapPos(ui.px(520));
         paragraph(ui.fonts.caption, ui.theme.muted, model.description);
         ImGui::PopTextWrapPos();
         ImGui::Dummy({ui.px(500), ui.px(2)});
     }
+    if (!state.settings.recent.empty()) {
+        ImGui::Separator();
+        text_line(ui.fonts.caption, ui.theme.muted, "Opened before");
+        for (const std::string& path : state.settings.recent)
+            if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
+                                  path == session.scenario().model->name))
+                commands.push_back(command::OpenModel{path, {}});
+    }
     ImGui::Separator();
-    if (ImGui::Selectable("Open a folder …   Ctrl+O")) {
+    if (ImGui::Selectable("Open a folder or a file …   Ctrl+O")) {
         state.dialog = Dialog::open_model;
         state.dialog_opens = true;
     }

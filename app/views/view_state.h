@@ -8,6 +8,7 @@
 #include "app/views/heatmap_view.h"
 #include "app/views/masks_tab.h"
 #include "app/views/norms_tab.h"
+#include "app/views/open_dialog.h"
 
 #include <array>
 #include <map>
@@ -67,7 +68,8 @@ struct ViewState {
     DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};   // the export's or the model's
+    std::array<char, 1024> path{};  // the export's
+    OpenDialogState open;
     std::array<char, 64> typed{};    // over the selected cell
     std::string typed_for;           // which cell that is
     std::array<char, 128> search{};  // the palette's

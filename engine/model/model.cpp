@@ -5,8 +5,8 @@
 #include "engine/file.h"
 #include "engine/model/bundled.h"
 #include "engine/model/example_file.h"
+#include "engine/model/checkpoint.h"
 #include "engine/model/hugging_face.h"
-#include "engine/model/safetensors.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
 
@@ -22,12 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Weights read_weights(const SafetensorsFile& file) {
-    Weights weights;
-    for (const auto& [name, entry] : file.entries()) weights.emplace(name, file.floats(name));
-    return weights;
-}
-
 // Under tie_word_embeddings a head may be stored as well, so long as it is the embedding.
 void check_tied_head(Weights& weights, const Config& config) {
     if (!config.lm_head || !config.tie_word_embeddings) return;
@@ -42,34 +36,42 @@ void check_tied_head(Weights& weights, const Config& config) {
     weights.erase(head);
 }
 
-void check_weights(const Weights& weights, const Config& config) {
+// What the file holds against what the configuration asks for, before a number of either is there.
+void check_shapes(const Shapes& shapes, const Config& config) {
+    const auto text = [](const std::vector<Index>& shape) {
+        Axes axes;
+        for (const Index size : shape) axes.push_back({"", size});
+        return shape_text(axes);
+    };
+    // A tied head may be stored as well.
+    const bool tied = config.lm_head && config.tie_word_embeddings;
     std::set<std::string, std::less<>> known;
+    if (tied) known.insert("lm_head.weight");
     for (const Declared& parameter : declared_parameters(config)) {
         known.insert(parameter.name);
-        const auto found = weights.find(parameter.name);
-        if (found == weights.end() && parameter.required)
+        const auto found = shapes.find(parameter.name);
+        if (found == shapes.end() && parameter.required)
             throw Error(parameter.name + ": missing; expected a tensor of shape " + shape_text(parameter.axes));
-        if (found != weights.end() && shape_text(found->second.axes()) != shape_text(parameter.axes))
-            throw Error(parameter.name + ": shape " + shape_text(found->second.axes()) + ", expected " +
-                        shape_text(parameter.axes));
+        if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
+            throw Error(parameter.name + ": shape " + text(found->second) + ", expected " + shape_text(parameter.axes));
     }
-    for (const auto& [name, tensor] : weights)
+    for (const auto& [name, shape] : shapes)
         if (!known.contains(name)) throw Error(name + ": this configuration has no such tensor");
 }
 
 // Hugging Face's GPT-2 has no bias on a head of its own; with a bias of zeros it computes the same.
-void add_missing_head_bias(Weights& weights, const Config& config) {
+void add_missing_head_bias(Shapes& shapes, const Config& config) {
     const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
-    if (!own_head || weights.contains("lm_head.bias")) return;
-    const std::vector<float> zeros(static_cast<std::size_t>(config.vocab_size));
-    weights.emplace("lm_head.bias", Tensor({{axis::out, config.vocab_size}}, zeros));
+    if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
 }
 
-// The configuration as it stands in the folder, or, where there is none, what the weights say of it.
-std::string read_config(const fs::path& folder, const Weights& weights) {
-    const std::string path = (folder / "config.json").string();
-    if (!fs::exists(path)) return inferred_config(weights);
-    return naming(path, [&] { return from_hugging_face(read_text(path)); });
+// A pipe is there, but waiting for it to say something isn't reading a configuration.
+bool has_config(const fs::path& path) {
+    std::error_code failed;
+    if (!fs::exists(path, failed)) return false;
+    if (!fs::is_regular_file(path, failed))
+        throw Error(path.string() + ": expected a configuration, found something that is not a file");
+    return true;
 }
 
 void check_look_at(const Model& model, const Config& config) {
@@ -99,21 +101,65 @@ void read_example(Model& model, const fs::path& folder, const Config& config) {
     });
 }
 
-std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weights_file, const Overrides& overrides) {
-    const std::string weights_path = weights_file.string();
-    const bool configured = fs::exists(folder / "config.json");
-    Model model{.name = configured ? folder.string() : weights_path};
-    const Weights stored = read_weights(SafetensorsFile(weights_path));
-    model.weights = naming(weights_path, [&] { return canonical_weights(stored); });
-    model.config_json = read_config(folder, model.weights);
-    const std::string config_path = (folder / "config.json").string();
-    const std::string read_off = config_path + " (missing; read off " + weights_file.filename().string() + " instead)";
-    const Config config = naming(configured ? config_path : read_off, [&] { return model.config(overrides); });
-    naming(weights_path, [&] {
-        check_tied_head(model.weights, config);
-        add_missing_head_bias(model.weights, config);
-        check_weights(model.weights, config);
+// A folder may be meant by its config.json or its index, too.
+fs::path folder_or_file(const fs::path& path) {
+    if (!path.has_filename() && path.has_parent_path()) return path.parent_path();  // "folder/"
+    const bool names_folder = path.filename() == "config.json" || path.filename() == "model.safetensors.index.json";
+    if (!names_folder) return path;
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool is_path_of_model(const fs::path& path) {
+    std::error_code failed;
+    const PathKind kind = kind_of_path(path);
+    return kind != PathKind::other && (kind != PathKind::pickled || fs::exists(path, failed));
+}
+
+// What was noticed in the weights.
+std::string remark_on(const Checkpoint::NonFinite& found, const std::string& file) {
+    const std::string tensors =
+        found.tensors == 1 ? found.first : std::to_string(found.tensors) + " tensors, " + found.first + " the first,";
+    return file + ": " + std::to_string(found.numbers) + (found.numbers == 1 ? " weight of " : " weights of ") +
+           tensors + (found.numbers == 1 ? " is" : " are") +
+           " NaN or infinite, and so may be what is computed with them";
+}
+
+// The configuration as it stands in the folder, or, where there is none, what names and shapes say of it.
+void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict, const Overrides& overrides) {
+    const std::string path = (checkpoint.folder() / "config.json").string();
+    const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
+    if (has_config(path)) {
+        model.config_json = naming(path, [&] { return from_hugging_face(read_text(path)); });
+        static_cast<void>(naming(path, [&] { return model.config(overrides); }));
+        return;
+    }
+    const Recognised recognised =
+        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), state_dict); });
+    naming(path + " (missing; read off " + weights + " instead)", [&] {
+        model.config_json = config_to_json(parse_config(answered_config(recognised, overrides), overrides));
     });
+    if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
+        model.remarks.push_back(weights + ": no config.json says what it is; taken as " + recognised.module + " with " +
+                                taken);
+}
+
+std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, LoadProgress& progress) {
+    const fs::path& folder = checkpoint.folder();
+    const std::string& weights_path = checkpoint.weights_path();
+    const bool by_folder = checkpoint.is_folder() || has_config(folder / "config.json");
+    Model model{.name = by_folder ? folder.string() : weights_path};
+    StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
+    checkpoint.check_types(Assembly(state_dict));
+    configure(model, checkpoint, state_dict, overrides);
+    const Config config = model.config(overrides);
+    add_missing_head_bias(state_dict.shapes, config);
+    naming(weights_path, [&] { check_shapes(state_dict.shapes, config); });
+    Assembly assembly(std::move(state_dict));
+    const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
+    model.weights = assembly.take();
+    naming(weights_path, [&] { check_tied_head(model.weights, config); });
+    if (non_finite.numbers > 0)
+        model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
     Tokenizers tokenizers = read_tokenizers(folder);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
@@ -123,16 +169,29 @@ std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weight
 
 }  // namespace
 
-std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides) {
+std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
+                                        LoadProgress* progress) {
     if (auto bundled = make_bundled_model(name_or_path)) return bundled;
-    std::error_code failed;
-    const fs::path path = name_or_path;
-    if (fs::is_directory(path, failed)) return load(path, path / "model.safetensors", overrides);
-    if (path.extension() == ".safetensors") return load(path.parent_path(), path, overrides);
+    LoadProgress unwatched;
+    const fs::path path = folder_or_file(name_or_path);
+    if (is_path_of_model(path)) return load(Checkpoint(path), overrides, progress != nullptr ? *progress : unwatched);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error(name_or_path + ": no such model; expected a folder with config.json and model.safetensors, or one of " +
                 names);
+}
+
+std::optional<Recognised> recognise_model(const std::string& name_or_path) {
+    const fs::path path = folder_or_file(name_or_path);
+    for (const BundledModel& model : bundled_models())
+        if (model.name == name_or_path) return std::nullopt;
+    if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
+    const Checkpoint checkpoint(path);
+    if (has_config(checkpoint.folder() / "config.json")) return std::nullopt;
+    return naming(checkpoint.weights_path(), [&] {
+        StateDict state_dict = read_state_dict(checkpoint.shapes());
+        return recognise(checkpoint.shapes(), state_dict);
+    });
 }
 
 }  // namespace decoderscope

@@ -144,14 +144,14 @@ T stored(const char* at) {
     return value;
 }
 
+// The fraction and the exponent move into their places; times 2^112 the exponent counts from where a float's does, and
+// a subnormal becomes a normal number. Infinities and NaN keep their bits.
 float from_half(std::uint16_t bits) {
-    const int exponent = (bits >> 10) & 31;
-    const int fraction = bits & 1023;
-    const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-    if (exponent == 31)
-        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
+    const std::uint32_t moved = static_cast<std::uint32_t>(bits & 0x7fffU) << 13;
+    const std::uint32_t finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(moved) * 0x1p112F);
+    const std::uint32_t magnitude = (bits & 0x7c00U) == 0x7c00U ? moved | 0x7f800000U : finite;
+    return std::bit_cast<float>(magnitude | sign);
 }
 
 float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
@@ -163,6 +163,68 @@ Tensor converted(const char* from, Tensor to, Convert convert) {
         from += sizeof(T);
     }
     return to;
+}
+
+// What is brought in, converted and looked at in one go: small enough for a processor's cache.
+constexpr std::size_t kPiece = std::size_t{1} << 18;
+
+// Has the pages of these bytes read from the disk at once, instead of one by one as they are touched. Where the system
+// can't, they still are read, only slower. Throws Error where the file no longer reaches so far: touching them would
+// end the program.
+void bring_in(const char* begin, std::size_t size) {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    const std::uintptr_t start = address / page * page;
+#ifdef MADV_POPULATE_READ
+    const int advice = MADV_POPULATE_READ;
+#else
+    const int advice = MADV_WILLNEED;
+#endif
+    if (::madvise(reinterpret_cast<void*>(start), address - start + size, advice) != 0 && errno == EFAULT)
+        throw Error("cannot be read to its end; expected the file to stay as it was while it is read");
+}
+
+// Piece by piece: `take` makes a piece's values ready and returns them.
+template <class Take>
+void in_pieces(const char* from, std::size_t width, std::size_t count, const SafetensorsFile::Watch& watch, Take take) {
+    for (std::size_t at = 0; at < count; at += kPiece) {
+        const std::size_t size = std::min(kPiece, count - at);
+        if (watch) bring_in(from + at * width, size * width);
+        const std::span<const float> values = take(at, size);
+        if (watch) watch(values, size * width);
+    }
+}
+
+template <class T, class Convert>
+void convert_into(std::span<float> values, const char* from, const SafetensorsFile::Watch& watch, Convert convert) {
+    in_pieces(from, sizeof(T), values.size(), watch, [&](std::size_t at, std::size_t size) {
+        const char* piece = from + at * sizeof(T);
+        for (float& value : values.subspan(at, size)) {
+            value = convert(stored<T>(piece));
+            piece += sizeof(T);
+        }
+        return values.subspan(at, size);
+    });
+}
+
+// Whether tensors lie one behind the other, from the first byte to the last, as the format wants them.
+void check_layout(const std::string& path, const std::map<std::string, SafetensorsFile::Entry, std::less<>>& entries,
+                  std::size_t data_size) {
+    std::vector<std::pair<std::string_view, const SafetensorsFile::Entry*>> in_order;
+    for (const auto& [name, entry] : entries) in_order.emplace_back(name, &entry);
+    std::ranges::sort(in_order, [](const auto& a, const auto& b) {
+        return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
+    });
+    std::size_t end = 0;
+    for (const auto& [name, entry] : in_order) {
+        if (entry->begin != end)
+            throw Error(path + ": " + std::string(name) + ": data_offsets begin at " + std::to_string(entry->begin) +
+                        ", expected " + std::to_string(end) + ", where the tensor before it ends");
+        end = entry->end;
+    }
+    if (end != data_size)
+        throw Error(path + ": the tensors end at byte " + std::to_string(end) + " of the data, expected its end at " +
+                    std::to_string(data_size));
 }
 
 }  // namespace
@@ -180,6 +242,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
     const HeaderReader reader(path, file.size - data_offset_);
     for (const auto& [name, value] : json.items())
         if (name != "__metadata__") entries_.emplace(name, reader.read(name, value));
+    check_layout(path, entries_, file.size - data_offset_);
 }
 
 const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) const {
@@ -188,18 +251,50 @@ const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) cons
     return found->second;
 }
 
-Tensor SafetensorsFile::floats(std::string_view name) const {
+std::vector<std::string> SafetensorsFile::names_in_order() const {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : entries_) names.push_back(name);
+    std::ranges::stable_sort(names, {}, [&](const std::string& name) { return entries_.find(name)->second.begin; });
+    return names;
+}
+
+void SafetensorsFile::check_floats(std::string_view name) const {
+    const std::string& dtype = entry(name).dtype;
+    if (dtype != "F32" && dtype != "F16" && dtype != "BF16" && dtype != "F64")
+        throw Error(path_ + ": " + std::string(name) + ": dtype " + dtype + ", expected F32, F16, BF16 or F64");
+}
+
+Tensor SafetensorsFile::floats(std::string_view name, const Watch& watch, Tensor* room) const {
+    check_floats(name);
     const Entry& e = entry(name);
     const char* from = mapping_.get() + data_offset_ + e.begin;
     const Axes axes = unnamed(e.shape);
-    if (e.dtype == "F32" && reinterpret_cast<std::uintptr_t>(from) % alignof(float) == 0)
-        return {axes, std::shared_ptr<const float>(mapping_, reinterpret_cast<const float*>(from))};
-    if (e.dtype == "F32") return converted<float>(from, Tensor(axes), [](float value) { return value; });
-    if (e.dtype == "F64")
-        return converted<double>(from, Tensor(axes), [](double value) { return static_cast<float>(value); });
-    if (e.dtype == "F16") return converted<std::uint16_t>(from, Tensor(axes), from_half);
-    if (e.dtype == "BF16") return converted<std::uint16_t>(from, Tensor(axes), from_bfloat);
-    throw Error(path_ + ": " + std::string(name) + ": dtype " + e.dtype + ", expected F32, F16, BF16 or F64");
+    return naming(path_ + ": " + std::string(name), [&] { return read_floats(e.dtype, from, axes, watch, room); });
+}
+
+Tensor SafetensorsFile::read_floats(const std::string& dtype, const char* from, const Axes& axes, const Watch& watch,
+                                    Tensor* room) const {
+    if (dtype == "F32" && reinterpret_cast<std::uintptr_t>(from) % alignof(float) == 0) {
+        Tensor mapped(axes, std::shared_ptr<const float>(mapping_, reinterpret_cast<const float*>(from)));
+        if (watch)
+            in_pieces(from, sizeof(float), mapped.values().size(), watch,
+                      [&](std::size_t at, std::size_t size) { return mapped.values().subspan(at, size); });
+        return mapped;
+    }
+    Tensor own;
+    Tensor& to = room != nullptr ? *room : own;
+    const Index size = element_count(axes);
+    if (to.size() < size || to.empty()) to = Tensor({{"", size}});
+    const std::span<float> values = to.writable().first(static_cast<std::size_t>(size));
+    if (dtype == "F32")
+        convert_into<float>(values, from, watch, [](float value) { return value; });
+    else if (dtype == "F64")
+        convert_into<double>(values, from, watch, [](double value) { return static_cast<float>(value); });
+    else if (dtype == "F16")
+        convert_into<std::uint16_t>(values, from, watch, from_half);
+    else
+        convert_into<std::uint16_t>(values, from, watch, from_bfloat);
+    return to.beginning(axes);
 }
 
 Tensor SafetensorsFile::integers(std::string_view name) const {

@@ -3,6 +3,7 @@
 #include "engine/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,7 +15,9 @@
 namespace decoderscope {
 
 // A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads
-// the header alone. Every size and offset is checked against the file before anything is allocated.
+// the header alone. Every size and offset is checked against the file before anything is allocated. As with any
+// mapping, the file must stay as long as it was while its tensors are in use; a file that is replaced by another of its
+// name (renamed over, as careful programs write) is no harm.
 class SafetensorsFile {
 public:
     struct Entry {
@@ -32,15 +35,27 @@ public:
     [[nodiscard]] const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
     [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
 
+    // The names in the order in which their numbers lie in the file.
+    [[nodiscard]] std::vector<std::string> names_in_order() const;
+
+    // Told of each piece of a tensor as it is read: its values, and how many bytes of the file they were. What it
+    // throws ends the reading.
+    using Watch = std::function<void(std::span<const float> values, std::size_t bytes)>;
     // A floating tensor (F64, F32, F16, BF16) as float, its axes unnamed; F32 stays in the mapping, nothing is copied.
-    // Throws Error naming the tensor where it is absent or of another type.
-    [[nodiscard]] Tensor floats(std::string_view name) const;
+    // Without a watch it is read from the disk when it is looked at, with one here and now. What has to be converted is
+    // put into `room`, made larger where it has to be, and good until that is used again. Throws Error naming the
+    // tensor where it is absent or of another type.
+    [[nodiscard]] Tensor floats(std::string_view name, const Watch& watch = {}, Tensor* room = nullptr) const;
+    // Throws the Error of floats() without reading anything.
+    void check_floats(std::string_view name) const;
     // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error where a value is beyond ±2^24, which a
     // float doesn't hold exactly.
     [[nodiscard]] Tensor integers(std::string_view name) const;
 
 private:
     [[nodiscard]] const Entry& entry(std::string_view name) const;
+    [[nodiscard]] Tensor read_floats(const std::string& dtype, const char* from, const Axes& axes, const Watch& watch,
+                                     Tensor* room) const;
 
     std::string path_;
     std::shared_ptr<char> mapping_;  // the whole file, private to this process

@@ -219,3 +219,38 @@ TEST_CASE("generate says what it can't do") {
     CHECK(contains(run({"generate", "causal-lm-as-meant", "--dropout-seed", "1"}).err, "dropout is on"));
     CHECK(run({"generate", "causal-lm", "--length", "-1"}).status == 2);
 }
+
+// ---- weights of one's own
+
+TEST_CASE("what a state_dict doesn't say is asked for in one line, and what was taken unasked is noted") {
+    const TemporaryFolder folder;
+    const std::string weights = DECODERSCOPE_TESTS_DIR "/reference/state_dicts/gpt2/model.safetensors";
+    const std::string out = folder.file("t.safetensors");
+    const Outcome asked = run({"trace", weights, "--tokens", "1 2 3", "--out", out});
+    CHECK(asked.status == 1);
+    CHECK(one_line(asked.err));
+    CHECK(contains(asked.err, "config.json"));
+    CHECK(contains(asked.err, "Hugging Face GPT-2"));
+    CHECK(contains(asked.err, "--set nhead=N with N one of 1, 2, 4, 8, 16"));
+    CHECK(contains(asked.err, "activation=gelu_tanh"));
+    CHECK(folder.entries() == 0);
+    const Outcome done = run({"trace", weights, "--tokens", "1 2 3", "--out", out, "--set", "nhead=4"});
+    CHECK(done.status == 0);
+    CHECK(one_line(done.err));
+    CHECK(contains(done.err, "note: model.safetensors"));
+    CHECK(contains(done.err, "norm_first=true"));
+    CHECK(SafetensorsFile(out).entries().find("blocks.0.attn.pattern")->second.shape == std::vector<Index>{1, 4, 3, 3});
+    const Outcome bundled = run({"bench", "pre-ln-layer", "--repeat", "1"});
+    CHECK(bundled.err.empty());
+}
+
+TEST_CASE("a pickled file is answered with a command that converts it, in one line") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("gpt.pt"), "PK\x03\x04");
+    const Outcome outcome = run({"trace", folder.file("gpt.pt"), "--out", folder.file("t.safetensors")});
+    CHECK(outcome.status == 1);
+    CHECK(one_line(outcome.err));
+    CHECK(contains(outcome.err, folder.file("gpt.pt") + ": pickled by Python, expected safetensors"));
+    CHECK(contains(outcome.err, "python3 -c 'import torch, safetensors.torch; state = torch.load("));
+    CHECK(contains(outcome.err, folder.file("gpt.safetensors")));
+}

@@ -5,7 +5,36 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <cmath>
+
 using namespace decoderscope;
+
+TEST_CASE("of several paths dropped at once a model is opened; what could be made one is answered with how") {
+    const decoderscope::testing::TemporaryFolder folder;
+    decoderscope::testing::write_bytes(folder.file("notes.txt"), "x");
+    decoderscope::testing::write_bytes(folder.file("gpt.pt"), "PK");
+    Application application(scenario_of(make_bundled_model("pre-ln-layer")));
+    const auto drop = [&](const std::vector<std::string>& paths) {
+        application.dropped(paths);
+        application.session().finish();
+    };
+    drop({folder.file("notes.txt"), folder.file("gpt.pt")});
+    REQUIRE(application.session().opening());
+    CHECK(application.session().opening()->python.find(folder.file("gpt.safetensors")) != std::string::npos);
+    drop({folder.file("notes.txt"), folder.file("gpt.pt"),
+          DECODERSCOPE_TESTS_DIR "/reference/state_dicts/heads-gpt/model.safetensors"});
+    REQUIRE(application.session().opening());
+    CHECK(application.session().opening()->asks);
+    CHECK(std::isinf(application.next_wake()));
+    application.dropped(std::vector<std::string>{folder.file("notes.txt")});
+    CHECK(application.next_wake() <= 0.1);  // how far it is read shows
+    application.session().finish();
+    CHECK(std::isinf(application.next_wake()));
+    CHECK(application.session().opening()->error.find("notes.txt: no such model") != std::string::npos);
+    drop({DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like"});
+    CHECK_FALSE(application.session().opening());
+    CHECK(application.session().shown().scenario.model->name.find("gpt2-like") != std::string::npos);
+}
 
 TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped path is a model") {
     const decoderscope::testing::TemporaryFolder folder;
@@ -13,6 +42,7 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     Application application(scenario_of(make_bundled_model("pre-ln-layer")));
     write_safetensors(trace.front(), recorded_tensors(*application.session().shown().run));
     application.dropped(trace);
+    application.session().finish();
     REQUIRE(application.session().message());
     CHECK(application.session().message()->failed);
     CHECK_FALSE(application.session().shown().trace_file);

@@ -1,5 +1,6 @@
 // Models: a folder as Hugging Face lays one out, and the bundled ones.
 #include "engine/model/bundled.h"
+#include "engine/model/checkpoint.h"
 #include "engine/model/model.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -10,6 +11,8 @@
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
 #include "tests/engine/temporary_folder.h"
+
+#include <sys/stat.h>
 
 #include <cmath>
 #include <limits>
@@ -80,6 +83,127 @@ TEST_CASE("weights that are NaN or infinite are somebody's weights") {
     const auto model = load_model(saved.folder.path());
     CHECK(std::isnan(model->weights.find("embed.weight")->second.at(Cell{0, 0})));
     CHECK(run_example(*model)->value("probs").dim(2) == 7);
+}
+
+TEST_CASE("weights that are NaN or infinite are counted and said, with the first of them") {
+    Saved saved;
+    saved.model.weights.find("embed.weight")->second.writable()[3] = std::numeric_limits<float>::quiet_NaN();
+    saved.save();
+    CHECK(load_model(saved.folder.path())->remarks ==
+          std::vector<std::string>{"model.safetensors: 1 weight of embed.weight is NaN or infinite, and so may be what "
+                                   "is computed with them"});
+    saved.model.weights.find("lm_head.bias")->second.writable()[0] = -std::numeric_limits<float>::infinity();
+    saved.model.weights.find("lm_head.bias")->second.writable()[1] = std::numeric_limits<float>::quiet_NaN();
+    saved.save();
+    const auto model = load_model(saved.folder.path());
+    REQUIRE(model->remarks.size() == 1);
+    check_message(model->remarks[0], {"3 weights", "2 tensors", "embed.weight the first"});
+    CHECK(load_model(kDefaultModel.data())->remarks.empty());
+}
+
+TEST_CASE("weights split into files are found through their index") {
+    const Saved saved;
+    std::vector<std::pair<std::string, Tensor>> parts[2];
+    std::string map;
+    for (const auto& [name, tensor] : saved.model.weights) {
+        const std::size_t part = parts[0].size() > parts[1].size() ? 1 : 0;
+        parts[part].emplace_back(name, tensor);
+        map += (map.empty() ? "\"" : ", \"") + name + "\": \"part-" + std::to_string(part) + ".safetensors\"";
+    }
+    for (int part : {0, 1})
+        write_safetensors(saved.folder.file("part-" + std::to_string(part) + ".safetensors"), parts[part]);
+    std::filesystem::remove(saved.folder.file("model.safetensors"));
+    const auto write_index = [&](const std::string& entries) {
+        write_bytes(saved.folder.file("model.safetensors.index.json"), "{\"weight_map\": {" + entries + "}}");
+    };
+    write_index(map);
+    const auto model = load_model(saved.folder.path());
+    CHECK(model->weights.size() == saved.model.weights.size());
+    for (const auto& [name, tensor] : saved.model.weights)
+        CHECK(std::ranges::equal(model->weights.find(name)->second.values(), tensor.values()));
+    CHECK(load_model(saved.folder.file("config.json"))->name == saved.folder.path());
+    CHECK(load_model(saved.folder.path() + "/")->name == saved.folder.path());
+
+    write_index(map + R"(, "more.weight": "part-0.safetensors")");
+    saved.check_error("model.safetensors.index.json", {"more.weight", "part-0.safetensors"});
+    write_index(R"("embed.weight": "../elsewhere.safetensors")");
+    saved.check_error("model.safetensors.index.json", {"weight_map", "embed.weight", "same folder"});
+    write_index(R"("embed.weight": "part-7.safetensors")");
+    saved.check_error("part-7.safetensors", {"No such file"});
+    write_bytes(saved.folder.file("model.safetensors.index.json"), "[]");
+    saved.check_error("model.safetensors.index.json", {"weight_map"});
+}
+
+TEST_CASE("what Python pickled is answered with the lines that turn it into safetensors") {
+    const TemporaryFolder folder;
+    for (const char* name : {"gpt.pt", "gpt.pth", "pytorch_model.bin", "last.ckpt", "it's \"mine\".PT"}) {
+        write_bytes(folder.file(name), "PK\x03\x04");
+        INFO(name);
+        try {
+            static_cast<void>(load_model(folder.file(name)));
+            FAIL("it was opened");
+        } catch (const NeedsConversion& error) {
+            check_message(error.what(), {folder.file("").substr(0, folder.path().size()), "expected safetensors",
+                                         "python3 -c '", "save_file"});
+            CHECK(std::ranges::count(error.python(), '\n') == 3);
+            CHECK(error.python().find("weights_only=True") != std::string::npos);
+            CHECK(error.sentence().find("import") == std::string::npos);
+        }
+        std::filesystem::remove(folder.file(name));
+    }
+    write_bytes(folder.file("pytorch_model.bin"), "PK");
+    CHECK_THROWS_AS(load_model(folder.path()), NeedsConversion);
+    write_bytes(folder.file("model.safetensors"), "PK");
+    check_message(error_of([&] { static_cast<void>(load_model(folder.path())); }), {"model.safetensors", "2 bytes"});
+    check_message(error_of([&] { static_cast<void>(load_model(folder.file("absent.pt"))); }),
+                  {"absent.pt", "no such model"});
+}
+
+TEST_CASE("a load says how far it is, and can be stopped") {
+    const Saved saved;
+    std::size_t bytes = 0;
+    for (const auto& [name, tensor] : saved.model.weights) bytes += tensor.values().size_bytes();
+    LoadProgress progress;
+    static_cast<void>(load_model(saved.folder.path(), {}, &progress));
+    CHECK(progress.bytes_total == bytes);
+    CHECK(progress.bytes_read == bytes);
+    std::stop_source source;
+    LoadProgress stopped{.stop = source.get_token()};
+    source.request_stop();
+    CHECK_THROWS_AS(load_model(saved.folder.path(), {}, &stopped), LoadStopped);
+    CHECK(stopped.bytes_read == 0);
+}
+
+TEST_CASE("a configuration beyond all reason is refused before anything is made for it") {
+    const Saved saved;
+    for (const auto& [key, value] : Overrides{{"num_layers", "4096"},
+                                              {"dim_feedforward", "16777216"},
+                                              {"vocab_size", "16777216"},
+                                              {"encoder_layers", "4096"},
+                                              {"d_model", "16777216"}}) {
+        INFO(key);
+        Overrides overrides = {{key, value}};
+        if (key == "encoder_layers") overrides.emplace_back("cross_attention", "true");
+        saved.check_error("model.safetensors", {"expected"}, overrides);
+    }
+    for (const char* size : {"1099511627776", "1e400", "-1", "0"})
+        saved.check_error("config.json", {"d_model", "positive integer"}, {{"d_model", size}});
+    saved.check_error("model.safetensors", {"embed.weight", "[7, 12]", "[8, 12]"}, {{"vocab_size", "8"}});
+    saved.check_error("config.json", {"vocab_size"}, {{"vocab_size", "0"}});
+}
+
+TEST_CASE("a pipe or a device in a model's folder is no file, and isn't waited for") {
+    const Saved saved;
+    for (const char* name : {"config.json", "model.safetensors"}) {
+        saved.save();
+        std::filesystem::remove(saved.folder.file(name));
+        REQUIRE(::mkfifo(saved.folder.file(name).c_str(), 0600) == 0);
+        saved.check_error(name, {"not a file"});
+        std::filesystem::remove(saved.folder.file(name));
+        std::filesystem::create_symlink("/dev/zero", saved.folder.file(name));
+        saved.check_error(name, {"not a file"});
+        std::filesystem::remove(saved.folder.file(name));
+    }
 }
 
 TEST_CASE("a tensor that is missing, surplus, misshapen or of whole numbers is named") {

@@ -6,10 +6,13 @@
 #include "tests/engine/same_bits.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 using namespace decoderscope;
@@ -120,6 +123,26 @@ TEST_CASE("every floating type is read as float") {
     CHECK(std::isnan(floats_of("BF16", "[]", raw<std::uint16_t>({0x7fc0}))[0]));
 }
 
+TEST_CASE("every half-precision number there is becomes the float that it is") {
+    std::vector<std::uint16_t> all(65536);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
+    const std::vector<float> halves = floats_of("F16", "[65536]", raw(all)),
+                             brains = floats_of("BF16", "[65536]", raw(all));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto bits = static_cast<std::uint32_t>(i);
+        INFO(bits);
+        const std::uint32_t exponent = bits >> 10 & 31U, fraction = bits & 1023U, sign = bits >> 15;
+        // From the format's definition: (−1)^s · 2^(e − 15) · 1.f, and 2^−14 · 0.f where e is 0.
+        const float size = exponent == 0
+                               ? std::ldexp(static_cast<float>(fraction), -24)
+                               : std::ldexp(static_cast<float>(1024U + fraction), static_cast<int>(exponent) - 25);
+        const float expected = exponent == 31 ? std::bit_cast<float>(0x7f800000U | fraction << 13 | sign << 31)
+                                              : std::copysign(size, sign != 0 ? -1.0F : 1.0F);
+        if (std::bit_cast<std::uint32_t>(halves[i]) != std::bit_cast<std::uint32_t>(expected)) FAIL_CHECK("F16");
+        if (std::bit_cast<std::uint32_t>(brains[i]) != bits << 16) FAIL_CHECK("BF16");
+    }
+}
+
 TEST_CASE("every integer type is read as the float that holds it exactly") {
     CHECK(integers_of("I64", "[3]", raw<std::int64_t>({0, 16777216, -5})) == std::vector{0.0F, 16777216.0F, -5.0F});
     CHECK(integers_of("I32", "[2, 1]", raw<std::int32_t>({7, -16777216})) == std::vector{7.0F, -16777216.0F});
@@ -201,6 +224,19 @@ TEST_CASE("a file with any byte changed is read or refused, and nothing worse") 
     }
 }
 
+#ifdef MADV_POPULATE_READ
+TEST_CASE("a file that is cut short while it is read is refused") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("t.safetensors");
+    write_safetensors(path, {{"weight", Tensor({{axis::pos, 100'000}}, std::vector<float>(100'000))}});
+    const SafetensorsFile file(path);
+    std::filesystem::resize_file(path, 20'000);
+    const auto ignore = [](std::span<const float>, std::size_t) {};
+    check_message(error_of([&] { static_cast<void>(file.floats("weight", ignore)); }),
+                  {"t.safetensors", "weight", "to its end"});
+}
+#endif
+
 TEST_CASE("a header of a wrong length is refused") {
     for (const std::uint64_t size :
          {std::uint64_t{17}, std::uint64_t{1} << 20, std::uint64_t{1} << 40, ~std::uint64_t{0}, ~std::uint64_t{7}}) {
@@ -222,6 +258,19 @@ TEST_CASE("offsets that lead out of the file or don't fit the shape are refused"
     check_header(entry("F32", "[4]", "[0, 16.0]"), {"weight", "data_offsets"});
     check_header(entry("F32", "[4]", "[0]"), {"weight", "data_offsets"});
     check_header(entry("F32", "[4]", "16"), {"weight", "data_offsets"});
+}
+
+TEST_CASE("tensors that overlap or leave a gap are refused") {
+    const auto two = [](const std::string& first, const std::string& second, const std::string& shape) {
+        return R"({"a": {"dtype": "U8", "shape": [)" + shape + R"(], "data_offsets": )" + first +
+               R"(}, "weight": {"dtype": "U8", "shape": [8], "data_offsets": )" + second + "}}";
+    };
+    check_header(two("[0, 8]", "[4, 12]", "8"), {"weight", "begin at 4", "expected 8"});
+    check_header(two("[0, 8]", "[0, 8]", "8"), {"weight", "begin at 0", "expected 8"});
+    check_header(two("[0, 4]", "[8, 16]", "4"), {"weight", "begin at 8", "expected 4"});
+    check_header(two("[1, 8]", "[8, 16]", "7"), {"a:", "begin at 1", "expected 0"});
+    check_header(two("[0, 4]", "[4, 12]", "4"), {"end at byte 12", "16"});
+    check_header("{}", {"end at byte 0", "16"});
 }
 
 TEST_CASE("a shape larger than the file is refused before anything is allocated") {

@@ -86,7 +86,8 @@ Tensor turned(const Tensor& matrix) {
 
 TEST_CASE("a state_dict of each module gives the module's own output") {
     for (const std::string name : {"simple-decoder", "decoder", "transformer-decoder-block", "transformer-decoder",
-                                   "decoder-layer", "nn-transformer-decoder", "nn-transformer-decoder-pre"}) {
+                                   "decoder-layer", "nn-transformer-decoder", "nn-transformer-decoder-pre", "gpt2",
+                                   "nanogpt", "heads-gpt", "llama", "fused-qkv"}) {
         INFO(name);
         const Overrides overrides = settings_of(name);
         const auto model = load_model(folder_of(name), overrides);
@@ -108,6 +109,115 @@ TEST_CASE("without a config.json the head count is asked for") {
         INFO(error.what());
         CHECK(std::string(error.what()).find("nhead") != std::string::npos);
         CHECK(std::string(error.what()).find("config.json") != std::string::npos);
+        CHECK(std::string(error.what()).find("1, 2, 4, 8, 16") != std::string::npos);
+        CHECK(std::string(error.what()).find("norm_first=false") != std::string::npos);
+    }
+}
+
+TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest is asked") {
+    const auto question = [](const Recognised& recognised, const std::string& key) {
+        for (const Question& asked : recognised.questions)
+            if (asked.key == key) return asked;
+        return Question{};
+    };
+    const auto fact = [](const Recognised& recognised, const std::string& key) {
+        for (const auto& [known, value] : recognised.facts)
+            if (known == key) return value;
+        return std::string();
+    };
+    const Recognised gpt2 = recognise_model(folder_of("gpt2")).value();
+    CHECK(gpt2.module == "Hugging Face GPT-2");
+    CHECK(fact(gpt2, "d_model") == "16");
+    CHECK(fact(gpt2, "num_layers") == "2");
+    CHECK(fact(gpt2, "dim_feedforward") == "64");
+    CHECK(fact(gpt2, "max_positions") == "9");
+    CHECK(fact(gpt2, "norm") == "layernorm");
+    CHECK(question(gpt2, "nhead").required);
+    CHECK(question(gpt2, "nhead").choices == std::vector<std::string>{"1", "2", "4", "8", "16"});
+    CHECK(question(gpt2, "activation").proposal == "gelu_tanh");
+    CHECK(question(gpt2, "norm_first").proposal == "true");
+    CHECK(question(gpt2, "lm_head").proposal == "true");
+    CHECK(question(gpt2, "positional_encoding").key.empty());
+
+    const Recognised heads = recognise_model(folder_of("heads-gpt")).value();
+    CHECK(fact(heads, "nhead") == "4");
+    CHECK(question(heads, "nhead").key.empty());
+    CHECK(question(heads, "lm_head").key.empty());
+
+    const Recognised llama = recognise_model(folder_of("llama")).value();
+    CHECK(llama.module == "Hugging Face Llama");
+    CHECK(llama.queries_per_key == 2);
+    CHECK(question(llama, "norm").proposal == "rmsnorm");
+    CHECK(question(llama, "positional_encoding").proposal == "rope");
+    CHECK(question(llama, "nhead").choices == std::vector<std::string>{"2", "4", "8"});  // in pairs, of even width
+
+    const Recognised torch = recognise_model(folder_of("nn-transformer-decoder")).value();
+    CHECK(torch.module == "torch.nn.TransformerDecoder");
+    CHECK(fact(torch, "cross_attention") == "true");
+    CHECK(fact(torch, "vocab_size") == "0");
+    CHECK(recognise_model(folder_of("decoder")).value().module == "Decoder, a stack of SimpleDecoder");
+    CHECK_FALSE(recognise_model("causal-lm"));
+}
+
+TEST_CASE("what was answered and what was taken unasked is said") {
+    const auto model = load_model(folder_of("gpt2"), {{"nhead", "4"}, {"activation", "gelu"}});
+    REQUIRE(model->remarks.size() == 1);
+    CHECK(model->remarks[0].find("norm_first=true") != std::string::npos);
+    CHECK(model->remarks[0].find("activation") == std::string::npos);
+    CHECK(model->config().activation == ActivationKind::gelu);
+    CHECK(model->config().nhead == 4);
+    CHECK(model->name == folder_of("gpt2"));
+    CHECK(load_model(folder_of("gpt2") + "/model.safetensors", {{"nhead", "4"}})->name ==
+          folder_of("gpt2") + "/model.safetensors");
+}
+
+TEST_CASE("q, k and v in one matrix are cut where its name settles their order, and refused where it doesn't") {
+    const testing::SmallModel model = testing::small_model({});
+    for (const std::string name : {"in_proj_", "qkv.", "Wqkv.", "to_qkv.", "in_proj.", "c_attn."}) {
+        INFO(name);
+        Weights theirs;
+        for (const auto& [own, tensor] : model.weights)
+            if (own.find("q_proj") == std::string::npos && own.find("k_proj") == std::string::npos &&
+                own.find("v_proj") == std::string::npos)
+                theirs.emplace(own, tensor);
+        for (const char* ending : {"weight", "bias"})
+            theirs.emplace("layers.0.self_attn." + name + ending, fused(model.weights, "layers.0.self_attn", ending));
+        CHECK(same_weights(canonical_weights(theirs), model.weights));
+    }
+    for (const std::string name : {"query_key_value", "qkv_proj", "wqkv"}) {
+        try {
+            const std::string whole = "layers.0.self_attn." + name + ".weight";
+            static_cast<void>(canonical_weights({{whole, fused(model.weights, "layers.0.self_attn", "weight")}}));
+            FAIL_CHECK(name + " was taken");
+        } catch (const Error& error) {
+            CHECK(std::string(error.what()).find(name) != std::string::npos);
+            CHECK(std::string(error.what()).find("order") != std::string::npos);
+        }
+    }
+    const Tensor wide({{"", 4}, {"", 12}});  // no GPT-2's: nothing says which way round it is
+    CHECK_THROWS_AS(canonical_weights({{"layers.0.self_attn.qkv.weight", wide}}), Error);
+}
+
+TEST_CASE("heads with matrices of their own are put below one another, all of them") {
+    const Tensor one({{"", 1}, {"", 2}}, {1.0F, 2.0F}), two({{"", 1}, {"", 2}}, {3.0F, 4.0F});
+    const Weights joined =
+        canonical_weights({{"blocks.0.sa.heads.1.key.weight", two}, {"blocks.0.sa.heads.0.key.weight", one}});
+    REQUIRE(joined.contains("layers.0.self_attn.k_proj.weight"));
+    CHECK(std::ranges::equal(joined.at("layers.0.self_attn.k_proj.weight").values(),
+                             std::vector{1.0F, 2.0F, 3.0F, 4.0F}));
+    CHECK_THROWS_AS(canonical_weights({{"sa.heads.0.key.weight", one}, {"sa.heads.2.key.weight", two}}), Error);
+    const Tensor taller({{"", 2}, {"", 2}}, {1, 2, 3, 4});
+    CHECK_THROWS_AS(canonical_weights({{"sa.heads.0.key.weight", one}, {"sa.heads.1.key.weight", taller}}), Error);
+    CHECK_THROWS_AS(canonical_weights({{"sa.heads.0.key.weight", one}, {"sa.k_proj.weight", one}}), Error);
+}
+
+TEST_CASE("tensors that are no decoder's are refused with a sentence") {
+    for (const Shapes& shapes :
+         {Shapes{}, Shapes{{"conv1.weight", {64, 3, 7, 7}}}, Shapes{{"blocks.0.attn.z", {1, 2, 3, 4}}},
+          Shapes{{"layers.0.self_attn.q_proj.weight", {Index{1} << 62, 0}}},
+          Shapes{{"layers.0.self_attn.q_proj.weight", {0, Index{1} << 62}}}}) {
+        StateDict state_dict = read_state_dict(shapes);
+        CHECK_THROWS_AS(recognise(shapes, state_dict), Error);
     }
 }
 

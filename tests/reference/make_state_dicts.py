@@ -6,6 +6,7 @@ Each folder has model.safetensors (the state_dict as it stands), inputs.safetens
 set.json: what a state_dict can't say, as the program's --set takes it. The seeds' modules are re-typed here in a few lines
 each; only their attribute names matter, since those are a state_dict's keys.
 """
+import copy
 import json
 import math
 import os
@@ -19,10 +20,17 @@ import safetensors_file
 FOLDER = pathlib.Path(__file__).parent / "state_dicts"
 
 
-def save(name, module, inputs, output, settings, buffers=()):
+def stored(value):
+    value = value.detach().contiguous()
+    if value.dtype == torch.bfloat16:
+        return value.view(torch.int16).numpy().view("uint16")
+    return value.numpy()
+
+
+def save(name, module, inputs, output, settings):
     folder = FOLDER / name
     os.makedirs(folder, exist_ok=True)
-    state = {key: value.detach().contiguous().numpy() for key, value in module.state_dict().items()}
+    state = {key: stored(value) for key, value in module.state_dict().items()}
     safetensors_file.save(folder / "model.safetensors", state)
     safetensors_file.save(folder / "inputs.safetensors", {key: value.numpy() for key, value in inputs.items()})
     safetensors_file.save(folder / "expected.safetensors", {"output": output.detach().contiguous().numpy()})
@@ -147,6 +155,239 @@ class DecoderLayer(nn.Module):
         return self.norm3(x + self.ff(x))
 
 
+class Conv1D(nn.Module):
+    """Hugging Face's GPT-2 has its weights the other way round: [in, out]."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(0.2 * torch.randn(inputs, outputs)), nn.Parameter(0.2 * torch.randn(outputs))
+
+    def forward(self, x):
+        return x @ self.weight + self.bias
+
+
+class FusedAttention(nn.Module):
+    """Causal (or not) self-attention whose q, k and v are thirds of one projection."""
+
+    def __init__(self, linear, width, heads, names, bias=True, positions=None, causal=True):
+        super().__init__()
+        self.heads, self.names, self.causal = heads, names, causal
+        options = {} if linear is Conv1D else {"bias": bias}
+        setattr(self, names[0], linear(width, 3 * width, **options))
+        setattr(self, names[1], linear(width, width, **options))
+        if positions:
+            self.register_buffer("bias", torch.ones(1, 1, positions, positions).tril())
+
+    def forward(self, x):
+        q, k, v = (y.unflatten(2, (self.heads, -1)).transpose(1, 2) for y in getattr(self, self.names[0])(x).chunk(3, 2))
+        scores = q @ k.transpose(2, 3) / math.sqrt(q.size(3))
+        if self.causal:
+            scores = scores + causal(x.size(1))
+        z = torch.softmax(scores, -1) @ v
+        return getattr(self, self.names[1])(z.transpose(1, 2).flatten(2))
+
+
+class WeightOnlyNorm(nn.Module):
+    """nanoGPT's LayerNorm without a bias."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.weight.shape, self.weight, None, 1e-5)
+
+
+class GptBlock(nn.Module):
+    """The block of Hugging Face's GPT-2 (Conv1D), of minGPT and of nanoGPT (Linear)."""
+
+    def __init__(self, linear, width, heads, bias, activation, positions):
+        super().__init__()
+        norm = nn.LayerNorm if bias else WeightOnlyNorm
+        options = {} if linear is Conv1D else {"bias": bias}
+        self.ln_1, self.ln_2 = norm(width), norm(width)
+        self.attn = FusedAttention(linear, width, heads, ("c_attn", "c_proj"), bias, positions)
+        self.mlp = nn.ModuleDict({"c_fc": linear(width, 4 * width, **options), "c_proj": linear(4 * width, width, **options)})
+        self.activation = activation
+
+    def forward(self, x):
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp["c_proj"](self.activation(self.mlp["c_fc"](self.ln_2(x))))
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+
+
+class Gpt(nn.Module):
+    """The head is the embedding; nanoGPT stores it under both names, Hugging Face under one."""
+
+    def __init__(self, linear, width, heads, vocabulary, positions, bias, activation, store_head):
+        super().__init__()
+        blocks = [GptBlock(linear, width, heads, bias, activation, positions) for _ in range(2)]
+        self.transformer = nn.ModuleDict({
+            "wte": nn.Embedding(vocabulary, width), "wpe": nn.Embedding(positions, width),
+            "h": nn.ModuleList(blocks), "ln_f": (nn.LayerNorm if bias else WeightOnlyNorm)(width)})
+        if store_head:
+            self.lm_head = nn.Linear(width, vocabulary, bias=False)
+            self.lm_head.weight = self.transformer["wte"].weight
+
+    def forward(self, tokens):
+        parts = self.transformer
+        x = parts["wte"](tokens) + parts["wpe"](torch.arange(tokens.size(1)))
+        for block in parts["h"]:
+            x = block(x)
+        return torch.softmax(parts["ln_f"](x) @ parts["wte"].weight.T, -1)
+
+
+class Head(nn.Module):
+    """One head with matrices of its own, as in the lecture "Let's build GPT"."""
+
+    def __init__(self, width, size, positions):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(width, size, bias=False) for _ in range(3))
+        self.register_buffer("tril", torch.ones(positions, positions).tril())
+
+    def forward(self, x):
+        scores = self.query(x) @ self.key(x).transpose(1, 2) / math.sqrt(self.key.weight.size(0))
+        scores = scores.masked_fill(self.tril[:x.size(1), :x.size(1)] == 0, float("-inf"))
+        return torch.softmax(scores, -1) @ self.value(x)
+
+
+class HeadsAttention(nn.Module):
+    def __init__(self, width, heads, positions):
+        super().__init__()
+        self.heads = nn.ModuleList([Head(width, width // heads, positions) for _ in range(heads)])
+        self.proj = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.proj(torch.cat([head(x) for head in self.heads], -1))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width), nn.Dropout(0.2))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class HeadsBlock(nn.Module):
+    def __init__(self, width, heads, positions):
+        super().__init__()
+        self.sa, self.ffwd = HeadsAttention(width, heads, positions), FeedForward(width)
+        self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
+
+    def forward(self, x):
+        x = x + self.sa(self.ln1(x))
+        return x + self.ffwd(self.ln2(x))
+
+
+class HeadsGpt(nn.Module):
+    """The language model of that lecture."""
+
+    def __init__(self, width, heads, vocabulary, positions):
+        super().__init__()
+        self.token_embedding_table = nn.Embedding(vocabulary, width)
+        self.position_embedding_table = nn.Embedding(positions, width)
+        self.blocks = nn.Sequential(*[HeadsBlock(width, heads, positions) for _ in range(2)])
+        self.ln_f, self.lm_head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        x = self.token_embedding_table(tokens) + self.position_embedding_table(torch.arange(tokens.size(1)))
+        return torch.softmax(self.lm_head(self.ln_f(self.blocks(x))), -1)
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+
+
+class LlamaBlock(nn.Module):
+    """Hugging Face's names; rotate-half RoPE, two queries to a key, a gated MLP."""
+
+    def __init__(self, width, heads, inner):
+        super().__init__()
+        self.heads = heads
+        linear = lambda rows, columns: nn.Linear(columns, rows, bias=False)
+        self.self_attn = nn.ModuleDict({"q_proj": linear(width, width), "k_proj": linear(width // 2, width),
+                                        "v_proj": linear(width // 2, width), "o_proj": linear(width, width)})
+        self.mlp = nn.ModuleDict({"gate_proj": linear(inner, width), "up_proj": linear(inner, width),
+                                  "down_proj": linear(width, inner)})
+        self.input_layernorm, self.post_attention_layernorm = RmsNorm(width), RmsNorm(width)
+
+    def rotated(self, x):
+        size = x.size(3)
+        angles = torch.arange(x.size(2))[:, None] / 10000.0 ** (torch.arange(0, size, 2) / size)
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+        return x * cos + torch.cat([-x[..., size // 2:], x[..., :size // 2]], -1) * sin
+
+    def attend(self, x):
+        split = lambda y, heads: y.unflatten(2, (heads, -1)).transpose(1, 2)
+        attn = self.self_attn
+        q = self.rotated(split(attn["q_proj"](x), self.heads))
+        k = self.rotated(split(attn["k_proj"](x), self.heads // 2)).repeat_interleave(2, 1)
+        v = split(attn["v_proj"](x), self.heads // 2).repeat_interleave(2, 1)
+        scores = q @ k.transpose(2, 3) / math.sqrt(q.size(3)) + causal(x.size(1))
+        return attn["o_proj"]((torch.softmax(scores, -1) @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = x + self.attend(self.input_layernorm(x))
+        y = self.post_attention_layernorm(x)
+        return x + self.mlp["down_proj"](nn.functional.silu(self.mlp["gate_proj"](y)) * self.mlp["up_proj"](y))
+
+
+class Llama(nn.Module):
+    def __init__(self, width, heads, inner, vocabulary):
+        super().__init__()
+        self.model = nn.ModuleDict({"embed_tokens": nn.Embedding(vocabulary, width),
+                                    "layers": nn.ModuleList([LlamaBlock(width, heads, inner) for _ in range(2)]),
+                                    "norm": RmsNorm(width)})
+        self.lm_head = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        x = self.model["embed_tokens"](tokens)
+        for layer in self.model["layers"]:
+            x = layer(x)
+        return torch.softmax(self.lm_head(self.model["norm"](x)), -1)
+
+
+class VisionBlock(nn.Module):
+    """A block as vision transformers name it: qkv and proj, fc1 and fc2; nothing is masked."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attn = FusedAttention(nn.Linear, width, heads, ("qkv", "proj"), causal=False)
+        self.mlp = nn.ModuleDict({"fc1": nn.Linear(width, 2 * width), "fc2": nn.Linear(2 * width, width)})
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp["fc2"](nn.functional.gelu(self.mlp["fc1"](self.norm2(x))))
+
+
+class Vision(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.blocks, self.norm = nn.Sequential(VisionBlock(width, heads), VisionBlock(width, heads)), nn.LayerNorm(width)
+
+    def forward(self, x):
+        return self.norm(self.blocks(x))
+
+
+def rounded(module, dtype):
+    """The module with numbers that `dtype` holds exactly, and a copy that stores them so."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(parameter.to(dtype))
+    return module, copy.deepcopy(module).to(dtype)
+
+
 def causal(length):
     return torch.full((length, length), float("-inf")).triu(1)
 
@@ -174,6 +415,18 @@ def main():
         stack = spread(nn.TransformerDecoder(layer, 2, norm=nn.LayerNorm(width)))
         output = stack(x, memory, tgt_mask=causal(5))
         save(name, stack, both, output, {"nhead": heads, "norm_first": str(norm_first).lower(), "activation": activation})
+
+    gpt = spread(Gpt(Conv1D, width, heads, 12, 9, True, gelu_tanh, False))
+    save("gpt2", gpt, {"tokens": tokens}, gpt(tokens), {"nhead": heads})
+    gpt = spread(Gpt(nn.Linear, width, heads, 12, 9, False, nn.functional.gelu, True))
+    save("nanogpt", gpt, {"tokens": tokens}, gpt(tokens), {"nhead": heads})
+    gpt = spread(HeadsGpt(width, heads, 12, 8))
+    save("heads-gpt", gpt, {"tokens": tokens}, gpt(tokens), {})
+    llama, halves = rounded(spread(Llama(width, heads, inner, 12)), torch.bfloat16)
+    save("llama", halves, {"tokens": tokens}, llama(tokens), {"nhead": heads, "layer_norm_eps": 1e-5})
+    vision, halves = rounded(spread(Vision(width, heads)), torch.float16)
+    save("fused-qkv", halves, {"x": x}, vision(x),
+         {"nhead": heads, "norm_first": "true", "activation": "gelu", "causal": "false"})
 
 
 if __name__ == "__main__":

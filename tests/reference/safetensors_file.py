@@ -8,7 +8,8 @@ import struct
 
 import numpy as np
 
-DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
+# numpy has no bfloat16: its bits come as 16-bit numbers.
+DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

@@ -39,7 +39,7 @@ bool Driver::frame() {
         commands.push_back(command);
         session.apply(command);
     }
-    session.finish();
+    if (waits) session.finish();
     return more;
 }
 

@@ -28,6 +28,7 @@ public:
     Session session;
     ViewState state;
     Commands commands;  // all that were asked for since forget()
+    bool waits = true;  // after each frame, until all work is done
 
     // Draws frames until everything that the hands did was taken, and two more.
     void settle();

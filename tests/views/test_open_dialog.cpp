@@ -1,0 +1,236 @@
+// The dialog that opens a model: paths, progress, questions, and what can't be read.
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+std::string state_dict(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/state_dicts/" + name; }
+
+void open_dialog(Driver& d) {
+    d.hands.tap(Key::o, with_ctrl);
+    d.settle();
+}
+
+void type_path(Driver& d, const std::string& path) {
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type(path);
+    d.settle();
+}
+
+void enter(Driver& d) {
+    d.hands.tap(Key::enter);
+    d.settle();
+}
+
+// What lies over the window is drawn last: from its heading on, nothing overlaps or leaves the screen.
+void check_dialog(const Driver& d) {
+    const auto& seen = d.seen();
+    const auto heading = std::find_if(seen.begin(), seen.end(),
+                                      [](const DrawnText& piece) { return piece.text.find("Openamodel") == 0; });
+    REQUIRE(heading != seen.end());
+    for (auto a = heading; a != seen.end(); ++a) {
+        INFO(a->text);
+        CHECK((a->low.x >= heading->low.x - 4.0F && a->high.x <= 1280 && a->high.y <= 800));
+        for (auto b = a + 1; b != seen.end(); ++b) {
+            INFO(b->text);
+            const float wide = std::min(a->high.x, b->high.x) - std::max(a->low.x, b->low.x);
+            const float high = std::min(a->high.y, b->high.y) - std::max(a->low.y, b->low.y);
+            CHECK((wide <= 1.0F || high <= 2.0F));
+        }
+    }
+}
+
+class Copied : public compat::Clipboard {
+public:
+    const char* text() override { return text_.c_str(); }
+    void set_text(const char* text) override { text_ = text; }
+
+private:
+    std::string text_;
+};
+
+}  // namespace
+
+TEST_CASE("a path that is typed lists what lies there, Tab completes it, Enter opens it") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("checkpoints"));
+    std::filesystem::copy(state_dict("heads-gpt") + "/model.safetensors", folder.file("checkpoints/gpt.safetensors"));
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    CHECK(d.sees("Openamodel"));
+    type_path(d, folder.file("ch"));
+    CHECK(d.sees("checkpoints/"));
+    d.hands.tap(Key::tab);
+    d.settle();
+    CHECK(d.state.open.path.data() == folder.file("checkpoints/"));
+    CHECK(d.sees("gpt.safetensors"));
+    check_dialog(d);
+    d.hands.tap(Key::tab);
+    enter(d);
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->name == folder.file("checkpoints/gpt.safetensors"));
+    REQUIRE(d.session.opening());
+    CHECK(d.session.opening()->asks);
+}
+
+TEST_CASE("a click goes into a folder and opens weights") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("checkpoints"));
+    std::filesystem::copy(state_dict("heads-gpt") + "/model.safetensors", folder.file("checkpoints/gpt.safetensors"));
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    type_path(d, folder.file(""));
+    REQUIRE(d.click_text("checkpoints/"));
+    CHECK(d.state.open.path.data() == folder.file("checkpoints/"));
+    REQUIRE(d.click_text("gpt.safetensors"));
+    REQUIRE(d.session.opening());
+    CHECK(d.session.opening()->asks);
+    CHECK(d.sees("oneamatrixahead") == false);
+    CHECK(d.sees("onematrixahead"));
+}
+
+TEST_CASE("a state_dict's form says what was recognised, asks the rest, and opens with the answers") {
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    type_path(d, state_dict("nn-transformer-decoder-pre"));
+    enter(d);
+    CHECK(d.sees("torch.nn.TransformerDecoder"));
+    CHECK(d.sees("d_model16"));
+    CHECK(d.sees("num_layers2"));
+    CHECK(d.sees("nhead"));
+    CHECK(d.sees("aguess"));
+    CHECK(d.sees("norm_first"));
+    CHECK(d.sees("layer_norm_eps"));
+    check_dialog(d);
+    d.state.open.answers["nhead"] = "4";
+    REQUIRE(d.click_text("gelu"));
+    CHECK(d.state.open.answers["activation"] == "gelu");
+    enter(d);
+    CHECK_FALSE(d.session.opening());
+    CHECK(d.session.shown().scenario.config().nhead == 4);
+    CHECK(d.session.shown().scenario.config().activation == ActivationKind::gelu);
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK_FALSE(d.sees("Openamodel"));
+}
+
+TEST_CASE("answers that don't fit leave the form and say why") {
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    type_path(d, state_dict("decoder"));
+    enter(d);
+    REQUIRE(d.session.opening());
+    d.state.open.answers["layer_norm_eps"] = "small";
+    enter(d);
+    REQUIRE(d.session.opening());
+    CHECK(d.sees("layer_norm_eps:expectedapositivenumber"));
+    CHECK(d.state.open.answers["layer_norm_eps"] == "small");
+    REQUIRE(d.click_text("Anotherone"));
+    CHECK_FALSE(d.session.opening());
+    CHECK(d.state.dialog == Dialog::open_model);
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(d.session.shown().scenario.model->name == "pre-ln-layer");
+}
+
+TEST_CASE("what can't be opened says so in the dialog, which keeps what was typed") {
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    type_path(d, "/nowhere/at/all");
+    enter(d);
+    CHECK(d.state.dialog == Dialog::open_model);
+    CHECK(d.sees("nosuchmodel"));
+    CHECK(std::string(d.state.open.path.data()) == "/nowhere/at/all");
+    CHECK(d.session.shown().scenario.model->name == "pre-ln-layer");
+    type_path(d, "simple-decoder");
+    enter(d);
+    CHECK(d.session.shown().scenario.model->name == "simple-decoder");
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("while a model is read the dialog says so, the window stays as it was, and Esc stops it") {
+    Driver d("pre-ln-layer");
+    d.waits = false;  // nothing that was read is taken over
+    for (const bool escape : {true, false}) {
+        open_dialog(d);
+        type_path(d, "simple-decoder");
+        enter(d);
+        REQUIRE(d.session.opening());
+        CHECK(d.sees("Readingsimple-decoder"));
+        CHECK(d.sees("Whatisshownstays"));
+        CHECK(d.sees("blocks.0.attn.pattern"));
+        CHECK(d.session.scenario().model->name == "pre-ln-layer");
+        if (escape)
+            d.hands.tap(Key::escape);
+        else
+            REQUIRE(d.click_text("Cancel"));
+        d.settle();
+        CHECK_FALSE(d.session.opening());
+        CHECK(d.state.dialog == Dialog::none);
+        CHECK_FALSE(d.sees("Reading"));
+    }
+    open_dialog(d);
+    type_path(d, "simple-decoder");
+    enter(d);
+    d.waits = true;
+    d.settle();
+    CHECK(d.session.shown().scenario.model->name == "simple-decoder");
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("a model that takes long to read brings the dialog by itself") {
+    Driver d("pre-ln-layer");
+    d.waits = false;
+    d.session.apply(command::OpenModel{"simple-decoder", {}});  // from the menu, or dropped
+    std::this_thread::sleep_for(std::chrono::milliseconds(201));
+    d.settle();
+    CHECK(d.state.dialog == Dialog::open_model);
+    CHECK(d.sees("Readingsimple-decoder"));
+    d.waits = true;
+    d.settle();
+    CHECK(d.session.shown().scenario.model->name == "simple-decoder");
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("a pickled file is answered with three lines to copy, wherever it came from") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("gpt.pt"), "PK\x03\x04");
+    Driver d("pre-ln-layer");
+    Copied clipboard;
+    compat::set_clipboard(clipboard);
+    d.session.apply(command::OpenModel{folder.file("gpt.pt"), {}});  // dropped
+    d.session.finish();
+    d.settle();
+    CHECK(d.state.dialog == Dialog::open_model);
+    CHECK(d.sees("importtorch"));
+    CHECK(d.sees("save_file"));
+    check_dialog(d);
+    REQUIRE(d.click_text("Copythelines"));
+    CHECK(std::string(clipboard.text()) == d.session.opening()->python);
+    CHECK(d.sees("Copied."));
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK_FALSE(d.session.opening());
+}
+
+TEST_CASE("models opened before stand in the menu") {
+    Driver d("pre-ln-layer");
+    d.state.settings.recent = {state_dict("heads-gpt") + "/model.safetensors", "/nowhere"};
+    REQUIRE(d.click_text("pre-ln-layer"));
+    CHECK(d.sees("Openedbefore"));
+    REQUIRE(d.click_text("/nowhere"));
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->name == "/nowhere");
+    CHECK(d.sees("nosuchmodel"));
+}
