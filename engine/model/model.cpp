@@ -86,9 +86,10 @@ std::shared_ptr<const Model> load(const fs::path& folder, const fs::path& weight
         add_missing_head_bias(model.weights, config);
         check_weights(model.weights, config);
     });
-    Tokenizers tokenizers = read_tokenizers(folder);
+    Tokenizers tokenizers = read_tokenizers(folder, config);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
+    model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
     const std::string example_path = (folder / "inputs.safetensors").string();
     model.example = fs::exists(example_path) ? load_inputs(example_path, config) : example_inputs(config, 0);
     return std::make_shared<const Model>(std::move(model));

@@ -17,8 +17,9 @@ struct Model {
     std::string config_json;  // as parse_config reads it; overrides are put over it
     Weights weights;
     Inputs example;
-    Tokenizer tokenizer;          // the decoder's tokens
-    Tokenizer encoder_tokenizer;  // the source's
+    Tokenizer tokenizer;               // the decoder's tokens
+    Tokenizer encoder_tokenizer;       // the source's
+    std::vector<std::string> remarks;  // what was noticed while loading, a sentence each
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };
