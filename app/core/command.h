@@ -2,6 +2,7 @@
 
 #include "app/core/mask_edits.h"
 #include "app/core/slice.h"
+#include "app/core/typed_inputs.h"
 #include "engine/edit.h"
 
 #include <optional>
@@ -16,6 +17,12 @@ namespace decoderscope::command {
 // Opens a bundled model or a folder, on its own example.
 struct OpenModel {
     std::string name;
+};
+// Runs on what was typed. Edits that no longer fit are dropped, with a message. `continues` adds to the typing before.
+// Where it can't be run, the run stays as it was, and Session::input_error() says why.
+struct TypeInput {
+    TypedSequences typed;
+    bool continues = false;
 };
 // Sets a configuration key, as --set does.
 struct SetOption {
@@ -144,11 +151,12 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
-                 command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
-                 command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
-                 command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
-                 command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-                 command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::Tell>;
+    std::variant<command::OpenModel, command::TypeInput, command::SetOption, command::SetDropout, command::PaintMask,
+                 command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits,
+                 command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
+                 command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
+                 command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack,
+                 command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
+                 command::Tell>;
 
 }  // namespace decoderscope

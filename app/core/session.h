@@ -77,6 +77,8 @@ public:
     // Where Follow came from, oldest first.
     [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
     [[nodiscard]] const std::optional<Message>& message() const { return message_; }
+    // Why what was typed last could not be run; empty where it was.
+    [[nodiscard]] const std::string& input_error() const { return input_error_; }
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
@@ -93,6 +95,7 @@ private:
     // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't
     // fit.
     void change(Scenario next, bool merge = false);
+    void type(const command::TypeInput& command);
     void restore(std::vector<Scenario>& from, std::vector<Scenario>& to);
     void start(std::shared_ptr<const Plan> plan);
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
@@ -115,6 +118,8 @@ private:
     std::vector<Cursor> trail_;
     std::vector<StepId> timeline_;
     std::optional<Message> message_;
+    std::string input_error_;
+    bool typing_ = false;  // the last change was typed
 };
 
 }  // namespace decoderscope
