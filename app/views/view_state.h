@@ -5,6 +5,7 @@
 #include "app/views/diff_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
+#include "app/views/input_bar.h"
 #include "app/views/masks_tab.h"
 #include "app/views/norms_tab.h"
 
@@ -59,6 +60,7 @@ struct ViewState {
     bool painting = false;      // the brush is in hand: clicks paint the mask
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
+    InputBarState input;
     HeadsTabState heads;
     MasksTabState masks;
     NormsTabState norms;
