@@ -30,8 +30,9 @@ namespace {
 
 // The options that say what is run.
 struct RunOptions {
-    std::string model, inputs, edits, text, tokens, encoder_tokens;
-    std::vector<std::string> settings;  // KEY=VALUE
+    std::string model, inputs, edits, tokens, encoder_tokens;
+    std::optional<std::string> text, source;  // may be empty: the beginning token alone
+    std::vector<std::string> settings;        // KEY=VALUE
     std::optional<std::uint64_t> dropout_seed;
     std::ostream* notes = nullptr;  // where to say what was noticed in the model; nullptr: nowhere
 };
@@ -41,12 +42,16 @@ constexpr const char* kModelHelp =
 
 void add_run_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
-    auto* text = command.add_option("--text", options.text, "text instead of a file, for a model with a vocabulary");
+    auto* text = command.add_option("--text", options.text,
+                                    "text instead of a file, for a model with a vocabulary; a line is a batch row");
     auto* tokens =
         command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
-    command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
+    auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
+    auto* encoder_tokens =
+        command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
     inputs->excludes(text)->excludes(tokens);
     text->excludes(tokens);
+    source->excludes(encoder_tokens);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
     command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
         ->type_size(1)
@@ -65,6 +70,27 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
     return overrides;
 }
 
+// A text needs a tokenizer that can cut it.
+Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
+    const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
+    if (!tokenizer.can_encode())
+        throw Error(option + ": " + model.name +
+                    (tokenizer.size() == 0 ? " has no vocabulary" : " has a vocabulary that only labels tokens") +
+                    ", expected " + ids + " with ids such as \"1 2 3\"");
+    return {.text = text, .name = option};
+}
+
+// What the command line types in place of a file.
+TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
+    TypedSequences typed;
+    if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
+    if (options.source) typed.source = typed_text(model, model.encoder_tokenizer, *options.source, "--source");
+    if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
+    if (!options.encoder_tokens.empty())
+        typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
+    return typed;
+}
+
 Scenario scenario_of(const RunOptions& options) {
     const Overrides overrides = overrides_of(options.settings);
     Scenario scenario = scenario_of(load_model(options.model, overrides));
@@ -75,10 +101,7 @@ Scenario scenario_of(const RunOptions& options) {
     scenario.dropout_seed = options.dropout_seed;
     const Config config = naming("--set", [&] { return scenario.config(); });
     if (!options.inputs.empty()) scenario.inputs = load_inputs(options.inputs, config);
-    if (!options.text.empty()) scenario.inputs = inputs_from_text(*scenario.model, scenario.inputs, options.text);
-    if (!options.tokens.empty()) scenario.inputs = inputs_from_tokens(scenario.inputs, options.tokens);
-    if (!options.encoder_tokens.empty())
-        scenario.inputs = inputs_from_encoder_tokens(scenario.inputs, options.encoder_tokens);
+    scenario.inputs = typed_inputs(*scenario.model, scenario.inputs, typed_sequences(options, *scenario.model));
     if (!options.edits.empty())
         scenario.edits = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
     return scenario;

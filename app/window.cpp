@@ -1,6 +1,7 @@
 #include "app/window.h"
 
 #include "app/views/imgui_compat.h"
+#include "app/views/wide_characters.h"
 #include "app/window_keys.h"
 #include "app/window_painter.h"
 #include "engine/error.h"
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -208,11 +210,16 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
 class GlfwClipboard : public compat::Clipboard {
 public:
     explicit GlfwClipboard(GLFWwindow* window) : window_(window) {}
-    const char* text() override { return glfwGetClipboardString(window_); }
-    void set_text(const char* text) override { glfwSetClipboardString(window_, text); }
+    const char* text() override {
+        const char* text = glfwGetClipboardString(window_);
+        carried_ = text == nullptr ? std::string() : to_carriers(text);
+        return text == nullptr ? nullptr : carried_.c_str();
+    }
+    void set_text(const char* text) override { glfwSetClipboardString(window_, from_carriers(text).c_str()); }
 
 private:
     GLFWwindow* window_;
+    std::string carried_;
 };
 
 // The pointer's shapes, made as they are needed.

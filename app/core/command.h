@@ -3,6 +3,7 @@
 #include "app/core/mask_edits.h"
 #include "app/core/sampling.h"
 #include "app/core/slice.h"
+#include "app/core/typed_inputs.h"
 #include "engine/edit.h"
 
 #include <optional>
@@ -21,6 +22,13 @@ struct OpenModel {
 };
 // No longer opens the model that is being read or asks, and lets go of what failed.
 struct StopOpening {};
+
+// Runs on what was typed. Edits that no longer fit are dropped, with a message. `continues` adds to the typing before.
+// Where it can't be run, the run stays as it was, and Session::input_error() says why.
+struct TypeInput {
+    TypedSequences typed;
+    bool continues = false;
+};
 // Sets a configuration key, as --set does.
 struct SetOption {
     std::string key, value;
@@ -161,7 +169,7 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::StopOpening, command::SetOption, command::SetDropout,
+    std::variant<command::OpenModel, command::StopOpening, command::TypeInput, command::SetOption, command::SetDropout,
                  command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
                  command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits,
                  command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,

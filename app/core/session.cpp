@@ -8,6 +8,7 @@
 #include "engine/error.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace decoderscope {
 
@@ -57,6 +58,25 @@ void replace_edit(std::vector<Edit>& edits, Edit edit) {
     edits.push_back(std::move(edit));
 }
 
+// The edits that fit this scenario, which has none itself. Throws Error where it can't be run without any.
+std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits) {
+    static_cast<void>(plan_of(scenario));
+    const auto fit = [&](std::vector<Edit> some) {
+        scenario.edits = std::move(some);
+        try {
+            static_cast<void>(plan_of(scenario));
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    if (fit(edits)) return edits;
+    std::vector<Edit> fitting;
+    std::copy_if(edits.begin(), edits.end(), std::back_inserter(fitting),
+                 [&](const Edit& edit) { return fit({edit}); });
+    return fitting;
+}
+
 }  // namespace
 
 // One function a command.
@@ -75,6 +95,8 @@ struct Session::Apply {
         s.loader_.stop();
         s.opening_.reset();
     }
+
+    void operator()(const command::TypeInput& c) const { s.type(c); }
 
     void operator()(const command::SetOption& c) const { s.change(with_override(s.scenario_, c.key, c.value)); }
 
@@ -339,8 +361,33 @@ std::size_t Session::timeline_position() const {
     return 0;
 }
 
+// While typing goes on, edits and a memory that didn't fit for a moment are there again as they were before it.
+void Session::type(const command::TypeInput& command) {
+    const bool merge = command.continues && typing_ && !undo_.empty();
+    const Scenario& before = merge ? undo_.back() : scenario_;
+    const std::vector<Edit> edits = before.edits;
+    try {
+        Scenario next = scenario_;
+        next.edits.clear();
+        next.inputs.memory = before.inputs.memory;
+        if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
+        next.inputs = typed_inputs(*next.model, next.inputs, command.typed, OtherRows::must_agree);
+        next.edits = fitting_edits(next, edits);
+        const std::size_t dropped = edits.size() - next.edits.size();
+        change(std::move(next), merge);
+        typing_ = true;
+        if (dropped > 0)
+            message_ = Message{(dropped == 1 ? std::string("An edit does") : std::to_string(dropped) + " edits do") +
+                               " not fit what was typed; undo brings " + (dropped == 1 ? "it" : "them") + " back."};
+    } catch (const Error& error) {
+        input_error_ = error.what();
+    }
+}
+
 void Session::change(Scenario next, bool merge) {
     std::shared_ptr<const Plan> plan = plan_of(next);
+    input_error_.clear();
+    typing_ = false;
     if (!merge || undo_.empty()) undo_.push_back(scenario_);
     redo_.clear();
     scenario_ = std::move(next);
@@ -350,6 +397,8 @@ void Session::change(Scenario next, bool merge) {
 void Session::restore(std::vector<Scenario>& from, std::vector<Scenario>& to) {
     if (from.empty()) return;
     std::shared_ptr<const Plan> plan = plan_of(from.back());
+    input_error_.clear();
+    typing_ = false;
     to.push_back(std::move(scenario_));
     scenario_ = std::move(from.back());
     from.pop_back();

@@ -94,6 +94,8 @@ public:
     // Where Follow came from, oldest first.
     [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
     [[nodiscard]] const std::optional<Message>& message() const { return message_; }
+    // Why what was typed last could not be run; empty where it was.
+    [[nodiscard]] const std::string& input_error() const { return input_error_; }
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
@@ -113,6 +115,7 @@ private:
     // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't
     // fit.
     void change(Scenario next, bool merge = false);
+    void type(const command::TypeInput& command);
     void restore(std::vector<Scenario>& from, std::vector<Scenario>& to);
     void start(std::shared_ptr<const Plan> plan);
     // Waits for what is being computed, but not for a model that is being read.
@@ -144,6 +147,8 @@ private:
     std::vector<Cursor> trail_;
     std::vector<StepId> timeline_;
     std::optional<Message> message_;
+    std::string input_error_;
+    bool typing_ = false;  // the last change was typed
 };
 
 }  // namespace decoderscope

@@ -5,28 +5,31 @@
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 namespace decoderscope {
 
 namespace {
 
-using Rows = std::vector<std::vector<Index>>;
-
 // Beyond this an id is no float of its own, and no vocabulary is that large.
 constexpr Index kLargestId = Index{1} << 24;
 
-Index parse_id(std::string_view word, std::string_view what) {
+constexpr std::string_view kLineBreak = "↵";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t found = text.find(from); found != std::string::npos; found = text.find(from, found + to.size()))
+        text.replace(found, from.size(), to);
+}
+
+Index parse_id(std::string_view word) {
     Index id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
-        throw Error(std::string(what) + ": \"" + std::string(word.substr(0, 40)) +
-                    "\", expected token ids such as \"1 2 3\"");
+        throw Error("\"" + std::string(word.substr(0, 40)) + "\", expected token ids such as \"1 2 3\"");
     return id;
 }
 
-Rows parse_rows(std::string_view ids, std::string_view what) {
-    Rows rows(1);
+TokenRows rows_of_ids(std::string_view ids) {
+    TokenRows rows(1);
     const auto separates = [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\r'; };
     for (std::size_t at = 0; at < ids.size();) {
         if (ids[at] == ';' || ids[at] == '\n') {
@@ -36,25 +39,31 @@ Rows parse_rows(std::string_view ids, std::string_view what) {
             ++at;
         } else {
             const std::size_t end = std::min(ids.find_first_of(" ,;\t\r\n", at), ids.size());
-            rows.back().push_back(parse_id(ids.substr(at, end - at), what));
+            rows.back().push_back(parse_id(ids.substr(at, end - at)));
             at = end;
         }
     }
     if (rows.back().empty()) rows.pop_back();
-    if (rows.empty()) throw Error(std::string(what) + ": no token id, expected ids such as \"1 2 3\"");
+    if (rows.empty()) throw Error("no token id, expected ids such as \"1 2 3\"");
     return rows;
 }
 
-// Each line of a text as a row of the batch.
-Rows encoded_lines(const Tokenizer& tokenizer, std::string_view text) {
-    Rows rows;
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        const std::vector<Index> ids = tokenizer.encode(line);
-        if (!ids.empty()) rows.push_back(ids);
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
+TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
+    TokenRows rows;
+    for (bool more = true; more;) {
+        const std::size_t end = text.find('\n');
+        more = end != std::string_view::npos;
+        std::string line(text.substr(0, end));
+        text.remove_prefix(more ? end + 1 : text.size());
+        if (line.ends_with('\r')) line.pop_back();
+        replace_all(line, kLineBreak, "\n");
+        rows.push_back(tokenizer.encode(line));
     }
-    if (rows.empty()) throw Error("empty, expected at least one token");
+    if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
+    for (std::size_t line = 0; line < rows.size(); ++line)
+        if (rows[line].empty())
+            throw Error(rows.size() == 1 ? "empty, expected at least one token"
+                                         : "line " + std::to_string(line + 1) + " is empty, expected a token a line");
     return rows;
 }
 
@@ -66,40 +75,80 @@ Tensor first_rows(const Tensor& tensor, Index batch) {
     return {axes, tensor.values().first(static_cast<std::size_t>(element_count(axes)))};
 }
 
+TokenBatch batch_of(const Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
+    return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
+}
+
+void check_same_batch(const Tensor& target, const Tensor& source) {
+    if (target.dim(0) == source.dim(0)) return;
+    const Index lines = source.dim(0);
+    throw Error("the source has " + std::to_string(lines) + (lines == 1 ? " line" : " lines") + ", the target " +
+                std::to_string(target.dim(0)) + "; expected as many");
+}
+
 }  // namespace
 
-Inputs inputs_from_tokens(Inputs inputs, std::string_view ids) {
-    const TokenBatch typed = padded_batch(parse_rows(ids, "tokens"), axis::pos);
-    const Index batch = typed.tokens.dim(0);
-    return {.tokens = typed.tokens,
-            .memory = first_rows(inputs.memory, batch),
-            .encoder_tokens = first_rows(inputs.encoder_tokens, batch),
-            .attention_mask = typed.mask,
-            .encoder_attention_mask = first_rows(inputs.encoder_attention_mask, batch)};
+TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed) {
+    const auto rows = [&] { return typed.ids ? rows_of_ids(typed.text) : rows_of_text(tokenizer, typed.text); };
+    return typed.name.empty() ? rows() : naming(typed.name, rows);
 }
 
-Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids) {
-    const TokenBatch typed = padded_batch(parse_rows(ids, "encoder_tokens"), axis::src);
-    const Index batch = typed.tokens.dim(0);
-    return {.tokens = first_rows(inputs.tokens, batch),
-            .x = first_rows(inputs.x, batch),
-            .encoder_tokens = typed.tokens,
-            .attention_mask = first_rows(inputs.attention_mask, batch),
-            .encoder_attention_mask = typed.mask,
-            .custom_mask = inputs.custom_mask};
+TokenRows rows_of(const Tensor& tokens, const Tensor& mask) {
+    TokenRows rows;
+    if (tokens.empty()) return rows;
+    const auto length = static_cast<std::size_t>(tokens.dim(1));
+    for (std::size_t row = 0; row < static_cast<std::size_t>(tokens.dim(0)); ++row) {
+        std::size_t kept = length;
+        while (!mask.empty() && kept > 0 && mask.values()[row * length + kept - 1] == 0.0F) --kept;
+        const std::span<const float> ids = tokens.values().subspan(row * length, kept);
+        rows.emplace_back(ids.begin(), ids.end());
+    }
+    return rows;
 }
 
-Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text) {
-    const Tokenizer& tokenizer = model.tokenizer;
-    if (tokenizer.size() == 0)
-        throw Error("--text: " + model.name + " has no vocabulary, expected --tokens with ids such as \"1 2 3\"");
-    const TokenBatch typed = naming("--text", [&] { return padded_batch(encoded_lines(tokenizer, text), axis::pos); });
-    const Index batch = typed.tokens.dim(0);
-    return {.tokens = typed.tokens,
-            .memory = first_rows(inputs.memory, batch),
-            .encoder_tokens = first_rows(inputs.encoder_tokens, batch),
-            .attention_mask = typed.mask,
-            .encoder_attention_mask = first_rows(inputs.encoder_attention_mask, batch)};
+Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
+    Typed typed{.ids = !tokenizer.can_encode()};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (row > 0) typed.text += '\n';
+        if (!typed.ids) {
+            std::string text = tokenizer.decode(rows[row]);
+            replace_all(text, "\n", kLineBreak);
+            typed.text += text;
+            continue;
+        }
+        for (std::size_t i = 0; i < rows[row].size(); ++i)
+            typed.text += (i > 0 ? " " : "") + std::to_string(rows[row][i]);
+    }
+    return typed;
+}
+
+Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
+    Inputs next = inputs;
+    if (typed.target) {
+        TokenBatch target = batch_of(model.tokenizer, *typed.target, axis::pos);
+        next = {.tokens = std::move(target.tokens),
+                .memory = inputs.memory,
+                .encoder_tokens = inputs.encoder_tokens,
+                .attention_mask = std::move(target.mask),
+                .encoder_attention_mask = inputs.encoder_attention_mask};
+    }
+    if (typed.source) {
+        TokenBatch source = batch_of(model.encoder_tokenizer, *typed.source, axis::src);
+        next.memory = {};
+        next.encoder_tokens = std::move(source.tokens);
+        next.encoder_attention_mask = std::move(source.mask);
+    }
+    const bool two = !next.tokens.empty() && !next.encoder_tokens.empty();
+    if (two && ((typed.target && typed.source) || other == OtherRows::must_agree)) {
+        check_same_batch(next.tokens, next.encoder_tokens);
+    } else if (typed.target) {
+        for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})
+            *kept = first_rows(*kept, next.tokens.dim(0));
+    } else if (typed.source) {
+        for (Tensor* kept : {&next.tokens, &next.x, &next.attention_mask})
+            *kept = first_rows(*kept, next.encoder_tokens.dim(0));
+    }
+    return next;
 }
 
 }  // namespace decoderscope

@@ -2,23 +2,45 @@
 
 #include "engine/model/model.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace decoderscope {
 
-// Inputs that a person typed, in place of a file. Each takes the place of one tensor of `inputs`; masks that were made
-// for another length are dropped, and what belongs to the other sequence is kept, cut to as many batch rows where there
-// are more. Whether the result fits the model is checked when it is run.
+// Inputs that a person typed, in place of a file.
 
-// Token ids: "1 2 3"; ';' or a line break ends a row of the batch. Shorter rows are padded with id 0, and masked so.
-// Throws Error naming the word that is no id.
-[[nodiscard]] Inputs inputs_from_tokens(Inputs inputs, std::string_view ids);
+// What was typed for one sequence: a text for the model's tokenizer, or ids such as "1 2 3". A line is a row of the
+// batch; between ids ';' ends one, too. "↵" stands for a line break within a row.
+struct Typed {
+    std::string text;
+    bool ids = false;
+    std::string name;  // what messages call it: "--text"; empty: nothing
+    bool operator==(const Typed&) const = default;
+};
+struct TypedSequences {
+    std::optional<Typed> target, source;
+};
 
-// The same for the encoder.
-[[nodiscard]] Inputs inputs_from_encoder_tokens(Inputs inputs, std::string_view ids);
+// Token ids, a batch row each, without padding.
+using TokenRows = std::vector<std::vector<Index>>;
 
-// Text, cut into tokens as the model's tokenizer does; a line is a row of the batch. Throws Error where the model has
-// no tokenizer or can't write the text.
-[[nodiscard]] Inputs inputs_from_text(const Model& model, Inputs inputs, std::string_view text);
+// Throws Error naming the word that is no id, what the tokenizer can't write, or the line that is empty. An empty last
+// line is none, unless the tokenizer puts a token before every text.
+[[nodiscard]] TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed);
+// The rows of a batch [batch, length], without what its mask hides at their ends. The mask may be absent.
+[[nodiscard]] TokenRows rows_of(const Tensor& tokens, const Tensor& mask);
+// What to type for these rows: text where the tokenizer can cut one, else ids.
+[[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
+
+// What becomes of a sequence that was not typed where it has more batch rows than the one that was.
+enum class OtherRows { cut, must_agree };
+
+// The inputs with these sequences in place of what was there, shorter rows padded and masked. Other masks of a sequence
+// that was typed are dropped. Throws Error where a sequence can't be read, or where the two have not as many lines as
+// they must. Whether the result fits the model is checked when it is run.
+[[nodiscard]] Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed,
+                                  OtherRows other = OtherRows::cut);
 
 }  // namespace decoderscope

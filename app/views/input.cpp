@@ -1,6 +1,7 @@
 #include "app/views/input.h"
 
 #include "app/views/imgui_compat.h"
+#include "app/views/wide_characters.h"
 
 namespace decoderscope {
 namespace {
@@ -72,7 +73,10 @@ void InputQueue::feed(Frame& frame, ImGuiIO& io, const KeyEvent& event) {
 }
 
 void InputQueue::feed(Frame& frame, ImGuiIO& io, const Character& event) {
-    io.AddInputCharacter(event.code);
+    if (sizeof(ImWchar) > 2 || event.code < 0x10000)
+        io.AddInputCharacter(event.code);
+    else
+        for (const char32_t carrier : carriers_of(event.code)) io.AddInputCharacter(carrier);
     frame.character = true;
 }
 

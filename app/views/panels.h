@@ -8,6 +8,9 @@
 namespace decoderscope {
 
 void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// The boxes that tokens are typed into, and the tokens as chips. Its height is 0 for a model that reads no tokens.
+[[nodiscard]] float input_bar_height(const Ui& ui, const Session& session, ViewState& state);
+void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // The stage: its tabs, and the one that is open.
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

@@ -6,6 +6,7 @@
 #include "app/views/generate_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
+#include "app/views/input_bar.h"
 #include "app/views/masks_tab.h"
 #include "app/views/norms_tab.h"
 #include "app/views/open_dialog.h"
@@ -61,6 +62,7 @@ struct ViewState {
     bool painting = false;      // the brush is in hand: clicks paint the mask
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
+    InputBarState input;
     HeadsTabState heads;
     MasksTabState masks;
     NormsTabState norms;

@@ -160,9 +160,10 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     naming(weights_path, [&] { check_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
-    Tokenizers tokenizers = read_tokenizers(folder);
+    Tokenizers tokenizers = read_tokenizers(folder, config);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
+    model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
     read_example(model, folder, config);
     return std::make_shared<const Model>(std::move(model));
 }

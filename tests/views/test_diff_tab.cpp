@@ -232,17 +232,17 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 0);
     d.forget();
-    d.hands.push(MouseMove{650, 250});
+    d.hands.push(MouseMove{650, 300});
     d.settle();
     CHECK(d.sees("max|A−B|"));
-    d.hands.click(650, 250);
+    d.hands.click(650, 300);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.session.cursor().step == d.last<command::GoTo>()->step);
 }
 
 TEST_CASE("the pictures: hovering shows both numbers and the difference, a click explains A's cell") {
-    Driver d;
+    Driver d("causal-lm-as-meant", 1.0F, {1280, 860});
     open_tab(d);
     d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 3, 0, false});
     d.session.finish();

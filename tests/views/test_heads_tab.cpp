@@ -224,7 +224,7 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
 }
 
 TEST_CASE("a click on a weight explains it, and on q follows it") {
-    HeadsDriver d;
+    HeadsDriver d("causal-lm-as-meant", 1.0F, {1280, 860});
     d.click(d.picture(0));
     const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
     REQUIRE(d.click_text(short_number_text(static_cast<double>(pattern.at(Cell{0, 0, 2, 1})), 3)));

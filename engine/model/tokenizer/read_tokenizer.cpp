@@ -3,13 +3,22 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
+#include "engine/model/tokenizer/byte_level_bpe.h"
 #include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/model/tokenizer/tokenizer_json.h"
 
 namespace decoderscope {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+// A tokenizer and the file that says how many tokens it has.
+struct Found {
+    Tokenizer tokenizer;
+    std::string path;
+    std::string labels_alone_because;
+};
 
 // A plain list of pieces: strings, or objects with a "piece".
 Tokenizer parse_pieces(std::string_view json) {
@@ -26,22 +35,81 @@ Tokenizer parse_pieces(std::string_view json) {
     return {std::move(pieces), {}, nullptr};
 }
 
+// What `parse` makes of a file's text; an Error names the file.
 template <class Parse>
-std::optional<Tokenizer> read(const fs::path& path, Parse parse) {
-    if (!fs::exists(path)) return std::nullopt;
+auto parsed(const fs::path& path, Parse parse) {
     return naming(path.string(), [&] { return parse(read_text(path.string())); });
+}
+
+Found read_characters(const fs::path& path) { return {parsed(path, parse_character_vocabulary), path.string(), {}}; }
+
+Found read_tokenizer_json(const fs::path& path) {
+    ReadTokenizer read = parsed(path, parse_tokenizer_json);
+    return {std::move(read.tokenizer), path.string(), std::move(read.labels_alone_because)};
+}
+
+Found read_vocab_and_merges(const fs::path& vocabulary) {
+    const fs::path merges = fs::path(vocabulary).replace_filename("merges.txt");
+    if (!fs::exists(merges)) throw Error(merges.string() + ": missing, expected the merges of vocab.json beside it");
+    ByteLevelTables tables;
+    tables.ids = parsed(vocabulary, parse_vocab_json);
+    tables.merges = parsed(merges, parse_merges);
+    return {naming(merges.string(), [&] { return byte_level_tokenizer(tables); }), vocabulary.string(), {}};
+}
+
+Found read_pieces(const fs::path& path) { return {parsed(path, parse_pieces), path.string(), {}}; }
+
+Found read_target(const fs::path& folder) {
+    const std::pair<const char*, Found (*)(const fs::path&)> readers[] = {{"vocabulary.json", read_characters},
+                                                                          {"tokenizer.json", read_tokenizer_json},
+                                                                          {"vocab.json", read_vocab_and_merges},
+                                                                          {"pieces.json", read_pieces}};
+    for (const auto& [name, read] : readers)
+        if (fs::exists(folder / name)) return read(folder / name);
+    return {};
+}
+
+// How many ids have a piece.
+Index pieces_in(const Tokenizer& tokenizer) {
+    Index count = 0;
+    for (Index id = 0; id < tokenizer.size(); ++id)
+        if (tokenizer.has_piece(id)) ++count;
+    return count;
+}
+
+// Compares a tokenizer with the embedding that its ids are looked up in, and says where it falls short.
+void check_size(const Found& found, const char* key, Index vocab_size, std::vector<std::string>& remarks) {
+    const Tokenizer& tokenizer = found.tokenizer;
+    if (tokenizer.size() > vocab_size)
+        throw Error(found.path + ": " + std::to_string(tokenizer.size()) + " tokens, expected at most " + key + " = " +
+                    std::to_string(vocab_size));
+    if (const Index pieces = pieces_in(tokenizer); pieces < vocab_size)
+        remarks.push_back(found.path + ": a piece for " + std::to_string(pieces) + " of the " +
+                          std::to_string(vocab_size) + " ids that " + key +
+                          " allows; the others are shown as numbers.");
 }
 
 }  // namespace
 
-Tokenizers read_tokenizers(const fs::path& folder) {
+Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
     Tokenizers tokenizers;
-    if (auto characters = read(folder / "vocabulary.json", parse_character_vocabulary))
-        tokenizers.target = std::move(*characters);
-    else if (auto pieces = read(folder / "pieces.json", parse_pieces))
-        tokenizers.target = std::move(*pieces);
-    tokenizers.source =
-        read(folder / "encoder_vocabulary.json", parse_character_vocabulary).value_or(tokenizers.target);
+    if (config.vocab_size == 0) return tokenizers;
+    const Found target = read_target(folder);
+    if (!target.labels_alone_because.empty())
+        tokenizers.remarks.push_back(target.path + ": labels the tokens but can't cut a text into them, because " +
+                                     target.labels_alone_because + "; GPT-2's byte-level BPE could.");
+    if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
+    tokenizers.target = target.tokenizer;
+
+    const bool has_source = config.cross_attention && config.encoder_layers > 0;
+    const fs::path own = folder / "encoder_vocabulary.json";
+    if (has_source && fs::exists(own)) {
+        const Found source = read_characters(own);
+        check_size(source, "encoder_vocab_size", config.encoder_vocab_size, tokenizers.remarks);
+        tokenizers.source = source.tokenizer;
+    } else if (target.tokenizer.size() <= config.encoder_vocab_size || !has_source) {
+        tokenizers.source = target.tokenizer;
+    }
     return tokenizers;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "engine/model/config.h"
 #include "engine/model/tokenizer/tokenizer.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -10,11 +13,15 @@ namespace decoderscope {
 struct Tokenizers {
     Tokenizer target;
     Tokenizer source;
+    std::vector<std::string> remarks;  // what was noticed, a sentence each
 };
 
-// What lies in a model's folder: vocabulary.json (characters) or pieces.json (labels alone), and
-// encoder_vocabulary.json for the source where it is another. Throws Error naming the file, the key or token, and what
-// was expected.
-[[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder);
+// What lies in a model's folder, the first of these: vocabulary.json (characters), tokenizer.json (Hugging Face's),
+// vocab.json with merges.txt (GPT-2's), pieces.json (labels alone). The source has the same tokens, or those of
+// encoder_vocabulary.json (characters).
+//
+// Ids of the model without a piece are shown in digits, with a remark. Throws Error naming the file, the key or token,
+// and what was expected; so do more tokens than the model has.
+[[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder, const Config& config);
 
 }  // namespace decoderscope

@@ -23,16 +23,19 @@ struct SpecialTokens {
 // What token ids stand for, and, where it is known, how a text is cut into them. A value; copies share the vocabulary.
 class Tokenizer {
 public:
-    // Cuts a text into ids, without special tokens. Throws Error naming the part of the text that no token stands for.
+    // Cuts a text into ids, without the beginning token. Throws Error naming the part of the text that no token stands
+    // for.
     using Cut = std::function<std::vector<Index>(std::string_view text)>;
 
     // Knows nothing: ids stand for themselves.
     Tokenizer() = default;
-    // One piece an id. Without `cut` the pieces are labels alone and encode() throws.
-    Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut);
+    // One piece an id; an empty one is none. Without `cut` the pieces are labels alone and encode() throws.
+    // `writes_end` says that `cut` finds the end token in a text.
+    Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut, bool writes_end = false);
 
-    // How many ids have a piece.
+    // One more than the largest id that has a piece.
     [[nodiscard]] Index size() const { return vocabulary_ ? static_cast<Index>(vocabulary_->pieces.size()) : 0; }
+    [[nodiscard]] bool has_piece(Index id) const { return id >= 0 && id < size() && !stored(id).empty(); }
     // The bytes that an id stands for, "<bos>" for a special one; the id in digits where it has no piece.
     [[nodiscard]] std::string piece(Index id) const;
     [[nodiscard]] SpecialTokens special() const { return vocabulary_ ? vocabulary_->special : SpecialTokens(); }
@@ -40,14 +43,19 @@ public:
     [[nodiscard]] bool can_encode() const { return vocabulary_ && vocabulary_->cut != nullptr; }
     // The ids of a text, after the beginning token where there is one. Throws Error where the text can't be written.
     [[nodiscard]] std::vector<Index> encode(std::string_view text) const;
-    // The pieces one after another, without special tokens: encode()'s text again.
+    // The pieces one after another, without special tokens that are no text: encode()'s text again.
     [[nodiscard]] std::string decode(std::span<const Index> ids) const;
 
 private:
+    [[nodiscard]] const std::string& stored(Index id) const {
+        return vocabulary_->pieces[static_cast<std::size_t>(id)];
+    }
+
     struct Vocabulary {
         std::vector<std::string> pieces;
         SpecialTokens special;
         Cut cut;
+        bool writes_end = false;
     };
     std::shared_ptr<const Vocabulary> vocabulary_;
 };

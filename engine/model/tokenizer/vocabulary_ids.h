@@ -1,0 +1,26 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// Tokens and their ids, as vocab.json and tokenizer.json list them.
+using TokenIds = std::map<std::string, Index, std::less<>>;
+
+// An object of tokens and ids. The ids count from 0, each has one token, and some may have none. Throws Error naming
+// the token and what was expected.
+[[nodiscard]] TokenIds token_ids(const nlohmann::json& object);
+
+// An id as a JSON file gives it. Throws Error where it is none, or larger than any vocabulary.
+[[nodiscard]] Index token_id(const nlohmann::json& id, const std::string& token);
+
+// The tokens by id; empty where an id has none.
+[[nodiscard]] std::vector<std::string> tokens_by_id(const TokenIds& ids);
+
+}  // namespace decoderscope

@@ -1,0 +1,209 @@
+// What lies in a model's folder: which tokenizer is read, what is said of one that falls short, and what is refused.
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/json.h"
+#include "engine/model/tokenizer/read_tokenizer.h"
+#include "engine/model/tokenizer/tokenizer_json.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/temporary_folder.h"
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kReduced = DECODERSCOPE_TESTS_DIR "/reference/gpt2_tokens";
+
+Config config_of(Index vocab_size, Index encoder_vocab_size = 0) {
+    Config config;
+    config.vocab_size = vocab_size;
+    config.encoder_vocab_size = encoder_vocab_size;
+    config.cross_attention = encoder_vocab_size > 0;
+    config.encoder_layers = encoder_vocab_size > 0 ? 1 : 0;
+    return config;
+}
+
+// GPT-2's tokenizer.json, as Hugging Face writes it, of the reduced tables.
+Json gpt2_json(bool pairs) {
+    Json merges = Json::array();
+    const std::string text = read_text(kReduced + "/merges.txt");
+    for (std::size_t at = text.find('\n') + 1; at < text.size(); at = text.find('\n', at) + 1) {
+        const std::string line = text.substr(at, text.find('\n', at) - at);
+        const std::size_t space = line.find(' ');
+        if (pairs)
+            merges.push_back({line.substr(0, space), line.substr(space + 1)});
+        else
+            merges.push_back(line);
+    }
+    return {{"version", "1.0"},
+            {"truncation", nullptr},
+            {"added_tokens",
+             {{{"id", 50256},
+               {"special", true},
+               {"content", "<|endoftext|>"},
+               {"single_word", false},
+               {"lstrip", false},
+               {"rstrip", false},
+               {"normalized", true}}}},
+            {"normalizer", nullptr},
+            {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}}},
+            {"post_processor", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", false}}},
+            {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}}},
+            {"model",
+             {{"type", "BPE"},
+              {"dropout", nullptr},
+              {"unk_token", nullptr},
+              {"continuing_subword_prefix", ""},
+              {"end_of_word_suffix", ""},
+              {"fuse_unk", false},
+              {"vocab", Json::parse(read_text(kReduced + "/vocab.json"))},
+              {"merges", merges}}}};
+}
+
+ReadTokenizer read(const Json& file) { return parse_tokenizer_json(file.dump()); }
+
+std::string said(const Json& file) {
+    return error_of([&] { (void)read(file); });
+}
+
+void write_gpt2(const TemporaryFolder& folder) {
+    write_bytes(folder.file("vocab.json"), read_text(kReduced + "/vocab.json"));
+    write_bytes(folder.file("merges.txt"), read_text(kReduced + "/merges.txt"));
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer.json gives GPT-2's ids, with merges as text and as pairs") {
+    const auto golden = parse_json(read_text(kReduced + "/golden.json"), "texts and ids");
+    for (const bool pairs : {false, true}) {
+        const ReadTokenizer read_one = read(gpt2_json(pairs));
+        CHECK(read_one.labels_alone_because.empty());
+        for (const auto& entry : golden) {
+            const auto text = entry["text"].get<std::string>();
+            if (text.find("<|endoftext|>") != std::string::npos) continue;  // here it is one token
+            INFO(entry.dump());
+            CHECK(read_one.tokenizer.encode(text) == entry["ids"].get<std::vector<Index>>());
+        }
+        CHECK(read_one.tokenizer.encode("a<|endoftext|>b") == std::vector<Index>{64, 50256, 65});
+        CHECK(read_one.tokenizer.piece(50256) == "<|endoftext|>");
+        CHECK(read_one.tokenizer.special().end == Index{50256});
+    }
+}
+
+TEST_CASE("a template's first token stands before every text") {
+    Json file = gpt2_json(false);
+    file["post_processor"] = {{"type", "Sequence"},
+                              {"processors",
+                               {{{"type", "ByteLevel"}},
+                                {{"type", "TemplateProcessing"},
+                                 {"single",
+                                  {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}},
+                                   {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}}}}}};
+    const Tokenizer tokenizer = read(file).tokenizer;
+    CHECK(tokenizer.encode("a") == std::vector<Index>{50256, 64});
+    CHECK(tokenizer.decode(tokenizer.encode("a")) == "a");
+}
+
+TEST_CASE("a tokenizer that cuts text in another way labels, and says why it does no more") {
+    struct Case {
+        const char* pointer;
+        Json value;
+        const char* why;
+    };
+    for (const Case& one : {
+             Case{"/normalizer", {{"type", "NFC"}}, "normalizer, NFC"},
+             Case{"/pre_tokenizer",
+                  {{"type", "Sequence"}, {"pretokenizers", Json::array()}},
+                  "pre-tokenizer is Sequence"},
+             Case{"/pre_tokenizer", nullptr, "pre-tokenizer is none"},
+             Case{"/pre_tokenizer/use_regex", false, "GPT-2's pattern"},
+             Case{"/pre_tokenizer/add_prefix_space", true, "a space before every text"},
+             Case{"/model/ignore_merges", true, "ignores its merges"},
+             Case{"/model/dropout", 0.1, "at random"},
+             Case{"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
+             Case{"/added_tokens/0/lstrip", true, "lstrip"},
+         }) {
+        Json file = gpt2_json(false);
+        file[Json::json_pointer(one.pointer)] = one.value;
+        INFO(one.pointer);
+        const ReadTokenizer labels = read(file);
+        CHECK_FALSE(labels.tokenizer.can_encode());
+        CHECK(labels.labels_alone_because.find(one.why) != std::string::npos);
+        CHECK(labels.tokenizer.piece(262) == " the");
+    }
+    const ReadTokenizer unigram = parse_tokenizer_json(
+        R"({"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["▁the▁cat", -1.5], ["<0x0A>", -2.0], ["<0xZZ>", -2]]},
+            "pre_tokenizer": {"type": "Metaspace"}})");
+    CHECK(unigram.labels_alone_because == "its model is Unigram");
+    CHECK(unigram.tokenizer.size() == 4);
+    CHECK(unigram.tokenizer.piece(1) == " the cat");
+    CHECK(unigram.tokenizer.piece(2) == "\n");
+    CHECK(unigram.tokenizer.piece(3) == "<0xZZ>");
+}
+
+TEST_CASE("a broken tokenizer.json is refused by its key") {
+    const auto changed = [](const char* pointer, const Json& value) {
+        Json file = gpt2_json(false);
+        file[Json::json_pointer(pointer)] = value;
+        return said(file);
+    };
+    check_message(changed("/model/merges", nullptr), {"model.merges", "missing"});
+    check_message(changed("/model/merges", {{"a", "b", "c"}}), {"model.merges", "entry 0"});
+    check_message(changed("/model/merges", {"ab"}), {"model.merges", "\"ab\"", "two tokens"});
+    check_message(changed("/model/merges", {"a 文"}), {"a 文", "not in the vocabulary"});
+    check_message(changed("/model/vocab", nullptr), {"model.vocab", "object"});
+    check_message(changed("/model/vocab/a", 50), {"model.vocab", "id 50"});
+    check_message(changed("/added_tokens/0/id", 7), {"added_tokens", "<|endoftext|>"});
+    check_message(changed("/added_tokens/0/id", "x"), {"added_tokens", "<|endoftext|>", "whole number"});
+    check_message(changed("/added_tokens/0/content", ""), {"added_tokens", "content"});
+    check_message(changed("/added_tokens", 7), {"added_tokens", "list"});
+    check_message(said(Json::array()), {"model", "missing"});
+    check_message(said({{"model", 3}}), {"model", "missing"});
+    check_message(error_of([] {
+                      (void)parse_tokenizer_json(R"({"model": {"type": "Unigram", "vocab": [["a", 0], ["a", 1]]}})");
+                  }),
+                  {"model.vocab", "entry 1"});
+}
+
+TEST_CASE("GPT-2's two files are read from a folder, and the one that is missing is named") {
+    const TemporaryFolder folder;
+    write_gpt2(folder);
+    const Tokenizers read_both = read_tokenizers(folder.path(), config_of(50257));
+    CHECK(read_both.target.encode("hello world") == std::vector<Index>{31373, 995});
+    // The reduced table has a piece for few of the ids, and says so.
+    REQUIRE(read_both.remarks.size() == 1);
+    check_message(read_both.remarks[0], {"vocab.json", "1321", "50257", "vocab_size"});
+    CHECK(read_both.target.piece(40000) == "40000");
+
+    std::filesystem::remove(folder.file("merges.txt"));
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(50257)); }),
+                  {folder.file("merges.txt"), "missing", "vocab.json"});
+}
+
+TEST_CASE("a tokenizer and an embedding of different sizes") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("vocabulary.json"), R"({"tokens": ["a", "b", "c"]})");
+    CHECK(read_tokenizers(folder.path(), config_of(3)).remarks.empty());
+    const Tokenizers padded = read_tokenizers(folder.path(), config_of(5));
+    REQUIRE(padded.remarks.size() == 1);
+    check_message(padded.remarks[0], {folder.file("vocabulary.json"), "3 of the 5", "numbers"});
+    CHECK(padded.target.piece(4) == "4");
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(2)); }),
+                  {folder.file("vocabulary.json"), "3 tokens", "vocab_size = 2"});
+    // A model that reads no tokens has no use for it.
+    CHECK(read_tokenizers(folder.path(), config_of(0)).target.size() == 0);
+}
+
+TEST_CASE("the source has its own vocabulary, or the target's where that fits") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("vocabulary.json"), R"({"tokens": ["a", "b", "c"]})");
+    CHECK(read_tokenizers(folder.path(), config_of(3, 3)).source.encode("c") == std::vector<Index>{2});
+    CHECK(read_tokenizers(folder.path(), config_of(3, 2)).source.size() == 0);
+    write_bytes(folder.file("encoder_vocabulary.json"), R"({"tokens": ["c", "d"]})");
+    CHECK(read_tokenizers(folder.path(), config_of(3, 2)).source.encode("c") == std::vector<Index>{0});
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(3, 1)); }),
+                  {folder.file("encoder_vocabulary.json"), "2 tokens", "encoder_vocab_size = 1"});
+}
