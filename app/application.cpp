@@ -70,7 +70,9 @@ std::string Application::title() const {
            " · Decoderscope";
 }
 
-double Application::next_wake() const { return state_.playing ? 0.05 : std::numeric_limits<double>::infinity(); }
+double Application::next_wake() const {
+    return state_.playing || state_.generate.running ? 0.05 : std::numeric_limits<double>::infinity();
+}
 
 // ---- the tour
 

@@ -3,6 +3,9 @@
 #include "app/core/bench.h"
 #include "app/core/comparison_text.h"
 #include "app/core/export/export.h"
+#include "app/core/export/text.h"
+#include "app/core/generation.h"
+#include "app/core/generator.h"
 #include "app/core/reference_run.h"
 #include "app/core/scenario.h"
 #include "app/core/slice.h"
@@ -13,6 +16,7 @@
 #include "engine/model/safetensors.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -148,6 +152,47 @@ void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) 
         << ", \"recorded_bytes\": " << result.recorded_bytes << "}\n";
 }
 
+struct GenerateOptions {
+    int length = 32;
+    Sampling sampling = {.temperature = 0.0};
+    bool full_passes = false, json = false;
+};
+
+std::string written(const Model& model, const std::vector<Index>& tokens) {
+    if (model.tokenizer.size() > 0) return model.tokenizer.decode(tokens);
+    std::string ids;
+    for (const Index token : tokens) ids += (ids.empty() ? "" : " ") + std::to_string(token);
+    return ids;
+}
+
+// Writes every row of the batch on, each by itself.
+void generate(const RunOptions& options, const GenerateOptions& wanted, std::ostream& out) {
+    const Scenario scenario = scenario_of(options);
+    static_cast<void>(plan_naming_files(scenario, options));
+    naming(options.model, [&] {
+        if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+    });
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (Index row = 0; row < scenario.inputs.batch(); ++row) {
+        Generator generator(scenario, row, wanted.sampling, !wanted.full_passes);
+        const std::vector<Index> prompt = generator.tokens();
+        for (int i = 0; i < wanted.length && generator.next(); ++i) {
+        }
+        const std::vector<Index> tokens = generator.tokens();
+        const std::string text = written(*scenario.model, tokens);
+        if (!wanted.json) {
+            out << text << '\n';
+            continue;
+        }
+        rows.push_back({{"prompt", prompt},
+                        {"generated",
+                         std::vector<Index>(tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size()), tokens.end())},
+                        {"text", valid_utf8(text)},
+                        {"computed_positions", generator.computed_positions()}});
+    }
+    if (wanted.json) out << nlohmann::ordered_json{{"rows", rows}}.dump() << '\n';
+}
+
 // Compares a run with a trace's file. Throws Error where they differ, so that a script sees it.
 void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
     const ReferenceRun reference = read_trace(path);
@@ -221,6 +266,23 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     diffing->add_option("--tolerance", tolerance, "the largest difference that counts as none (1e-5)")
         ->check(CLI::NonNegativeNumber);
     diffing->callback([&] { work = [&] { diff(run, against, tolerance, out); }; });
+
+    GenerateOptions generating;
+    CLI::App* generation = app.add_subcommand("generate", "Write a text on, token by token, by the KV cache");
+    generation->add_option("MODEL", run.model, kModelHelp)->required();
+    add_run_options(*generation, run);
+    generation->add_option("--length", generating.length, "how many tokens at most (32)")
+        ->check(CLI::Range(0, 1'000'000));
+    generation->add_option("--temperature", generating.sampling.temperature,
+                           "what the logits are divided by; 0, the default, always takes the most probable token");
+    generation->add_option("--top-k", generating.sampling.top_k,
+                           "only so many of the most probable tokens stay; 0: all");
+    generation->add_option("--top-p", generating.sampling.top_p,
+                           "only the most probable tokens that make up this much");
+    generation->add_option("--seed", generating.sampling.seed, "the same seed draws the same tokens again (0)");
+    generation->add_flag("--no-cache", generating.full_passes, "a pass over the whole text for every token");
+    generation->add_flag("--json", generating.json, "print prompt, generated ids and text as JSON");
+    generation->callback([&] { work = [&] { generate(run, generating, out); }; });
 
     int repeat = 10;
     bool json = false;

@@ -78,4 +78,17 @@ Tensor Tensor::with_axes(Axes axes) const {
     return other;
 }
 
+Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes) {
+    if (axes == tensor.axes()) return tensor;
+    Tensor part(axes);
+    const Index row = axes.empty() ? 1 : axes.back().size;  // a row of the last axis lies together
+    float* to = part.writable().data();
+    for (Index done = 0; done < part.size(); done += row) {
+        Cell from = part.cell(done);
+        for (std::size_t axis = 0; axis < from.size(); ++axis) from[axis] += first[axis];
+        to = std::copy_n(tensor.data() + tensor.offset(from), row, to);
+    }
+    return part;
+}
+
 }  // namespace decoderscope

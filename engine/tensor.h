@@ -98,6 +98,9 @@ private:
     std::shared_ptr<Storage> storage_;
 };
 
+// The block of a tensor that begins at `first` and has these axes, as many as the tensor has. It must lie inside.
+[[nodiscard]] Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes);
+
 // How many numbers a tensor of these axes holds.
 [[nodiscard]] Index element_count(const Axes& axes);
 

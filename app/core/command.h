@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/mask_edits.h"
+#include "app/core/sampling.h"
 #include "app/core/slice.h"
 #include "engine/edit.h"
 
@@ -52,6 +53,19 @@ struct PaintMask {
     Index query = 0, key = 0;
     bool keep = false;
     bool continues = false;
+};
+// Puts a token behind a batch row.
+struct AppendToken {
+    Index batch = 0;
+    Index token = 0;
+};
+// Takes the last token of a batch row away.
+struct RemoveLastToken {
+    Index batch = 0;
+};
+// How the next token is drawn.
+struct SetSampling {
+    Sampling sampling;
 };
 // A head's output times a factor: 0 is off, 1 is as it was. `continues` adds to the change before, as one drag does.
 struct ScaleHeadTo {
@@ -144,7 +158,8 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::PaintMask, command::ScaleHeadTo,
+    std::variant<command::OpenModel, command::SetOption, command::SetDropout, command::AppendToken,
+                 command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
                  command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
                  command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
                  command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,

@@ -67,9 +67,11 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
     return scenario;
 }
 
-std::shared_ptr<const Plan> plan_of(const Scenario& scenario) {
+std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     const Config config = scenario.config();
-    return plan_decoder({config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed});
+    PassRequest request{config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed};
+    request.logit_lens = logit_lens;
+    return plan_decoder(request);
 }
 
 }  // namespace decoderscope

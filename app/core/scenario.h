@@ -21,6 +21,8 @@ struct Scenario {
     Inputs inputs;
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
+    // The tokens at the end of a batch row that were generated, by row; nothing is computed from it.
+    std::map<Index, std::vector<Index>> generated;
 
     [[nodiscard]] Config config() const { return model->config(overrides); }
 };
@@ -37,12 +39,16 @@ struct Variation {
     Overrides overrides;
     bool without_edits = false;
     std::vector<Edit> more_edits;
-    std::optional<Index> layers;  // beyond the model's own, with fresh weights from a seed
-    float gain_factor = 1.0F;     // what the gains of all norms are multiplied by
-    float shift_factor = 1.0F;    // and their shifts
+    std::optional<Index> layers;      // beyond the model's own, with fresh weights from a seed
+    float gain_factor = 1.0F;         // what the gains of all norms are multiplied by
+    float shift_factor = 1.0F;        // and their shifts
+    bool logit_lens = false;          // with the final norm and the head after each block, too
+    std::optional<Index> cached_row;  // the last token of this batch row alone, by the KV cache
 
     // Whether it needs weights that the model has not got.
     [[nodiscard]] bool changes_weights() const { return layers || gain_factor != 1.0F || shift_factor != 1.0F; }
+    // Whether its tensors are those of the run that is looked at, and some more.
+    [[nodiscard]] bool adds_to_the_run() const { return logit_lens; }
     bool operator==(const Variation&) const = default;
 };
 // With the model's own weights still: others may take long to make, and with_weights_of() does that.
@@ -71,6 +77,6 @@ private:
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
 
 // Throws Error where the configuration, the inputs and the edits don't fit together.
-[[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario);
+[[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
 
 }  // namespace decoderscope

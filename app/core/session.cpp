@@ -1,8 +1,10 @@
 #include "app/core/session.h"
 
 #include "app/core/export/export.h"
+#include "app/core/generation.h"
 #include "app/core/head_switches.h"
 #include "app/core/labels.h"
+#include "app/core/passes.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -123,6 +125,15 @@ struct Session::Apply {
         Tensor& mask = c.source ? inputs.encoder_attention_mask : inputs.attention_mask;
         mask = with_kept_length(mask, axes, c.batch, c.length);
         s.change(std::move(next), c.continues);
+    }
+
+    void operator()(const command::AppendToken& c) const { s.change(with_token(s.scenario_, c.batch, c.token)); }
+
+    void operator()(const command::RemoveLastToken& c) const { s.change(without_last_token(s.scenario_, c.batch)); }
+
+    void operator()(const command::SetSampling& c) const {
+        check_sampling(c.sampling);
+        s.sampling_ = c.sampling;
     }
 
     void operator()(const command::ScaleHeadTo& c) const {
@@ -345,8 +356,14 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
         try {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
-            if (companion.variation.changes_weights())
-                tasks[name] = {nullptr, companion.run, [companion, fresh = fresh_weights_] {
+            if (const std::optional<Index> row = companion.variation.cached_row)
+                tasks[name] = {nullptr, nullptr, [scenario = companion.scenario, row](const std::stop_token& stop) {
+                                   return plan_by_cache(scenario, *row, stop);
+                               }};
+            else if (companion.variation.adds_to_the_run())
+                tasks[name] = {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
+            else if (companion.variation.changes_weights())
+                tasks[name] = {nullptr, companion.run, [companion, fresh = fresh_weights_](const std::stop_token&) {
                                    return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
                                }};
             else
@@ -380,7 +397,10 @@ void Session::take(const Worker::Result& result) {
 void Session::take_companions(const Worker::Result& result) {
     if (!result.complete) return;
     for (const auto& [name, run] : result.companions)
-        if (const auto found = companions_.find(name); found != companions_.end()) found->second.run = run;
+        if (const auto found = companions_.find(name); found != companions_.end()) {
+            found->second.run = run;
+            found->second.beside = result.run;
+        }
     for (const auto& [name, error] : result.companion_errors) {
         const auto found = companions_.find(name);
         if (found == companions_.end()) continue;

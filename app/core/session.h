@@ -2,6 +2,7 @@
 
 #include "app/core/command.h"
 #include "app/core/reference_run.h"
+#include "app/core/sampling.h"
 #include "app/core/scenario.h"
 #include "app/core/slice.h"
 #include "app/core/worker.h"
@@ -30,6 +31,7 @@ struct Companion {
     Scenario scenario;
     std::shared_ptr<const Run> run;  // nullptr where it failed, or is still being computed
     std::string error;
+    std::shared_ptr<const Run> beside;  // the run that it was computed beside: another one means that it is behind
 };
 
 // What there is to show: a computed run, what it was computed for, and the same without edits. Immutable.
@@ -80,6 +82,9 @@ public:
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
+    // How the next token is drawn. It is no part of what is run, and so not of what is undone.
+    [[nodiscard]] const Sampling& sampling() const { return sampling_; }
+
     // The step that we look at.
     [[nodiscard]] const Step& step() const;
     // The computed steps in order: what the timeline shows.
@@ -104,6 +109,7 @@ private:
 
     Worker worker_;
     Scenario scenario_;
+    Sampling sampling_;
     Snapshot shown_;
     std::vector<Scenario> undo_, redo_;
     std::vector<std::string> asked_;

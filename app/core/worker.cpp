@@ -104,7 +104,8 @@ void Worker::compute_companions(const Job& job, const std::stop_token& stop, Res
     for (const auto& [name, task] : job.companions) {
         try {
             const Run* previous = task.previous ? task.previous.get() : result.run.get();
-            std::shared_ptr<const Plan> plan = task.plan ? task.plan : task.make_plan();
+            std::shared_ptr<const Plan> plan = task.plan ? task.plan : task.make_plan(stop);
+            if (!plan) return;
             result.companions[name] =
                 execute(std::move(plan), {.previous = previous, .asked = job.asked, .stop = stop});
         } catch (const Error& error) {

@@ -23,7 +23,8 @@ public:
     struct Task {
         std::shared_ptr<const Plan> plan;
         std::shared_ptr<const Run> previous;
-        std::function<std::shared_ptr<const Plan>()> make_plan;  // in place of a plan that takes long to make
+        // In place of a plan that takes long to make; nullptr comes back where it was stopped.
+        std::function<std::shared_ptr<const Plan>(const std::stop_token&)> make_plan;
     };
     struct Job {
         Task main;

@@ -1,7 +1,9 @@
 #include "app/views/actions.h"
 
+#include "app/core/generation.h"
 #include "app/core/head_switches.h"
 #include "app/core/labels.h"
+#include "app/views/panels.h"
 
 #include <algorithm>
 #include <cctype>
@@ -51,6 +53,23 @@ Action open_tab(std::string label, Key key, Tab tab) {
     return view_action(std::move(label), key, {}, [tab](ViewState& s) { s.tab = tab; });
 }
 
+bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
+
+// Something done to the text, on the tab that shows it.
+Action generate_action(std::string label, Key key, bool repeats,
+                       std::function<void(const Session&, ViewState&, Commands&)> run) {
+    return {std::move(label),
+            key,
+            {},
+            repeats,
+            true,
+            can_generate,
+            [run = std::move(run)](const Session& session, ViewState& state, Commands& commands) {
+                state.tab = Tab::generate;
+                run(session, state, commands);
+            }};
+}
+
 void flip_norm(const Session& session, ViewState&, Commands& commands) {
     const bool norm_first = session.scenario().config().norm_first;
     commands.push_back(command::SetOption{"norm_first", norm_first ? "false" : "true"});
@@ -91,7 +110,14 @@ std::vector<Action> make_actions() {
         open_tab("Heads: what does each head look at?", Key::h, Tab::heads),
         open_tab("Masks: who hides what?", Key::m, Tab::masks),
         open_tab("Norms: what does their place change?", Key::n, Tab::norms),
+        open_tab("Generate: which token comes next?", Key::g, Tab::generate),
         open_tab("Diff: what changed?", Key::c, Tab::diff),
+        generate_action("Generate one token", Key::period, true,
+                        [](const Session& s, ViewState& v, Commands& c) { generate_token(s, v, c); }),
+        generate_action("Step back one token", Key::comma, true,
+                        [](const Session& s, ViewState&, Commands& c) { step_back(s, c); }),
+        generate_action("Generate until the end, or stop", Key::r, false,
+                        [](const Session&, ViewState& v, Commands&) { v.generate.running = !v.generate.running; }),
         {"Pin this run to compare later ones with", Key::none, {}, false, true, always, pin},
         go_in_block("Look at the attention mask", Key::m, with_shift, ".attn.mask"),
         go_in_block("Look at the attention pattern", Key::a, {}, ".attn.pattern"),
@@ -163,6 +189,8 @@ std::string key_text(Key key) {
             return "−";
         case Key::comma:
             return ",";
+        case Key::period:
+            return ".";
         case Key::f1:
             return "F1";
         default:

@@ -38,6 +38,7 @@ constexpr auto written = std::to_array<ImWchar>({
     0x21B5, 0x21B7, 0x21D0, 0x21D4,  // return, undo, redo; double arrows
     0x2200, 0x2265,                  // mathematical operators
     0x2295, 0x2299, 0x22A4, 0x22C5,  // circled operators, transposed, dot
+    0x2423, 0x2423,                  // the space made visible
     0x25A0, 0x25CF,                  // geometric shapes
     0x2713, 0x2717,                  // tick, cross
     0x27E8, 0x27E9,                  // angle brackets

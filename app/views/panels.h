@@ -19,7 +19,13 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// Puts the token that is drawn next behind the text of the row that we look at. Returns whether there is one.
+bool generate_token(const Session& session, ViewState& state, Commands& commands);
+// Takes the last token of that row away.
+void step_back(const Session& session, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

@@ -20,6 +20,7 @@ constexpr std::array kTabs = {
     StageTab{Tab::heads, "Heads", "What does each head look at? (H)", draw_heads_tab},
     StageTab{Tab::masks, "Masks", "Who hides what, and what does the fill do? (M)", draw_masks_tab},
     StageTab{Tab::norms, "Norms", "What does the place of the norm change? (N)", draw_norms_tab},
+    StageTab{Tab::generate, "Generate", "Which token comes next, and why? (G)", draw_generate_tab},
     StageTab{Tab::diff, "Diff", "What changed? (C)", draw_diff_tab},
 };
 
@@ -33,6 +34,9 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
     state.masks.asked_for = 0;
     state.norms.asked.reset();
     state.norms.shown.reset();
+    state.generate.asked_cache.reset();
+    state.generate.asked_lens.reset();
+    state.generate.running = false;
     state.diff.asked.reset();
 }
 

@@ -3,6 +3,7 @@
 #include "app/core/session.h"
 #include "app/core/settings.h"
 #include "app/views/diff_tab.h"
+#include "app/views/generate_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
 #include "app/views/masks_tab.h"
@@ -44,7 +45,7 @@ private:
 };
 
 // What the stage shows: one question a tab.
-enum class Tab { step, heads, masks, norms, diff };
+enum class Tab { step, heads, masks, norms, generate, diff };
 
 // Which dialog lies over the window.
 enum class Dialog { none, keys, palette, export_file, open_model, settings };
@@ -62,6 +63,7 @@ struct ViewState {
     HeadsTabState heads;
     MasksTabState masks;
     NormsTabState norms;
+    GenerateTabState generate;
     DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;

@@ -1,5 +1,6 @@
 #include "engine/decoder/layers.h"
 
+#include "engine/ops/append.h"
 #include "engine/ops/head_outputs.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
@@ -32,39 +33,50 @@ Projections projections(Builder& b, const std::string& parameters) {
 
 // x cut into heads by one projection; turned by its position where there is RoPE.   -> [batch, head, pos, d_head]
 Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate,
-          Meaning meaning) {
-    if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning);
+          Meaning meaning, Role role = Role::recorded) {
+    if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, role);
     const Ref flat =
         b.plan.step(name + "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, Role::internal);
-    return b.plan.step(name, Rope{b.config.rope_theta}, {flat}, meaning);
+    return b.plan.step(name, Rope{b.config.rope_theta, b.past.positions}, {flat}, meaning, role);
 }
 
-CombineMasks masks_of(const Attention& a, Ref scores) {
+// k or v: the new rows behind those that were kept from the positions before. A memory never grows, so where its rows
+// were kept there are no new ones.   -> [batch, kv_head, key, d_head]
+Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearParameters& proj, bool rotate,
+         const Tensor& kept, Meaning meaning) {
+    const Index count = b.config.num_key_value_heads;
+    if (kept.empty()) return heads(b, name, a.memory, proj, count, rotate, meaning);
+    if (a.memory == nullptr) return b.plan.input(name, kept);
+    const Ref before = b.plan.input(name + "_kept", kept);
+    const Ref added = heads(b, name + "_new", a.memory, proj, count, rotate, meaning, Role::internal);
+    return b.plan.step(name, Append{}, {before, added}, meaning);
+}
+
+CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
     const Axes& axes = scores->axes;  // [batch, head, query, key]
-    return {axes[0].size, axes[1].size,         axes[2].size,       axes[3].size,
-            a.causal,     a.padding != nullptr, a.custom != nullptr};
+    return {axes[0].size, axes[1].size,         axes[2].size,        axes[3].size,
+            a.causal,     a.padding != nullptr, a.custom != nullptr, b.past.positions};
 }
 
 }  // namespace
 
 Ref attention(Builder& b, const Attention& a) {
     Plan& plan = b.plan;
-    const Index d_model = b.config.d_model, nhead = b.config.nhead, kv_heads = b.config.num_key_value_heads;
+    const Index d_model = b.config.d_model;
+    const KeptRows& kept = b.past.of(a.at);
     const bool self = a.queries == a.memory;
     const bool rope = self && b.config.positional_encoding == PositionalEncoding::rope;
 
     plan.begin_part(self ? "Self-attention" : "Cross-attention", Meaning::attention);
     const Projections proj = projections(b, a.parameters);
-    const Ref q =
-        heads(b, a.at + ".q", a.queries, proj.q, nhead, rope, Meaning::query);  // [batch, head, query, d_head]
-    const Ref k =
-        heads(b, a.at + ".k", a.memory, proj.k, kv_heads, rope, Meaning::key);  // [batch, kv_head, key, d_head]
-    const Ref v =
-        heads(b, a.at + ".v", a.memory, proj.v, kv_heads, false, Meaning::value);  // [batch, kv_head, key, d_head]
+    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, rope,
+                        Meaning::query);                                           // [batch, head, query, d_head]
+    const Ref k = rows(b, a.at + ".k", a, proj.k, rope, kept.k, Meaning::key);     // [batch, kv_head, key, d_head]
+    const Ref v = rows(b, a.at + ".v", a, proj.v, false, kept.v, Meaning::value);  // [batch, kv_head, key, d_head]
 
     // All four [batch, head, query, key].
     const Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
-    const Ref mask = plan.step(a.at + ".mask", masks_of(a, scores), {a.padding, a.custom});
+    const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
     Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
     masked = dropout(b, DropoutSite::attention_scores, masked);
     Ref pattern = plan.step(a.at + ".pattern", Softmax{}, {masked});

@@ -33,13 +33,13 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
         return attention(
             b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});
     });
-    if (stack.memory != nullptr)
+    if (stack.cross_attention)
         x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {
             return attention(b, {at + ".cross_attn", parameters + ".cross_attn", normed, stack.memory, false,
                                  stack.memory_padding, nullptr});
         });
     if (b.config.dim_feedforward > 0) {
-        const std::string number = stack.memory != nullptr ? "3" : "2";
+        const std::string number = stack.cross_attention ? "3" : "2";
         return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x,
                         [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
     }
@@ -49,10 +49,14 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
 
 }  // namespace
 
-Ref blocks(Builder& b, const Stack& stack, Entering entering) {
-    for (Index layer = 0; layer < stack.layers; ++layer) entering = {block(b, stack, layer, entering)};
+std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering) {
+    std::vector<Ref> left;
+    for (Index layer = 0; layer < stack.layers; ++layer) {
+        left.push_back(block(b, stack, layer, entering));
+        entering = {left.back()};
+    }
     b.plan.end_block();
-    return entering.content;
+    return left;
 }
 
 }  // namespace decoderscope

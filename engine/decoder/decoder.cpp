@@ -1,6 +1,7 @@
 #include "engine/decoder/decoder.h"
 
 #include "engine/decoder/layers.h"
+#include "engine/error.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/softmax.h"
@@ -31,49 +32,67 @@ Ref final_norm(Builder& b, const std::string& prefix, Ref x) {
     return b.config.final_norm ? norm(b, prefix + "ln_final", prefix + "norm", x) : x;
 }
 
-// The memory that cross-attention reads: made by the encoder, or given.   -> [batch, src, d_model]
+// The memory that cross-attention reads: made by the encoder, or given; nullptr where its k and v were kept.
+// -> [batch, src, d_model]
 Ref memory(Builder& b, const InputSteps& in) {
+    if (!b.config.cross_attention || b.past.positions > 0) return nullptr;
     if (b.config.encoder_layers == 0) return in.memory;
     const std::string prefix = "encoder.";
     const Entering source = embedding(b, prefix, in.encoder_tokens, in.memory, b.config.encoder_vocab_size);
-    Ref x = blocks(
+    const std::vector<Ref> left = blocks(
         b, {.prefix = prefix, .layers = b.config.encoder_layers, .causal = false, .padding = in.encoder_attention_mask},
         source);
-    x = final_norm(b, prefix, x);
+    const Ref x = final_norm(b, prefix, left.back());
     b.plan.begin_part("Encoder output", Meaning::residual);
     return b.plan.step("encoder_out", Carry{}, {x});
 }
 
-// Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
-void language_head(Builder& b, Ref x) {
+LinearParameters head_parameters(Builder& b) {
     const Index vocab = b.config.vocab_size, d_model = b.config.d_model;
-    b.plan.begin_part("Head", Meaning::output);
-    LinearParameters head;
-    if (b.config.tie_word_embeddings) {
-        head.weight = b.plan.find("embed.weight");
-        if (b.config.bias)
-            head.bias =
-                b.plan.optional_parameter("lm_head.bias", {{axis::vocab, vocab}}, {Init::Kind::linear, d_model});
-    } else {
-        head = linear_parameters(b, "lm_head", vocab, d_model);
-    }
-    const Ref logits = b.plan.step("logits", Linear{axis::vocab}, {x, head.weight, head.bias});
-    b.plan.step("probs", Softmax{}, {logits});
+    if (!b.config.tie_word_embeddings) return linear_parameters(b, "lm_head", vocab, d_model);
+    LinearParameters head = {.weight = b.plan.find("embed.weight")};
+    if (b.config.bias)
+        head.bias = b.plan.optional_parameter("lm_head.bias", {{axis::vocab, vocab}}, {Init::Kind::linear, d_model});
+    return head;
 }
 
-void decoder(Builder& b, const InputSteps& in) {
-    const Ref memory_read = b.config.cross_attention ? memory(b, in) : nullptr;
+// Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
+void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
+    const Ref logits = b.plan.step(at + "logits", Linear{axis::vocab}, {x, head.weight, head.bias});
+    b.plan.step(at + "probs", Softmax{}, {logits});
+}
+
+// What the decoder would say if it ended early: the final norm and the head on the stream as it enters the first block
+// and as it leaves each (nostalgebraist 2020).   {stream [batch, pos, d_model] …} -> logit_lens.* [batch, pos, vocab]
+void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>& left) {
+    const auto look = [&](const std::string& at, Ref x) {
+        if (b.config.final_norm) x = norm(b, at, "norm", x);
+        b.plan.begin_part("Logit lens", Meaning::output);
+        language_head(b, at + ".", head, x);
+    };
+    look("logit_lens.embed", b.plan.find("blocks.0.resid_pre"));
+    for (std::size_t layer = 0; layer < left.size(); ++layer)
+        look("logit_lens.blocks." + std::to_string(layer), left[layer]);
+}
+
+void decoder(Builder& b, const InputSteps& in, bool with_lens) {
+    const Ref memory_read = memory(b, in);
     const Entering target = embedding(b, "", in.tokens, in.x, b.config.vocab_size);
-    Ref x = blocks(b,
-                   {.layers = b.config.num_layers,
-                    .causal = b.config.causal,
-                    .padding = in.attention_mask,
-                    .custom = in.custom_mask,
-                    .memory = memory_read,
-                    .memory_padding = in.encoder_attention_mask},
-                   target);
-    x = final_norm(b, "", x);
-    if (b.config.lm_head) language_head(b, x);
+    const std::vector<Ref> left = blocks(b,
+                                         {.layers = b.config.num_layers,
+                                          .causal = b.config.causal,
+                                          .padding = in.attention_mask,
+                                          .custom = in.custom_mask,
+                                          .cross_attention = b.config.cross_attention,
+                                          .memory = memory_read,
+                                          .memory_padding = in.encoder_attention_mask},
+                                         target);
+    const Ref x = final_norm(b, "", left.back());
+    if (!b.config.lm_head) return;
+    b.plan.begin_part("Head", Meaning::output);
+    const LinearParameters head = head_parameters(b);
+    language_head(b, "", head, x);
+    if (with_lens) logit_lens(b, head, left);
 }
 
 // The least that a decoder of this configuration runs on: one batch row of one position.
@@ -107,8 +126,10 @@ Plan plan_of(const PassRequest& request) {
         return std::any_of(request.edits.begin(), request.edits.end(),
                            [&](const Edit& edit) { return names_tensor(edit, tensor); });
     };
-    Builder builder{plan, request.config, request.dropout_seed, edited};
-    decoder(builder, input_steps(plan, request.inputs));
+    const Past nothing;
+    Builder builder{plan, request.config, request.past != nullptr ? *request.past : nothing, request.dropout_seed,
+                    edited};
+    decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
     apply_edits(plan, request.edits);
     return plan;
 }
@@ -116,7 +137,11 @@ Plan plan_of(const PassRequest& request) {
 }  // namespace
 
 std::shared_ptr<const Plan> plan_decoder(const PassRequest& request) {
-    check_inputs(request.inputs, request.config);
+    const Index before = request.past != nullptr ? request.past->positions : 0;
+    if (before > 0 && request.dropout_seed)
+        throw Error("dropout is on: each pass drops other cells, expected it off where k and v are kept");
+    check_inputs(request.inputs, request.config, before);
+    if (before > 0) check_past(*request.past, request.config, request.inputs.batch());
     return std::make_shared<Plan>(plan_of(request));
 }
 

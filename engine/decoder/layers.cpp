@@ -26,10 +26,10 @@ Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
     const std::string name = prefix + "pos_embed";
     switch (b.config.positional_encoding) {
         case PositionalEncoding::sinusoidal:
-            return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model}, {});
+            return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model, b.past.positions}, {});
         case PositionalEncoding::learned: {
             const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
-            return b.plan.step(name, LearnedPositions{axis},
+            return b.plan.step(name, LearnedPositions{axis, b.past.positions},
                                {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
         }
         case PositionalEncoding::none:

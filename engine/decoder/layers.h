@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/decoder/decoder.h"
+#include "engine/decoder/past.h"
 
 #include <functional>
 #include <string>
@@ -12,6 +13,7 @@ namespace decoderscope {
 struct Builder {
     Plan& plan;
     const Config& config;
+    const Past& past;  // empty where the pass begins at the first position
     std::optional<std::uint64_t> dropout_seed;
     std::function<bool(const std::string& tensor)> edited;  // whether an edit names that tensor
 };
@@ -21,9 +23,10 @@ struct Stack {
     std::string prefix;
     Index layers = 0;
     bool causal = true;
-    Ref padding = nullptr;         // [batch, key]
-    Ref custom = nullptr;          // broadcastable to [batch, head, query, key]
-    Ref memory = nullptr;          // [batch, src, d_model]: there is cross-attention where there is a memory
+    Ref padding = nullptr;  // [batch, key]
+    Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
+    bool cross_attention = false;
+    Ref memory = nullptr;          // [batch, src, d_model]; nullptr where its k and v were kept
     Ref memory_padding = nullptr;  // [batch, src]
 };
 
@@ -49,7 +52,8 @@ struct Attention {
     std::string at;          // "blocks.0.attn"
     std::string parameters;  // "layers.0.self_attn"
     Ref queries = nullptr;   // [batch, query, d_model]
-    Ref memory = nullptr;    // [batch, key, d_model]: the same as `queries` in self-attention
+    Ref memory = nullptr;  // [batch, key, d_model]: the same as `queries` in self-attention; nullptr where its k and v
+                           // were kept
     bool causal = false;
     Ref padding = nullptr;  // [batch, key]
     Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
@@ -63,7 +67,7 @@ struct Attention {
 // The dropout of one site behind the tensor x: x itself where it is off.
 [[nodiscard]] Ref dropout(Builder& b, DropoutSite site, Ref x);
 
-// All blocks of a stack, one after the other.   -> [batch, pos, d_model]
-[[nodiscard]] Ref blocks(Builder& b, const Stack& stack, Entering entering);
+// All blocks of a stack, one after the other: what leaves each of them.   -> [batch, pos, d_model] each
+[[nodiscard]] std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering);
 
 }  // namespace decoderscope

@@ -59,7 +59,7 @@ void check_length(const std::string& name, Index length, const Config& config) {
                     " positions, expected at most max_positions = " + std::to_string(config.max_positions));
 }
 
-void check_target(const Inputs& inputs, const Config& config) {
+void check_target(const Inputs& inputs, const Config& config, Index past) {
     const bool has_tokens = config.vocab_size > 0;
     const std::string reason = "vocab_size is " + std::to_string(config.vocab_size);
     check_presence("tokens", inputs.tokens, has_tokens, reason);
@@ -70,7 +70,7 @@ void check_target(const Inputs& inputs, const Config& config) {
     } else {
         check_shape("x", inputs.x, {{axis::batch}, {axis::pos}, {axis::d_model, config.d_model}});
     }
-    check_length(has_tokens ? "tokens" : "x", inputs.pos(), config);
+    check_length(has_tokens ? "tokens" : "x", past + inputs.pos(), config);
 }
 
 // What cross-attention reads, or what the encoder makes it from. Returns its length.
@@ -106,10 +106,10 @@ void check_custom_mask(const Tensor& mask, const Axes& target) {
                     shape_text(target));
 }
 
-void check_masks(const Inputs& inputs, const Config& config, Index src) {
-    const Index batch = inputs.batch(), pos = inputs.pos();
+void check_masks(const Inputs& inputs, const Config& config, Index src, Index past) {
+    const Index batch = inputs.batch(), pos = inputs.pos(), keys = past + pos;
     if (!inputs.attention_mask.empty()) {
-        check_shape("attention_mask", inputs.attention_mask, {{axis::batch, batch}, {axis::pos, pos}});
+        check_shape("attention_mask", inputs.attention_mask, {{axis::batch, batch}, {axis::pos, keys}});
         check_mask_values("attention_mask", inputs.attention_mask);
     }
     if (!inputs.encoder_attention_mask.empty()) {
@@ -120,7 +120,7 @@ void check_masks(const Inputs& inputs, const Config& config, Index src) {
     }
     if (!inputs.custom_mask.empty()) {
         check_custom_mask(inputs.custom_mask,
-                          {{axis::batch, batch}, {axis::head, config.nhead}, {axis::query, pos}, {axis::key, pos}});
+                          {{axis::batch, batch}, {axis::head, config.nhead}, {axis::query, pos}, {axis::key, keys}});
         check_mask_values("custom_mask", inputs.custom_mask);
     }
 }
@@ -176,10 +176,10 @@ Inputs read(const SafetensorsFile& file) {
 
 }  // namespace
 
-void check_inputs(const Inputs& inputs, const Config& config) {
-    check_target(inputs, config);
+void check_inputs(const Inputs& inputs, const Config& config, Index past) {
+    check_target(inputs, config, past);
     const Index src = check_source(inputs, config);
-    check_masks(inputs, config, src);
+    check_masks(inputs, config, src, past);
 }
 
 Inputs load_inputs(const std::string& path, const Config& config) {

@@ -21,8 +21,9 @@ struct Inputs {
 };
 
 // Checks that the inputs are what this configuration reads, one by one: presence, rank, sizes that agree, token ids in
-// the vocabulary, lengths within max_positions. Throws Error naming the tensor and what was expected.
-void check_inputs(const Inputs& inputs, const Config& config);
+// the vocabulary, lengths within max_positions. `past` positions lie before these: attention_mask and custom_mask then
+// hold keys for them, too. Throws Error naming the tensor and what was expected.
+void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
 
 // Reads an inputs file (safetensors) and checks it. Throws Error naming the file, the tensor and what was expected.
 [[nodiscard]] Inputs load_inputs(const std::string& path, const Config& config);

@@ -44,7 +44,7 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
 
 CombineMasks::Verdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
     Verdict verdict;
-    verdict.causal = !causal || cell[3] <= cell[2];
+    verdict.causal = !causal || cell[3] <= first_query + cell[2];
     if (padding) verdict.padding = in[0].at(padding_cell(cell)) != 0.0F;
     if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
     return verdict;
@@ -61,7 +61,7 @@ CombinedMasks::CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor c
 }
 
 void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
-    const Index visible = masks_.causal ? std::min(q + 1, masks_.keys) : masks_.keys;
+    const Index visible = masks_.causal ? std::min(masks_.first_query + q + 1, masks_.keys) : masks_.keys;
     std::fill_n(kept.begin(), visible, 1.0F);
     std::fill(kept.begin() + visible, kept.end(), 0.0F);
     if (!padding_.empty()) {
@@ -89,7 +89,7 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     if (causal)
         factors.push_back(constant_factor(says.causal ? 1.0 : 0.0, "causal: key " + std::to_string(cell[3]) +
                                                                        (says.causal ? " ≤ " : " > ") + "query " +
-                                                                       std::to_string(cell[2])));
+                                                                       std::to_string(first_query + cell[2])));
     if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, "padding", 0, padding_cell(cell)));
     if (custom)
         factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, "custom", custom_operand(),

@@ -13,6 +13,7 @@ struct CombineMasks {
     bool causal = true;
     bool padding = false;  // whether there is such an operand
     bool custom = false;
+    Index first_query = 0;  // the position of the first query: how many keys were kept from before
 
     // What each mask by itself says of a cell; true = kept.
     struct Verdict {

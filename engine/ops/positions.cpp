@@ -29,7 +29,7 @@ Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
     float* to = out.writable().data();
     for (Index p = 0; p < positions.size; ++p) {
         for (Index d = 0; d < d_model; ++d) {
-            const float angle = static_cast<float>(p) * frequency(d - d % 2, d_model);
+            const float angle = static_cast<float>(first + p) * frequency(d - d % 2, d_model);
             *to++ = d % 2 == 0 ? std::sin(angle) : std::cos(angle);
         }
     }
@@ -38,7 +38,7 @@ Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
 
 Explanation SinusoidalPositions::explain(const Operands&, const Tensor& out, const Cell& cell) const {
     const Index even = cell[1] - cell[1] % 2;
-    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(cell[0]) +
+    const std::string text = std::string(cell[1] % 2 == 0 ? "sin" : "cos") + "(" + std::to_string(first + cell[0]) +
                              " / 10000^(" + std::to_string(even) + "/" + std::to_string(d_model) + "))";
     return {{line("pos_embed", {term({constant_factor(static_cast<double>(out.at(cell)), text)})})}};
 }
@@ -51,13 +51,14 @@ About LearnedPositions::about() const {
 }
 
 Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {
+    const Index d_model = in[0].dim(1);
     Tensor out(axes);
-    std::copy_n(in[0].data(), out.size(), out.writable().data());
+    std::copy_n(in[0].data() + first * d_model, out.size(), out.writable().data());
     return out;
 }
 
 Explanation LearnedPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line("pos_embed", {term({cell_factor(in[0], 0, cell)})})}};
+    return {{line("pos_embed", {term({cell_factor(in[0], 0, {first + cell[0], cell[1]})})})}};
 }
 
 }  // namespace decoderscope

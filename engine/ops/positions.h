@@ -10,6 +10,7 @@ namespace decoderscope {
 struct SinusoidalPositions {
     Axis positions;
     Index d_model = 0;
+    Index first = 0;  // the number of the first position
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
@@ -18,9 +19,10 @@ struct SinusoidalPositions {
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
-// The first rows of a learned table, one a position (GPT-2's wpe).   {table [max_positions, d_model]} -> [pos, d_model]
+// Rows of a learned table, one a position (GPT-2's wpe).   {table [max_positions, d_model]} -> [pos, d_model]
 struct LearnedPositions {
     Axis positions;
+    Index first = 0;  // the number of the first position
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }

@@ -29,7 +29,7 @@ Tensor Rope::compute(const Operands& in, const Axes& axes) const {
     float* to = out.writable().data();
     for (Index row = 0; row < axes[0].size * axes[1].size * positions; ++row, from += d_head, to += d_head) {
         for (Index d = 0; d < half; ++d) {
-            const float angle = angle_of(row % positions, d, d_head, theta);
+            const float angle = angle_of(first + row % positions, d, d_head, theta);
             const float cosine = std::cos(angle), sine = std::sin(angle);
             to[d] = from[d] * cosine - from[d + half] * sine;
             to[d + half] = from[d + half] * cosine + from[d] * sine;
@@ -40,15 +40,15 @@ Tensor Rope::compute(const Operands& in, const Axes& axes) const {
 
 Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Index d_head = in[0].dim(3), half = d_head / 2, pair = cell[3] % half;
-    const auto angle = static_cast<double>(angle_of(cell[2], pair, d_head, theta));
+    const auto angle = static_cast<double>(angle_of(first + cell[2], pair, d_head, theta));
     const std::string phi = "(" + short_number(angle) + ")";
-    const bool first = cell[3] < half;
+    const bool left = cell[3] < half;
     Cell partner = cell;
-    partner[3] = first ? cell[3] + half : pair;
+    partner[3] = left ? cell[3] + half : pair;
     return {{line("turned",
                   {term({cell_factor(in[0], 0, cell), constant_factor(std::cos(angle), "cos" + phi)}),
-                   term({cell_factor(in[0], 0, partner), constant_factor(first ? -std::sin(angle) : std::sin(angle),
-                                                                         (first ? "−sin" : "sin") + phi)})})}};
+                   term({cell_factor(in[0], 0, partner), constant_factor(left ? -std::sin(angle) : std::sin(angle),
+                                                                         (left ? "−sin" : "sin") + phi)})})}};
 }
 
 }  // namespace decoderscope

@@ -9,6 +9,7 @@ namespace decoderscope {
 // {q or k [batch, head, pos, d_head]} -> the same axes
 struct Rope {
     double theta = 10000.0;
+    Index first = 0;  // the position of the first row
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

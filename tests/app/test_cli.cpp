@@ -43,7 +43,7 @@ TEST_CASE("without a command the window is opened") {
 }
 
 TEST_CASE("every command has a usage") {
-    for (const std::string command : {"", "models", "trace", "export", "bench"}) {
+    for (const std::string command : {"", "models", "trace", "export", "bench", "generate"}) {
         const Outcome outcome =
             run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
         INFO(command);
@@ -179,4 +179,43 @@ TEST_CASE("bench prints JSON") {
     for (const auto& [name, tensor] : recorded_tensors(*execute(plan_of(scenario))))
         bytes += tensor.values().size_bytes();
     CHECK(json["recorded_bytes"].get<std::size_t>() == bytes);
+}
+
+TEST_CASE("generate writes the text on, the same with and without the cache, and by its seed") {
+    const std::vector<std::string> command = {
+        "generate", "causal-lm-as-meant", "--tokens", "1 2 3; 4 5", "--length", "6", "--json"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), command.begin(), command.end());
+        const Outcome outcome = run(more);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return nlohmann::json::parse(outcome.out);
+    };
+    const auto greedy = with({});
+    REQUIRE(greedy["rows"].size() == 2);
+    CHECK(greedy["rows"][0]["prompt"] == nlohmann::json({1, 2, 3}));
+    CHECK(greedy["rows"][1]["prompt"] == nlohmann::json({4, 5}));
+    CHECK(greedy["rows"][1]["generated"].size() == 6);
+    CHECK(greedy["rows"][0]["computed_positions"] == 3 + 5);
+    const auto full = with({"--no-cache"});
+    CHECK(full["rows"][0]["generated"] == greedy["rows"][0]["generated"]);
+    CHECK(full["rows"][0]["computed_positions"] == 3 + 4 + 5 + 6 + 7 + 8);
+    const auto warm = with({"--temperature", "3", "--seed", "1"});
+    CHECK(warm == with({"--temperature", "3", "--seed", "1"}));
+    CHECK(warm != with({"--temperature", "3", "--seed", "2"}));
+    CHECK(with({"--temperature", "3", "--top-k", "1"})["rows"] == greedy["rows"]);
+    std::string ids = "1 2 3";
+    for (const auto& id : greedy["rows"][0]["generated"]) ids += " " + std::to_string(id.get<int>());
+    CHECK(greedy["rows"][0]["text"] == ids);  // a model without a vocabulary
+    CHECK(run({"generate", "causal-lm-as-meant", "--tokens", "1 2 3", "--length", "6"}).out == ids + "\n");
+}
+
+TEST_CASE("generate says what it can't do") {
+    const Outcome vectors = run({"generate", "pre-ln-layer"});
+    CHECK(vectors.status == 1);
+    CHECK(one_line(vectors.err));
+    CHECK(contains(vectors.err, "reads vectors"));
+    CHECK(contains(run({"generate", "causal-lm", "--top-p", "1.5"}).err, "top_p: 1.5"));
+    CHECK(contains(run({"generate", "causal-lm-as-meant", "--dropout-seed", "1"}).err, "dropout is on"));
+    CHECK(run({"generate", "causal-lm", "--length", "-1"}).status == 2);
 }

@@ -1,0 +1,44 @@
+#include "engine/ops/append.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+About Append::about() const {
+    return {
+        "append to the cache", "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
+        "Under a causal mask a position's key and value never change once they are computed: whatever comes later "
+        "is hidden from it. So a generator keeps them, computes those of the new token alone, and puts them behind. "
+        "The work for a token then grows with the length of the text, not with its square; the price is the "
+        "memory for two rows a position, head and layer."};
+}
+
+Axes Append::axes(const OperandAxes& in) const {
+    Axes axes = in[1];
+    axes[2].size += in[0][2].size;
+    return axes;
+}
+
+Tensor Append::compute(const Operands& in, const Axes& axes) const {
+    const Index kept = in[0].dim(2) * in[0].dim(3), added = in[1].dim(2) * in[1].dim(3);
+    const float* before = in[0].data();
+    const float* after = in[1].data();
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index head = 0; head < axes[0].size * axes[1].size; ++head, before += kept, after += added) {
+        to = std::copy_n(before, kept, to);
+        to = std::copy_n(after, added, to);
+    }
+    return out;
+}
+
+Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Index past = in[0].dim(2);
+    const bool kept = cell[2] < past;
+    Cell from = cell;
+    if (!kept) from[2] -= past;
+    const std::size_t operand = kept ? 0 : 1;
+    return {{line(kept ? "kept" : "new", {term({cell_factor(in[operand], operand, from)})})}};
+}
+
+}  // namespace decoderscope

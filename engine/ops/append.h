@@ -1,0 +1,17 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// The rows of new positions behind those that were kept: the KV cache (Shazeer 2019, section 3).
+// {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]
+struct Append {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Append&) const = default;
+};
+
+}  // namespace decoderscope

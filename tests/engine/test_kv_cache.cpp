@@ -1,0 +1,200 @@
+// The KV cache: a pass over the new positions alone, on kept k and v, gives what the full pass gives there.
+#include "engine/decoder/past.h"
+#include "engine/error.h"
+#include "engine/model/inputs_part.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+struct Architecture {
+    const char* name;
+    Overrides overrides;
+};
+
+// Each with something of its own that the past has to pass by.
+std::vector<Architecture> architectures() {
+    const Overrides language = {{"vocab_size", "11"}, {"lm_head", "true"}, {"final_norm", "true"}};
+    const auto with = [&](Overrides more) {
+        more.insert(more.end(), language.begin(), language.end());
+        return more;
+    };
+    return {
+        {"Post-Norm", with({})},
+        {"Pre-Norm, two layers", with({{"norm_first", "true"}, {"num_layers", "2"}})},
+        {"grouped queries", with({{"nhead", "6"}, {"num_key_value_heads", "2"}, {"norm_first", "true"}})},
+        {"RoPE", with({{"positional_encoding", "rope"}, {"num_layers", "2"}})},
+        {"sinusoidal", with({{"positional_encoding", "sinusoidal"}, {"scale_embedding", "true"}})},
+        {"learned", with({{"positional_encoding", "learned"}, {"max_positions", "5"}})},
+        {"gated", with({{"gated_mlp", "true"}, {"activation", "silu"}, {"norm", "rmsnorm"}, {"bias", "false"}})},
+        {"attention only", with({{"dim_feedforward", "0"}, {"num_layers", "2"}})},
+        {"tied, shared q k v", with({{"tie_word_embeddings", "true"}, {"shared_qkv", "true"}})},
+        {"cross-attention", with({{"cross_attention", "true"}, {"num_layers", "2"}})},
+        {"encoder", with({{"cross_attention", "true"},
+                          {"encoder_layers", "2"},
+                          {"num_layers", "2"},
+                          {"positional_encoding", "sinusoidal"},
+                          {"norm_first", "true"}})},
+        {"vectors", {{"num_layers", "2"}}},
+    };
+}
+
+std::shared_ptr<const Run> pass(const SmallModel& model, InputsPart part, const Past* past) {
+    const Inputs inputs = part_of(model.inputs, part);
+    PassRequest request{model.config, &model.weights, inputs, model.edits, std::nullopt};
+    request.past = past;
+    return execute(plan_decoder(request));
+}
+
+// The block of a full pass's tensor that a pass over the last positions has: the last cells along an axis that is
+// shorter there.
+Tensor last_of(const Tensor& full, const Tensor& cached) {
+    Cell first;
+    Axes axes = full.axes();
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        first.push_back(axes[i].size - cached.dim(i));
+        axes[i].size = cached.dim(i);
+    }
+    return part_of(full, first, axes);
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+    double largest = 0.0;
+    for (Index i = 0; i < a.size(); ++i) {
+        if (a.data()[i] == b.data()[i]) continue;  // −∞ and −∞, too
+        largest = std::max(largest, std::fabs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
+    }
+    return largest;
+}
+
+void check_same(const Run& full, const Run& cached) {
+    std::size_t compared = 0;
+    for (const auto& [name, tensor] : recorded_tensors(cached)) {
+        INFO(name);
+        const Tensor& whole = full.value(name);
+        REQUIRE(whole.rank() == tensor.rank());
+        CHECK(largest_difference(last_of(whole, tensor), tensor) <= 2e-6);
+        ++compared;
+    }
+    CHECK(compared > 10);
+}
+
+// The first rows of a k or v are those that were kept, to the last bit.
+void check_kept(const Run& cached, const Past& past) {
+    for (const auto& [name, rows] : past.attentions) {
+        INFO(name);
+        for (const auto& [what, kept] : {std::pair(".k", rows.k), std::pair(".v", rows.v)}) {
+            const Tensor& now = cached.value(name + what);
+            CHECK(now.dim(2) == kept.dim(2) + (name.ends_with(".cross_attn") ? 0 : 1));
+            Axes axes = now.axes();
+            axes[2].size = kept.dim(2);
+            CHECK(same_bits(part_of(now, {0, 0, 0, 0}, axes), kept.with_axes(axes)));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a cached pass gives what the full pass gives at the new positions, tensor by tensor") {
+    for (const Architecture& architecture : architectures()) {
+        INFO(architecture.name);
+        SmallModel model = small_model(architecture.overrides, {.pos = 5});
+        const auto full = model.run();
+        const auto prompt = pass(model, {0, 3}, nullptr);
+        const Past first = past_of(*prompt);
+        CHECK(first.positions == 3);
+        const auto fourth = pass(model, {3, 1}, &first);
+        check_kept(*fourth, first);
+        const Past second = past_of(*fourth);
+        CHECK(second.positions == 4);
+        const auto fifth = pass(model, {4, 1}, &second);
+        check_kept(*fifth, second);
+        check_same(*full, *fifth);
+        // Two positions at once.
+        check_same(*full, *pass(model, {3, 2}, &first));
+    }
+}
+
+TEST_CASE("the cached pass names every decoder tensor that the full pass names, and computes none of the encoder") {
+    for (const Architecture& architecture : architectures()) {
+        INFO(architecture.name);
+        const SmallModel model = small_model(architecture.overrides, {.pos = 5});
+        const auto full = model.run();
+        const Past past = past_of(*pass(model, {0, 4}, nullptr));
+        const auto cached = pass(model, {4, 1}, &past);
+        for (const auto& [name, tensor] : recorded_tensors(*full)) {
+            const bool of_the_encoder = name.starts_with("encoder");
+            INFO(name);
+            CHECK((cached->plan().find(name) == nullptr) == of_the_encoder);
+        }
+    }
+}
+
+TEST_CASE("padding and a custom mask hide the same keys from a cached pass") {
+    SmallModel model = small_model({{"num_layers", "2"}}, {.pos = 5});
+    model.inputs.attention_mask = Tensor({{axis::batch, 2}, {axis::pos, 5}}, {1, 1, 1, 1, 1, 0, 1, 1, 0, 1});
+    model.inputs.custom_mask = Tensor({{axis::query, 5}, {axis::key, 5}},
+                                      {1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 1});
+    const auto full = model.run();
+    const Past past = past_of(*pass(model, {0, 3}, nullptr));
+    const auto cached = pass(model, {3, 2}, &past);
+    const Tensor& mask = cached->value("blocks.1.attn.mask");  // [batch, head, query, key]
+    CHECK(same_bits(last_of(full->value("blocks.1.attn.mask"), mask), mask));
+    CHECK(mask.at(Cell{0, 0, 0, 1}) == 0.0F);  // by hand
+    CHECK(mask.at(Cell{1, 0, 1, 3}) == 0.0F);  // padding
+    CHECK(mask.at(Cell{0, 0, 0, 4}) == 0.0F);  // causal
+    CHECK(mask.at(Cell{0, 0, 1, 4}) == 1.0F);
+}
+
+TEST_CASE("a cached row explains itself by the row that was kept, a new one by the new row") {
+    const SmallModel model = small_model({{"positional_encoding", "rope"}}, {.pos = 5});
+    const Past past = past_of(*pass(model, {0, 4}, nullptr));
+    const auto cached = pass(model, {4, 1}, &past);
+    const Ref k = cached->plan().find("blocks.0.attn.k");
+    for (const Index position : {Index{1}, Index{4}}) {
+        const Cell cell = {1, 0, position, 2};
+        const Explanation why = cached->explain(k->id, cell);
+        REQUIRE(why.lines.size() == 1);
+        CHECK(why.lines[0].value == static_cast<double>(cached->value(k->id).at(cell)));
+        const Factor& factor = why.lines[0].terms.at(0).factors.at(0);
+        REQUIRE(factor.cell);
+        CHECK(cached->plan()[k->operands[factor.cell->operand]].name ==
+              std::string("blocks.0.attn.k") + (position < 4 ? "_kept" : "_new"));
+        CHECK(factor.cell->cell[2] == (position < 4 ? position : 0));
+    }
+    CHECK(k->operation.about().name == "append to the cache");
+}
+
+TEST_CASE("what cannot be kept is told") {
+    SmallModel model =
+        small_model({{"vocab_size", "11"}, {"positional_encoding", "learned"}, {"max_positions", "5"}}, {.pos = 5});
+    const Past past = past_of(*pass(model, {0, 4}, nullptr));
+    SmallModel longer = model;
+    longer.inputs.tokens = Tensor({{axis::batch, 2}, {axis::pos, 7}}, std::vector<float>(14, 1.0F));
+    CHECK(error_of([&] { pass(longer, {4, 2}, &past); }) == "tokens: 6 positions, expected at most max_positions = 5");
+    Past other = past;
+    other.attentions["blocks.0.attn"].v = Tensor();
+    CHECK(error_of([&] {
+              pass(model, {4, 1}, &other);
+          }) == "blocks.0.attn.v: shape [] was kept, expected [2, 2, 4, 6]");
+    other = past;
+    other.positions = 3;
+    CHECK(error_of([&] {
+              pass(model, {4, 1}, &other);
+          }) == "blocks.0.attn.k: shape [2, 2, 4, 6] was kept, expected [2, 2, 3, 6]");
+    SmallModel seeing = small_model({{"causal", "false"}}, {.pos = 5});
+    CHECK(error_of([&] { pass(seeing, {3, 2}, &past); }).starts_with("causal is false"));
+    const Inputs last = part_of(model.inputs, {4, 1});
+    PassRequest dropping{model.config, &model.weights, last, model.edits, 1};
+    dropping.past = &past;
+    CHECK(error_of([&] { static_cast<void>(plan_decoder(dropping)); }).starts_with("dropout is on"));
+}
