@@ -1,0 +1,167 @@
+"""Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
+[--only PART] [--json FILE]
+
+Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
+other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
+Debian that needs libopenblas0-openmp; OPENBLAS_CORETYPE must not be set), fused projections, inference mode; the
+quicker of eager and traced counts. Medians, and the ratio of the medians; below 1 is in our favour.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+assert "OPENBLAS_CORETYPE" not in os.environ, "OPENBLAS_CORETYPE is set: PyTorch would not be at its best"
+os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
+
+import torch  # noqa: E402
+
+import safetensors_file  # noqa: E402
+from cases import CASES  # noqa: E402
+from config import complete, parameters  # noqa: E402
+from torch_decoder import FastDecoder  # noqa: E402
+
+
+def random_weights(config):
+    """Of a size at which a deep stack stays tame: what is multiplied matters here, not what it means."""
+    generator = torch.Generator().manual_seed(0)
+    weights = {}
+    for name, shape, kind, fan_in in parameters(config):
+        if kind == "gain":
+            weights[name] = torch.ones(shape)
+        else:
+            scale = fan_in ** -0.5 if kind == "linear" else 0.02
+            weights[name] = torch.randn(shape, generator=generator) * scale
+    return weights
+
+
+def write_model(folder, config, weights):
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "decoderscope", **config}))
+    safetensors_file.save(folder / "model.safetensors", {name: w.numpy() for name, w in weights.items()})
+
+
+class Ours:
+    """The program, on a model and an input in files."""
+
+    def __init__(self, program, folder, inputs):
+        self.program, self.folder = program, folder
+        self.inputs = folder / "inputs.safetensors"
+        safetensors_file.save(self.inputs, {name: x.numpy() for name, x in inputs.items()})
+
+    def run(self, command, *options):
+        whole = [self.program, command, str(self.folder), "--inputs", str(self.inputs), *map(str, options)]
+        return subprocess.run(whole, check=True, capture_output=True, text=True).stdout
+
+    def output(self):
+        out = self.folder / "trace.safetensors"
+        self.run("trace", "--out", out)
+        trace = safetensors_file.load(out)
+        out.unlink()
+        last = [name for name in trace if name == "logits"] or [name for name in trace if name != "probs"][-1:]
+        return torch.from_numpy(trace[last[0]])
+
+    def milliseconds(self, repeat, *options):
+        return json.loads(self.run("bench", "--repeat", repeat, "--json", *options))
+
+
+class Theirs:
+    """PyTorch, plain or keeping what we record."""
+
+    def __init__(self, config, weights, inputs):
+        self.model, self.inputs = FastDecoder(complete(config), weights), inputs
+        with torch.inference_mode():
+            names = list(inputs)
+            self.tensors = tuple(inputs.values())
+            try:
+                self.traced = torch.jit.trace(lambda *xs: self.model(dict(zip(names, xs))), self.tensors,
+                                              check_trace=False)
+            except Exception as problem:  # then eager alone counts
+                print("not traced:", problem, file=sys.stderr)
+                self.traced = None
+
+    def plain(self):
+        return self.model(self.inputs)
+
+    def by_trace(self):
+        return self.traced(*self.tensors)
+
+    def keeping(self):
+        kept = []
+        return self.model(self.inputs, lambda *tensors: kept.extend(tensors)), kept
+
+    def milliseconds(self, work, repeat):
+        times = []
+        with torch.inference_mode():
+            work()
+            for _ in range(repeat):
+                start = time.perf_counter()
+                work()
+                times.append(1e3 * (time.perf_counter() - start))
+        return statistics.median(times)
+
+
+def check_agreement(ours, theirs):
+    with torch.inference_mode():
+        expected = theirs.plain()
+    difference = (ours.output() - expected).abs().max() / expected.abs().max()
+    assert difference < 2e-5, f"the outputs differ by {difference:.1e} of their scale"
+    return difference.item()
+
+
+def repeats(first_ms):
+    """As many as fit in about a second, and some in any case."""
+    return int(max(5, min(400, 1000 / first_ms)))
+
+
+def measure(program, folder, config, make_inputs, rounds):
+    inputs = make_inputs(torch.Generator().manual_seed(1))
+    weights = random_weights(config)
+    write_model(folder, config, weights)
+    ours, theirs = Ours(program, folder, inputs), Theirs(config, weights, inputs)
+    result = {"difference": check_agreement(ours, theirs)}
+    works = {"eager": theirs.plain, "keeping": theirs.keeping}
+    if theirs.traced is not None:
+        works["traced"] = theirs.by_trace
+    repeat = repeats(theirs.milliseconds(theirs.plain, 3))
+    times = {name: [] for name in [*works, "ours"]}
+    for _ in range(rounds):
+        times["ours"].append(ours.milliseconds(repeat)["forward_ms"])
+        for name, work in works.items():
+            times[name].append(theirs.milliseconds(work, repeat))
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    result.update(medians, plain=min(medians[name] for name in works if name != "keeping"))
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--json", help="writes the results there, too")
+    options = parser.parse_args()
+    torch.set_num_threads(os.cpu_count())
+    results = {}
+    print("| | ours, recorded | PyTorch, plain | PyTorch, keeping | ratio to plain | wanted | ratio to keeping |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
+            if options.only not in name:
+                continue
+            r = measure(options.program, Path(scratch) / str(number), config, make_inputs, options.rounds)
+            results[name] = r
+            print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms | {r['keeping']:.3g} ms | "
+                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {r['ours'] / r['keeping']:.2f} |", flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+
+
+main()

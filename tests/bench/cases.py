@@ -1,0 +1,45 @@
+"""What is measured: the seeds' decoders at their own sizes and GPT-2-small, each with random weights and an input."""
+
+import torch
+
+SEED_000 = {"d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256, "mask_value": "-1e20"}
+SEED_001 = {"d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256, "layer_norm_eps": 1e-6,
+            "vocab_size": 12, "lm_head": True}
+SEED_002 = {"d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048, "norm_first": True,
+            "final_norm": True, "cross_attention": True, "mask_value": "-1e9"}
+GPT2_SMALL = {"d_model": 768, "nhead": 12, "num_layers": 12, "dim_feedforward": 3072, "norm_first": True,
+              "final_norm": True, "activation": "gelu_tanh", "vocab_size": 50257, "positional_encoding": "learned",
+              "max_positions": 1024, "lm_head": True, "tie_word_embeddings": True}
+
+
+def three_rows(generator):
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]])
+    return {"x": torch.rand(3, 4, 64, generator=generator), "attention_mask": mask}
+
+
+def three_rows_of_tokens(generator):
+    return {"tokens": torch.randint(12, (3, 4), generator=generator),
+            "attention_mask": three_rows(generator)["attention_mask"]}
+
+
+def two_rows_and_a_memory(generator):
+    return {"x": torch.randn(2, 6, 512, generator=generator), "memory": torch.randn(2, 8, 512, generator=generator),
+            "attention_mask": torch.tensor([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0]]),
+            "encoder_attention_mask": torch.tensor([[1, 1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0]])}
+
+
+def tokens(count):
+    return lambda generator: {"tokens": torch.randint(50257, (1, count), generator=generator)}
+
+
+# name: (configuration, input, the largest ratio to PyTorch that we want)
+CASES = {
+    "seed 000, a block": (SEED_000, three_rows, 0.15),
+    "seed 001, its stack": (SEED_001, three_rows_of_tokens, 0.15),
+    "seed 002, its stack": (SEED_002, two_rows_and_a_memory, 0.22),
+    "GPT-2-small, 1 token": (GPT2_SMALL, tokens(1), 0.27),
+    "GPT-2-small, 16 tokens": (GPT2_SMALL, tokens(16), 0.36),
+    "GPT-2-small, 128 tokens": (GPT2_SMALL, tokens(128), 0.70),
+    "GPT-2-small, 512 tokens": (GPT2_SMALL, tokens(512), 0.78),
+    "GPT-2-small, 1024 tokens": (GPT2_SMALL, tokens(1024), 0.78),
+}
