@@ -57,7 +57,10 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
     std::string attention = attention_of(step);
     if (attention.empty() && !step.block.empty() && !heads.attention.starts_with(step.block + "."))
         attention = step.block + ".attn";
-    if (plan.find(attention + ".pattern") != nullptr) heads.attention = attention;
+    if (plan.find(attention + ".pattern") != nullptr && attention != heads.attention) {
+        heads.attention = attention;
+        heads.kind = kind_of_attention(attention);
+    }
     if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
     if (heads.opened) heads.kind = kind_of_attention(heads.attention);
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;

@@ -103,7 +103,9 @@ void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
 void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
     const float line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
     if (legend == Legend::none) return;
-    draw_bar(ui, heatmap, start, width);
+    // Under narrow cells it begins under their labels rather than run into what stands beside them.
+    const float too_wide = std::max(0.0F, bar_width(ui, heatmap, width) - width);
+    draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
     if (legend == Legend::bar) return;
     for (const LegendEntry& entry : legend_entries(ui, heatmap, width)) {
         const float y = start.y + static_cast<float>(entry.row) * (line + ui.px(2));

@@ -18,16 +18,12 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
-    for (const BundledModel& model : bundled_models()) {
-        const bool chosen = model.name == session.scenario().model->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen)) commands.push_back(command::OpenModel{model.name, {}});
-        ImGui::PushTextWrapPos(ui.px(520));
-        paragraph(ui.fonts.caption, ui.theme.muted, model.description);
-        ImGui::PopTextWrapPos();
-        ImGui::Dummy({ui.px(500), ui.px(2)});
+    if (ImGui::Selectable("Open a folder or a file …   Ctrl+O")) {
+        state.dialog = Dialog::open_model;
+        state.dialog_opens = true;
     }
     if (!state.settings.recent.empty()) {
-        ImGui::Separator();
+        ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, "Opened before");
         for (const std::string& path : state.settings.recent)
             if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
@@ -35,9 +31,13 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
                 commands.push_back(command::OpenModel{path, {}});
     }
     ImGui::Separator();
-    if (ImGui::Selectable("Open a folder or a file …   Ctrl+O")) {
-        state.dialog = Dialog::open_model;
-        state.dialog_opens = true;
+    for (const BundledModel& model : bundled_models()) {
+        const bool chosen = model.name == session.scenario().model->name;
+        if (ImGui::Selectable(model.name.c_str(), chosen)) commands.push_back(command::OpenModel{model.name, {}});
+        ImGui::PushTextWrapPos(ui.px(520));
+        paragraph(ui.fonts.caption, ui.theme.muted, model.description);
+        ImGui::PopTextWrapPos();
+        ImGui::Dummy({ui.px(500), ui.px(2)});
     }
     ImGui::EndPopup();
 }
