@@ -174,10 +174,13 @@ void bench(const RunOptions& options, int repeat, bool json, std::ostream& out) 
     if (!json) {
         out << options.model << ": " << result.forward_ms << " ms, median of " << result.runs
             << " recorded forward passes; " << result.recorded_bytes << " bytes recorded\n";
+        if (result.edit_ms) out << "the edits alone: " << *result.edit_ms << " ms\n";
         return;
     }
     out << "{\"forward_ms\": " << result.forward_ms << ", \"runs\": " << result.runs
-        << ", \"recorded_bytes\": " << result.recorded_bytes << "}\n";
+        << ", \"recorded_bytes\": " << result.recorded_bytes;
+    if (result.edit_ms) out << ", \"edit_ms\": " << *result.edit_ms;
+    out << "}\n";
 }
 
 struct GenerateOptions {

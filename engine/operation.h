@@ -1,10 +1,15 @@
 #pragma once
 
 #include "engine/explanation.h"
+#include "engine/rows.h"
 #include "engine/tensor.h"
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +48,41 @@ concept IsOperation = std::equality_comparable<T> &&
     { op.explain(in, out, cell) } -> std::same_as<Explanation>;
 };
 
+// Which operands an operation reads row by row: a row of its output needs just the same row of these, and all of the
+// others.
+struct ByRow {
+    std::array<bool, 4> operand = {};
+};
+
+// The tensors that an operation reads, as they are and as they were, and what of them changed.
+struct OperandsChange {
+    const Operands& before;
+    const Operands& now;
+    std::span<const Changed> changed;
+};
+
+// An operation that works row by row has by_row(), too. Where more is to be said, it has
+//     bool rows_stand_alone(in)          whether some rows alone come out with the same bits; true without it
+//     Changed changed(OperandsChange)    what of the output changed; without it, the rows from the first one on that
+//                                        changed in an operand read by row, and all where another operand changed
+//     T from_row(first)                  the operation on the rows from one on; the operation itself without it
+template <class T>
+concept WorksByRow = requires(const T& op) {
+    { op.by_row() } -> std::same_as<ByRow>;
+};
+
+// What changed in the output of an operation that reads these operands row by row, and all of the others.
+[[nodiscard]] inline Changed changed_by_row(const ByRow& by_row, const OperandsChange& change) {
+    Changed output = {Changed::kNone, Changed::kNone};
+    for (std::size_t i = 0; i < change.changed.size(); ++i) {
+        const Changed& operand = change.changed[i];
+        if (operand == Changed{Changed::kNone, Changed::kNone}) continue;
+        if (!by_row.operand[i] || operand.columns != Changed::kNone) return {};
+        output.rows = std::min(output.rows, operand.rows);
+    }
+    return output;
+}
+
 // Any operation, as a value.
 class Operation {
 public:
@@ -55,6 +95,15 @@ public:
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return self_->compute(in, axes); }
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
         return self_->explain(in, out, cell);
+    }
+    // Whether each row of the output needs just a row of some operands; then rows() computes some of them.
+    [[nodiscard]] std::optional<ByRow> by_row() const { return self_->by_row(); }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const { return self_->rows_stand_alone(in); }
+    // What of the output changed.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return self_->changed(change); }
+    // The output's rows from `first` on; `in` and `axes` are cut to these rows where they are read by row.
+    [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
+        return self_->rows(in, axes, first);
     }
     // The operation as a T, or nullptr where it is another.
     template <IsOperation T>
@@ -71,6 +120,10 @@ private:
         [[nodiscard]] virtual Axes axes(const OperandAxes&) const = 0;
         [[nodiscard]] virtual Tensor compute(const Operands&, const Axes&) const = 0;
         [[nodiscard]] virtual Explanation explain(const Operands&, const Tensor&, const Cell&) const = 0;
+        [[nodiscard]] virtual std::optional<ByRow> by_row() const = 0;
+        [[nodiscard]] virtual bool rows_stand_alone(const Operands&) const = 0;
+        [[nodiscard]] virtual Changed changed(const OperandsChange&) const = 0;
+        [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
     };
 
@@ -84,6 +137,26 @@ private:
         }
         [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const override {
             return operation.explain(in, out, cell);
+        }
+        [[nodiscard]] std::optional<ByRow> by_row() const override {
+            if constexpr (WorksByRow<T>) return operation.by_row();
+            return std::nullopt;
+        }
+        [[nodiscard]] bool rows_stand_alone(const Operands& in) const override {
+            if constexpr (requires { operation.rows_stand_alone(in); }) return operation.rows_stand_alone(in);
+            return true;
+        }
+        [[nodiscard]] Changed changed(const OperandsChange& change) const override {
+            if constexpr (requires { operation.changed(change); })
+                return operation.changed(change);
+            else if constexpr (WorksByRow<T>)
+                return changed_by_row(operation.by_row(), change);
+            else
+                return {};
+        }
+        [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const override {
+            if constexpr (requires { operation.from_row(first); }) return operation.from_row(first).compute(in, axes);
+            return operation.compute(in, axes);
         }
         [[nodiscard]] bool equals(const Interface& other) const override {
             const auto* same = dynamic_cast<const Model*>(&other);

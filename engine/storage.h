@@ -11,6 +11,8 @@ namespace decoderscope {
 
 using Index = std::int64_t;
 
+class Tensor;
+
 // What values that nobody looked at yet are made from.
 class LazyValues {
 public:
@@ -19,6 +21,8 @@ public:
     LazyValues& operator=(const LazyValues&) = delete;
     virtual ~LazyValues() = default;
     virtual void make(std::span<float> values) const = 0;
+    // The tensor's rows (engine/rows.h) from `first` on, where they are to be had without the others; else none.
+    [[nodiscard]] virtual Tensor rows_from(Index first) const;
 };
 
 // Where a tensor's numbers lie. Safe to read from several threads; written only while one tensor holds it.

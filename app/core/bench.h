@@ -2,10 +2,13 @@
 
 #include "app/core/scenario.h"
 
+#include <optional>
+
 namespace decoderscope {
 
 struct BenchResult {
-    double forward_ms = 0.0;  // median over the runs
+    double forward_ms = 0.0;        // median over the runs
+    std::optional<double> edit_ms;  // the same of the answer to the edits: what a run without them leaves to compute
     int runs = 0;
     std::size_t recorded_bytes = 0;
 };

@@ -5,6 +5,7 @@
 #include "engine/parallel.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace decoderscope {
 
@@ -26,6 +27,42 @@ Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
         multiply(pattern, v, {to + plane * queries * d_head, queries, d_head, d_head});
     });
     return out;
+}
+
+bool WeightedSum::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(3));
+}
+
+namespace {
+
+// The first query, of those before `end`, that gives a key from `first_key` on any weight; `end` where none does.
+Index first_query_seeing(const Tensor& pattern, Index first_key, Index end) {
+    const Index planes = pattern.dim(0) * pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
+    const float* weights = rows_before(pattern, end).data();
+    for (Index plane = 0; plane < planes; ++plane) {
+        for (Index q = 0; q < end; ++q) {
+            const float* row = weights + (plane * queries + q) * keys;
+            if (std::any_of(row + first_key, row + keys, [](float weight) { return weight != 0.0F; })) end = q;
+        }
+    }
+    return end;
+}
+
+bool all_finite(const Tensor& tensor) {
+    return std::ranges::all_of(tensor.values(), [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+// A value that nobody gives weight may change unseen, unless it is no number: 0 times that is none either.
+Changed WeightedSum::changed(const OperandsChange& change) const {
+    const Changed &pattern = change.changed[0], &v = change.changed[1];
+    if (v.rows == Changed::kNone) return changed_by_row(by_row(), change);
+    const bool told = pattern.columns == Changed::kNone &&
+                      all_finite(decoderscope::rows_from(change.before[1], v.rows)) &&
+                      all_finite(decoderscope::rows_from(change.now[1], v.rows));
+    if (!told) return {};
+    return {first_query_seeing(change.before[0], v.rows, std::min(pattern.rows, change.now[0].dim(2))), Changed::kNone};
 }
 
 Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& cell) const {
@@ -66,6 +103,10 @@ Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
+bool ProjectOutput::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
+}
+
 Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Index d_head = in[0].dim(3);
     std::vector<Term> terms;
@@ -98,6 +139,10 @@ Tensor HeadResults::compute(const Operands& in, const Axes& axes) const {
         multiply_transposed(z, slice, {to + plane * queries * d_model, queries, d_model, d_model});
     });
     return out;
+}
+
+bool HeadResults::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(0));
 }
 
 Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& cell) const {

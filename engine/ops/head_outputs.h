@@ -11,6 +11,9 @@ struct WeightedSum {
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], in[0][2], in[1][3]}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
+    [[nodiscard]] Changed changed(const OperandsChange& change) const;
     bool operator==(const WeightedSum&) const = default;
 };
 
@@ -21,6 +24,8 @@ struct ProjectOutput {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     bool operator==(const ProjectOutput&) const = default;
 };
 
@@ -31,6 +36,8 @@ struct HeadResults {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     bool operator==(const HeadResults&) const = default;
 };
 
@@ -41,6 +48,7 @@ struct SumHeads {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
     bool operator==(const SumHeads&) const = default;
 };
 

@@ -43,6 +43,10 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
     return explain_row(in, cell[0], cell[1], cell[2]);
 }
 
+bool Linear::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
+}
+
 About ProjectHeads::about() const {
     return {"project to heads", "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
             "Each head sees the whole row, through a few learned directions of its own. The query says what a position "
@@ -69,6 +73,10 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
         }
     });
     return out;
+}
+
+bool ProjectHeads::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {

@@ -12,6 +12,8 @@ struct Linear {
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {out_axis, in[1][0].size}}; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     bool operator==(const Linear&) const = default;
 };
 
@@ -24,6 +26,8 @@ struct ProjectHeads {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     bool operator==(const ProjectHeads&) const = default;
 };
 

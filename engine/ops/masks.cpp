@@ -75,6 +75,18 @@ void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const 
         if (custom[k * strides_[3]] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
 }
 
+Index CombinedMasks::first_query_allowed(Index first_key) const {
+    return masks_.causal ? std::max<Index>(0, first_key - masks_.first_query) : 0;
+}
+
+Tensor CombinedMasks::rows_from(Index first) const {
+    if (!custom_.empty()) return {};
+    CombineMasks rows = masks_;
+    rows.first_query += first;
+    rows.queries -= first;
+    return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, padding_, Tensor())};
+}
+
 void CombinedMasks::make(std::span<float> values) const {
     const auto width = static_cast<std::size_t>(masks_.keys);
     for (Index b = 0; b < masks_.batch; ++b)
@@ -129,6 +141,33 @@ void MaskedScores::row(Index row, std::span<float> masked) const {
 void MaskedScores::make(std::span<float> values) const {
     const auto width = static_cast<std::size_t>(scores_.dim(3));
     for (Index r = 0; !values.empty(); ++r, values = values.subspan(width)) row(r, values.first(width));
+}
+
+namespace {
+
+// The first query, of those before `end`, that may see a key from `first_key` on; `end` where none may.
+Index first_query_allowed(const Tensor& mask, Index first_key, Index end) {
+    if (const auto* combined = mask.lazy<CombinedMasks>())
+        return std::min(end, combined->first_query_allowed(first_key));
+    const Index planes = mask.dim(0) * mask.dim(1), queries = mask.dim(2), keys = mask.dim(3);
+    for (Index plane = 0; plane < planes; ++plane) {
+        for (Index q = 0; q < end; ++q) {
+            const float* row = mask.data() + (plane * queries + q) * keys;
+            if (std::any_of(row + first_key, row + keys, [](float kept) { return kept != 0.0F; })) end = q;
+        }
+    }
+    return end;
+}
+
+}  // namespace
+
+// Whatever a hidden score was, it is the same fill now.
+Changed FillMasked::changed(const OperandsChange& change) const {
+    const Changed &scores = change.changed[0], &mask = change.changed[1];
+    if (mask.columns != Changed::kNone) return {};
+    const Index rows = std::min({scores.rows, mask.rows, change.now[0].dim(2)});
+    if (scores.columns == Changed::kNone) return {rows, Changed::kNone};
+    return {first_query_allowed(change.now[1], scores.columns, rows), Changed::kNone};
 }
 
 Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& cell) const {

@@ -40,7 +40,10 @@ public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
     // What one query may see: 1 or 0 a key.
     void row(Index batch, Index head, Index query, std::span<float> kept) const;
+    // The first query that may see a key from this one on, as far as the causal mask has a say.
+    [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;
+    [[nodiscard]] Tensor rows_from(Index first) const override;
 
 private:
     CombineMasks masks_;
@@ -57,6 +60,8 @@ struct FillMasked {
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Changed changed(const OperandsChange& change) const;
     bool operator==(const FillMasked&) const = default;
 };
 

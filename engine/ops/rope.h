@@ -15,6 +15,8 @@ struct Rope {
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Rope from_row(Index row) const { return {theta, first + row}; }
     bool operator==(const Rope&) const = default;
 };
 

@@ -36,6 +36,15 @@ Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     return out;
 }
 
+bool ScaledDotProduct::rows_stand_alone(const Operands& in) const {
+    return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(2));
+}
+
+// Another key is another column for every query.
+Changed ScaledDotProduct::changed(const OperandsChange& change) const {
+    return {change.changed[0].rows, change.changed[1].rows};
+}
+
 Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Index d_head = in[0].dim(3), group = in[0].dim(1) / in[1].dim(1);
     const double scale = 1.0 / std::sqrt(static_cast<double>(d_head));

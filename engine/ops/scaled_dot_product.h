@@ -12,6 +12,9 @@ struct ScaledDotProduct {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
+    [[nodiscard]] Changed changed(const OperandsChange& change) const;
     bool operator==(const ScaledDotProduct&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 using namespace decoderscope;
@@ -179,6 +180,16 @@ TEST_CASE("bench prints JSON") {
     for (const auto& [name, tensor] : recorded_tensors(*execute(plan_of(scenario))))
         bytes += tensor.values().size_bytes();
     CHECK(json["recorded_bytes"].get<std::size_t>() == bytes);
+}
+
+TEST_CASE("bench with edits times the answer to them, too") {
+    const TemporaryFolder folder;
+    std::ofstream(folder.file("edits.json"))
+        << R"([{"edit": "scale_head", "attention": "blocks.4.attn", "head": 0, "factor": 0}])";
+    const Outcome outcome =
+        run({"bench", "causal-lm", "--repeat", "3", "--edits", folder.file("edits.json"), "--json"});
+    CHECK(outcome.status == 0);
+    CHECK(nlohmann::json::parse(outcome.out)["edit_ms"].get<double>() > 0.0);
 }
 
 TEST_CASE("generate writes the text on, the same with and without the cache, and by its seed") {

@@ -1,11 +1,14 @@
 // Whatever is edited, undone, flipped and asked for, in any order: a run that takes over what it can is the same, bit
 // for bit, as one from scratch. On random small models, from fixed seeds.
+#include "engine/linalg.h"
 #include "engine/random.h"
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -134,4 +137,80 @@ TEST_CASE("after any sequence of edits and undos a run equals a fresh one bit fo
         }
     }
     CHECK(computed < computed_afresh / 2);  // and it was worth it
+}
+
+namespace {
+
+// Large enough for products whose rows stand alone, and causal: here runs take over rows, not only whole tensors.
+Overrides roomy_configuration(Dice& dice) {
+    Overrides config = {{"d_model", "64"},
+                        {"num_layers", "2"},
+                        {"norm_first", dice.word({"false", "true"})},
+                        {"norm", dice.word({"layernorm", "rmsnorm"})},
+                        {"final_norm", dice.word({"false", "true"})},
+                        {"positional_encoding", dice.word({"none", "sinusoidal", "rope"})},
+                        {"mask_value", dice.word({"-inf", "-1e9"})},
+                        {"vocab_size", "70"},
+                        {"lm_head", "true"}};
+    if (dice.one_in(3)) config.emplace_back("num_key_value_heads", "1");
+    if (dice.one_in(3)) config.emplace_back("cross_attention", "true");
+    return config;
+}
+
+void change_rows(Dice& dice, SmallModel& model) {
+    if (dice.one_in(3) && !model.edits.empty()) {
+        model.edits.pop_back();
+    } else if (dice.one_in(2)) {
+        Tensor tokens = model.inputs.tokens;
+        tokens.writable()[static_cast<std::size_t>(dice.below(tokens.size()))] = static_cast<float>(dice.below(70));
+        model.inputs.tokens = tokens;
+    } else {
+        model.edits.push_back(random_edit(dice, *model.plan()));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a run that takes over rows equals a fresh one bit for bit") {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        SmallModel model = small_model(roomy_configuration(dice), {.batch = 1 + dice.below(2), .pos = 80});
+        std::shared_ptr<const Run> run = model.run();
+        for (int change = 0; change < 6; ++change) {
+            INFO("change " << change << ", edits " << edits_to_json(model.edits));
+            change_rows(dice, model);
+            run = model.run(run.get());
+            REQUIRE(first_difference(*run, *model.run()) == "");
+        }
+    }
+}
+
+TEST_CASE("what no number may hide: a value that is none reaches rows that give it no weight") {
+    Dice dice(1);
+    SmallModel model =
+        small_model({{"d_model", "64"}, {"num_layers", "1"}, {"vocab_size", "70"}}, {.batch = 1, .pos = 80});
+    const std::shared_ptr<const Run> run = model.run();
+    model.edits = {SetCell{"blocks.0.attn.v", {0, 0, 79, 0}, std::numeric_limits<float>::infinity()}};
+    const std::shared_ptr<const Run> edited = model.run(run.get());
+    CHECK(first_difference(*edited, *model.run()) == "");
+    CHECK(std::isnan(edited->value("blocks.0.attn.z").at(Cell{0, 0, 3, 0})));  // 0 · ∞
+    model.edits.clear();
+    CHECK(first_difference(*model.run(edited.get()), *run) == "");
+}
+
+TEST_CASE("another last token costs its row, where rows stand alone") {
+    SmallModel model = small_model(
+        {{"d_model", "64"}, {"dim_feedforward", "64"}, {"num_layers", "2"}, {"vocab_size", "70"}, {"lm_head", "true"}},
+        {.batch = 1, .pos = 80});
+    const std::shared_ptr<const Run> run = model.run();
+    Tensor tokens = model.inputs.tokens;
+    tokens.writable()[79] = tokens.at(Cell{0, 79}) == 0.0F ? 1.0F : 0.0F;
+    model.inputs.tokens = tokens;
+    const std::shared_ptr<const Run> changed = model.run(run.get());
+    for (const char* name : {"blocks.0.attn.z", "blocks.1.mlp.post", "logits"}) {
+        INFO(name);
+        CHECK((changed->value(name).lazy<LazyValues>() != nullptr) == rows_stand_alone(64, 64));
+    }
+    CHECK(first_difference(*changed, *model.run()) == "");
 }
