@@ -218,7 +218,8 @@ std::string chord_text(const Action& action) {
 }
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
-    if (typing() || state.dialog != Dialog::none) return;
+    const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (typing() || menu_open || state.dialog != Dialog::none) return;
     for (const Action& action : actions())
         if (action.key != Key::none && pressed(action.key, action.mods, action.repeats) && action.enabled(session))
             action.run(session, state, commands);

@@ -1,4 +1,5 @@
 #include "app/views/imgui_compat.h"
+#include "app/views/input.h"
 #include "app/views/panels.h"
 #include "engine/model/bundled.h"
 
@@ -18,6 +19,7 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
+    if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
     if (ImGui::Selectable("Open a folder or a file …   Ctrl+O")) {
         state.dialog = Dialog::open_model;
         state.dialog_opens = true;
@@ -33,11 +35,12 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     ImGui::Separator();
     for (const BundledModel& model : bundled_models()) {
         const bool chosen = model.name == session.scenario().model->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen)) commands.push_back(command::OpenModel{model.name, {}});
-        ImGui::PushTextWrapPos(ui.px(520));
-        paragraph(ui.fonts.caption, ui.theme.muted, model.description);
-        ImGui::PopTextWrapPos();
-        ImGui::Dummy({ui.px(500), ui.px(2)});
+        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
+            commands.push_back(command::OpenModel{model.name, {}});
+        tooltip(model.description.c_str());
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(180));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, model.description, ui.px(540)));
     }
     ImGui::EndPopup();
 }
