@@ -371,7 +371,7 @@ void Session::type(const command::TypeInput& command) {
         next.edits.clear();
         next.inputs.memory = before.inputs.memory;
         if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
-        next.inputs = typed_inputs(*next.model, next.inputs, command.typed, OtherRows::must_agree);
+        next.inputs = typed_inputs(*next.model, next.inputs, command.typed, OtherRows::even);
         next.edits = fitting_edits(next, edits);
         const std::size_t dropped = edits.size() - next.edits.size();
         change(std::move(next), merge);

@@ -122,6 +122,38 @@ Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
     return typed;
 }
 
+namespace {
+
+// One sequence of the inputs.
+struct Sequence {
+    Tensor &tokens, &mask;
+    const Tokenizer& tokenizer;
+
+    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
+    void set(const TokenRows& rows) const {
+        TokenBatch batch = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
+        tokens = std::move(batch.tokens);
+        mask = std::move(batch.mask);
+    }
+};
+
+void make_even(const Sequence& typed, const Sequence& other) {
+    const auto typed_beginning = typed.tokenizer.special().beginning,
+               other_beginning = other.tokenizer.special().beginning;
+    if (!typed_beginning || !other_beginning) return;
+    const TokenRows::value_type begun = {*typed_beginning}, other_begun = {*other_beginning};
+    TokenRows rows = typed.rows(), others = other.rows();
+    if (rows.size() == others.size()) return;
+    while (others.size() > rows.size() && others.back() == other_begun) others.pop_back();
+    const std::size_t batch = std::max(rows.size(), others.size());
+    rows.resize(batch, begun);
+    others.resize(batch, other_begun);
+    typed.set(rows);
+    other.set(others);
+}
+
+}  // namespace
+
 Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
     Inputs next = inputs;
     if (typed.target) {
@@ -139,7 +171,13 @@ Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequenc
         next.encoder_attention_mask = std::move(source.mask);
     }
     const bool two = !next.tokens.empty() && !next.encoder_tokens.empty();
-    if (two && ((typed.target && typed.source) || other == OtherRows::must_agree)) {
+    const bool one_typed = typed.target.has_value() != typed.source.has_value();
+    if (two && one_typed && other == OtherRows::even) {
+        const Sequence target = {next.tokens, next.attention_mask, model.tokenizer};
+        const Sequence source = {next.encoder_tokens, next.encoder_attention_mask, model.encoder_tokenizer};
+        make_even(typed.target ? target : source, typed.target ? source : target);
+    }
+    if (two && (!one_typed || other == OtherRows::even)) {
         check_same_batch(next.tokens, next.encoder_tokens);
     } else if (typed.target) {
         for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})

@@ -34,8 +34,10 @@ using TokenRows = std::vector<std::vector<Index>>;
 // What to type for these rows: text where the tokenizer can cut one, else ids.
 [[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
 
-// What becomes of a sequence that was not typed where it has more batch rows than the one that was.
-enum class OtherRows { cut, must_agree };
+// What becomes of a sequence that was not typed where it has other batch rows than the one that was: more than that are
+// cut, or the two are made even. Then nothing is lost: the one with fewer rows gets more that have only begun, and goes
+// without them again when the other does. Without a beginning token they must be as many.
+enum class OtherRows { cut, even };
 
 // The inputs with these sequences in place of what was there, shorter rows padded and masked. Other masks of a sequence
 // that was typed are dropped. Throws Error where a sequence can't be read, or where the two have not as many lines as

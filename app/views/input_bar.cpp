@@ -45,10 +45,15 @@ Typed typed_in(const Sequence& sequence) {
     return {.text = from_carriers(sequence.box.text), .ids = sequence.box.ids, .name = sequence.name};
 }
 
-// Whether a box says what the session runs.
-bool says(const Sequence& sequence, const TokenRows& rows) {
+// Whether a box says what the session runs. Texts that have only begun, because the other sequence has more lines,
+// needn't stand in it.
+bool says(const Sequence& sequence, TokenRows rows) {
     try {
-        return rows_of(sequence.tokenizer, typed_in(sequence)) == rows;
+        const TokenRows typed = rows_of(sequence.tokenizer, typed_in(sequence));
+        const auto beginning = sequence.tokenizer.special().beginning;
+        while (rows.size() > typed.size() && beginning && rows.back() == TokenRows::value_type{*beginning})
+            rows.pop_back();
+        return typed == rows;
     } catch (const Error&) {
         return false;
     }

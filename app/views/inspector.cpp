@@ -67,8 +67,10 @@ void factor(const Ui& ui, const Plan& plan, const Step& step, const Factor& f, b
     if (ImGui::IsItemHovered()) tooltip(cell_name(source.name, f.cell->cell).c_str());
 }
 
-// "0.31 · 1.2        0.372"
-void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term, int id, Commands& commands) {
+// "0.31 · 1.2        0.372", "exp(2.5 − max)        0.082". A number alone is its own value, and so is a line's only
+// term.
+void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term, bool only, int id,
+              Commands& commands) {
     ImGui::PushID(id);
     const float start = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
     for (std::size_t i = 0; i < term.factors.size(); ++i) {
@@ -83,7 +85,7 @@ void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term
         }
         factor(ui, plan, step, term.factors[i], i == 0, static_cast<int>(i), commands);
     }
-    if (term.factors.size() > 1) {
+    if (term.factors.size() > 1 || (!only && !term.factors.front().text.empty())) {
         const std::string value = short_number(term.value);
         const float width = compat::text_size(ui.fonts.mono_small, value).x;
         ImGui::SameLine();
@@ -111,7 +113,7 @@ void explained_line(const Ui& ui, const Plan& plan, const Step& step, const Line
     double rest = 0.0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i < kMostTerms)
-            term_row(ui, plan, step, line.terms[order[i]], static_cast<int>(order[i]), commands);
+            term_row(ui, plan, step, line.terms[order[i]], order.size() == 1, static_cast<int>(order[i]), commands);
         else
             rest += line.terms[order[i]].value;
     }

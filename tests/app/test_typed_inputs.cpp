@@ -113,7 +113,8 @@ TEST_CASE("what can't be run leaves the last run, and says why until something c
     CHECK(session.input_error().empty());
 }
 
-TEST_CASE("source and target must have as many lines, and are run once they do") {
+TEST_CASE(
+    "source and target typed at once must have as many lines; typed alone, the shorter one gets texts just begun") {
     Session session(letter_translator());
     apply(session, type_both("ab\ncd", "ba"));
     check_message(session.input_error(), {"source has 2 lines", "target 1"});
@@ -122,12 +123,17 @@ TEST_CASE("source and target must have as many lines, and are run once they do")
     CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
     CHECK(rows(inputs(session).encoder_attention_mask) == Rows{{1, 1, 1, 0}, {1, 1, 1, 1}});
     CHECK(rows(inputs(session).attention_mask) == Rows{{1, 1, 1}, {1, 1, 0}});
-    // One of them alone keeps the other, and may not have another number of lines.
+    // One of them alone keeps the other.
     apply(session, type_target("a\nb"));
     CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
     apply(session, type_target("a"));
-    check_message(session.input_error(), {"source has 2 lines", "target 1"});
-    CHECK(inputs(session).batch() == 2);
+    CHECK(rows(inputs(session).tokens) == Rows{{1, 3}, {1, 0}});
+    CHECK(rows(inputs(session).attention_mask) == Rows{{1, 1}, {1, 0}});
+    CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
+    apply(session, type_target("a\nb\nc"));
+    CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}, {1, 0, 0, 0}});
+    apply(session, type_target("a\nb"));
+    CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
 }
 
 TEST_CASE("typing on is one step of undo, and what comes between begins another") {
