@@ -12,8 +12,9 @@ namespace {
 // Below so many multiply-adds a row Eigen is the faster. The number of rows has no say: their bits would depend on it.
 constexpr Index kSmallRow = 2'000;
 
-// Rows are cut at multiples of this, which the kernels like; fewer than two such blocks are not cut at all, but shared
-// by outputs.
+// Up to so many rows the threads share a weight's outputs, so that each reads only its part of the weight; more rows
+// are shared themselves, cut at multiples that the kernels like.
+constexpr Index kFewRows = 128;
 constexpr Index kRowBlock = 16;
 
 using onednn_products::PackedWeight;
@@ -29,13 +30,14 @@ Matrix rows_of(Matrix m, Index begin, Index end) {
 
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
     const Index cost = x.rows * x.columns * out.columns;
-    if (x.rows < 2 * kRowBlock) {
+    if (x.rows <= kFewRows) {
         each_in_parallel(weight.slices(), cost / weight.slices(),
                          [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
         return;
     }
+    // Two blocks a thread: one that is held up then holds up less.
     const Index pieces = 2 * thread_count();
-    const Index block = (x.rows / pieces + kRowBlock) / kRowBlock * kRowBlock;
+    const Index block = ((x.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
     const Index blocks = (x.rows + block - 1) / block;
     each_in_parallel(blocks, cost / blocks, [&](Index piece) {
         const Index begin = piece * block, end = std::min(begin + block, x.rows);

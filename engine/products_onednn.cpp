@@ -1,3 +1,4 @@
+#include "engine/memory.h"
 #include "engine/products.h"
 
 #include <dnnl.hpp>
@@ -204,7 +205,8 @@ void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float s
 struct PackedWeight::Packed {
     Index k = 0, n = 0;
     bool by_inner_product = false;
-    memory values;
+    std::shared_ptr<float> room;
+    memory values;           // in the room
     Index slice_width = 0;   // in outputs; the last slice has fewer
     Index slice_floats = 0;  // how far apart the slices lie
     memory::desc slice, last_slice;
@@ -214,11 +216,16 @@ struct PackedWeight::Packed {
 
 namespace {
 
-// Outputs of a slice: enough for the kernels, few enough for two threads to share one row.
-constexpr Index kSliceWidth = 384;
+// Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to be done at the same time.
+Index slice_width(Index outputs) {
+    constexpr Index kBlock = 64, kSlices = 8, kWidest = 1024;
+    return std::clamp<Index>((outputs / kSlices + kBlock - 1) / kBlock * kBlock, kBlock, kWidest);
+}
 
-memory pack(const memory::desc& from, const float* values, const memory::desc& layout) {
-    memory packed(layout, cpu());
+// The values in another layout, in memory on large pages: a weight is read from end to end for every product.
+memory pack(const memory::desc& from, const float* values, const memory::desc& layout, std::shared_ptr<float>& room) {
+    room = floats(static_cast<Index>(layout.get_size() / sizeof(float)));
+    memory packed(layout, cpu(), room.get());
     memory plain(from, cpu(), const_cast<float*>(values));
     dnnl::stream stream(cpu());
     dnnl::reorder(plain, packed).execute(stream, plain, packed);
@@ -237,16 +244,17 @@ PackedWeight::PackedWeight(ConstMatrix weight) : packed_(std::make_unique<Packed
     // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
     p.by_inner_product = blocks_of(layout).empty();
     if (p.by_inner_product) {
-        p.values = pack(rows_of(p.n, p.k, weight.stride), weight.data, inner_product_layout(p.k, p.n));
+        p.values = pack(rows_of(p.n, p.k, weight.stride), weight.data, inner_product_layout(p.k, p.n), p.room);
         return;
     }
-    p.values = pack(matrix(p.k, p.n, 1, weight.stride), weight.data, layout);
-    if (p.n <= kSliceWidth) return;
+    p.values = pack(matrix(p.k, p.n, 1, weight.stride), weight.data, layout, p.room);
+    const Index width = slice_width(p.n);
+    if (p.n <= width) return;
     // A slice is whole blocks of the same layout, which lie one after another.
-    p.slice = packed_layout(p.k, kSliceWidth);
-    p.last_slice = packed_layout(p.k, p.n - (p.n - 1) / kSliceWidth * kSliceWidth);
+    p.slice = packed_layout(p.k, width);
+    p.last_slice = packed_layout(p.k, p.n - (p.n - 1) / width * width);
     if (blocks_of(p.slice) != blocks_of(layout) || blocks_of(p.last_slice) != blocks_of(layout)) return;
-    p.slice_width = kSliceWidth;
+    p.slice_width = width;
     p.slice_floats = static_cast<Index>(p.slice.get_size() / sizeof(float));
 }
 
