@@ -73,10 +73,10 @@ concept WorksByRow = requires(const T& op) {
 
 // What changed in the output of an operation that reads these operands row by row, and all of the others.
 [[nodiscard]] inline Changed changed_by_row(const ByRow& by_row, const OperandsChange& change) {
-    Changed output = {Changed::kNone, Changed::kNone};
+    Changed output = kUnchanged;
     for (std::size_t i = 0; i < change.changed.size(); ++i) {
         const Changed& operand = change.changed[i];
-        if (operand == Changed{Changed::kNone, Changed::kNone}) continue;
+        if (operand == kUnchanged) continue;
         if (!by_row.operand[i] || operand.columns != Changed::kNone) return {};
         output.rows = std::min(output.rows, operand.rows);
     }

@@ -17,6 +17,7 @@ struct Changed {
     Index columns = kNone;
     bool operator==(const Changed&) const = default;
 };
+inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 
 // The axis along which the rows lie; none in a weight.
 [[nodiscard]] std::optional<std::size_t> row_axis(const Axes& axes);

@@ -14,6 +14,8 @@ using namespace decoderscope;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -266,11 +268,7 @@ TEST_CASE("a switch shows cross-attention and the encoder's where the model has 
 }
 
 TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the window") {
-    struct Screen {
-        float scale;
-        ImVec2 size;
-    };
-    for (const Screen screen : {Screen{1.0F, {1280, 800}}, Screen{2.0F, {3840, 2160}}}) {
+    for (const Screen screen : kScreens) {
         for (const BundledModel& model : bundled_models()) {
             HeadsDriver d(model.name, screen.scale, screen.size);
             INFO(model.name << " at scale " << screen.scale);

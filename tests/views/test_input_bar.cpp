@@ -257,11 +257,7 @@ TEST_CASE("a thousand tokens stay within the bar, and the end of what is typed i
 }
 
 TEST_CASE("the input bar neither overlaps nor leaves the window") {
-    struct Screen {
-        ImVec2 size;
-        float scale;
-    };
-    for (const Screen& screen : {Screen{{1280, 800}, 1.0F}, Screen{{3840, 2160}, 2.0F}}) {
+    for (const Screen& screen : kScreens) {
         for (const auto& model : {letter_decoder(), letter_translator(), labelled_decoder(), byte_decoder()}) {
             Driver d(model, screen.scale, screen.size);
             check_layout(d, screen.size);

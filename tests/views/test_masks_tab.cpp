@@ -10,6 +10,8 @@ using namespace decoderscope;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -185,11 +187,7 @@ TEST_CASE("cross-attention and the encoder are a click away, and said to be miss
 }
 
 TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps nor leaves the window") {
-    struct Screen {
-        float scale;
-        ImVec2 size;
-    };
-    for (const Screen screen : {Screen{1.0F, {1280, 800}}, Screen{2.0F, {3840, 2160}}}) {
+    for (const Screen screen : kScreens) {
         for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, screen.scale, screen.size);
             open_tab(d);

@@ -12,6 +12,8 @@ using namespace decoderscope;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
 using decoderscope::testing::find_text;
 
 namespace {
@@ -262,11 +264,7 @@ TEST_CASE("F1 lists every key, and letters typed into a field are no shortcuts")
 }
 
 TEST_CASE("at every step of every model, text neither overlaps nor leaves the window") {
-    struct Screen {
-        float scale;
-        ImVec2 size;
-    };
-    for (const Screen screen : {Screen{1.0F, {1280, 800}}, Screen{2.0F, {3840, 2160}}}) {
+    for (const Screen screen : kScreens) {
         for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, screen.scale, screen.size);
             d.session.apply(command::SelectCell{Cell(4, 0)});
