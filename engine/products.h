@@ -32,6 +32,9 @@ public:
     PackedWeight(const PackedWeight&) = delete;
     PackedWeight& operator=(const PackedWeight&) = delete;
 
+    // The weight as it was, row after row.
+    void unpack(float* weight) const;  // [n, k]
+
     // out = x · weightᵀ + bias; out's rows must lie one after another.
     void multiply(ConstMatrix x, const float* bias, Matrix out) const;
 

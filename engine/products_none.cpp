@@ -14,6 +14,7 @@ void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
 
 PackedWeight::PackedWeight(ConstMatrix) {}
 PackedWeight::~PackedWeight() = default;
+void PackedWeight::unpack(float*) const { std::abort(); }
 Index PackedWeight::slices() const { return 0; }
 void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }
 void PackedWeight::multiply_slice(Index, ConstMatrix, const float*, Matrix) const { std::abort(); }

@@ -54,10 +54,13 @@ public:
     explicit Tensor(Axes axes);
     Tensor(Axes axes, std::span<const float> values);
     Tensor(Axes axes, std::initializer_list<float> values);
-    // Values that live elsewhere (a mapped file); `storage` keeps them alive.
+    // Values that live elsewhere; `storage` keeps them alive.
     Tensor(Axes axes, std::shared_ptr<const float> storage);
+    Tensor(Axes axes, FileValues in_file);
     // Values that are made when somebody looks at them.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy);
+    // The same, made from another form of them.
+    Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
 
     [[nodiscard]] bool empty() const { return storage_ == nullptr; }
     [[nodiscard]] const Axes& axes() const { return axes_; }
@@ -82,6 +85,11 @@ public:
     // Whether both are one storage: then nothing was computed between them.
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
 
+    // Whether the values are there: data() makes those that are not.
+    [[nodiscard]] bool is_ready() const { return storage_ == nullptr || storage_->lazy() == nullptr; }
+    // Whether the values lie in a mapped file.
+    [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
+
     // What the values will be made from, where that is a T and nobody looked at them yet; else nullptr.
     template <class T>
     [[nodiscard]] const T* lazy() const {
@@ -90,8 +98,11 @@ public:
     // Another form of the values (a weight packed for its products), made once and kept as long as they are.
     template <class T, class Make>
     [[nodiscard]] std::shared_ptr<const T> derived(const Make& make) const {
-        return std::static_pointer_cast<const T>(
-            storage_->derived([&]() -> std::shared_ptr<const void> { return make(); }));
+        return std::static_pointer_cast<const T>(storage_->derived([&]() -> std::shared_ptr<const void> {
+            std::shared_ptr<const void> made = make();
+            storage_->leave_to_file();  // whoever wants them now wants the other form
+            return made;
+        }));
     }
 
 private:
