@@ -300,6 +300,13 @@ private:
     }
 };
 
+const Run& Snapshot::run_of(const Step& step) const {
+    if (!early || step.id >= early->plan().steps().size()) return *run;
+    const Step& same = early->plan()[step.id];
+    const bool there = same.name == step.name && same.axes == step.axes && !early->value(step.id).empty();
+    return there ? *early : *run;
+}
+
 const Companion* Snapshot::companion(const std::string& name) const {
     const auto found = companions.find(name);
     return found != companions.end() && found->second.run ? &found->second : nullptr;
@@ -332,6 +339,7 @@ void Session::update(std::chrono::milliseconds patience) {
         if (const auto result = loader_.collect()) take(*result);
     }
     if (computing_ && patience.count() > 0) worker_.wait(patience);
+    if (auto early = worker_.collect_early()) take_early(std::move(early));
     if (const auto result = worker_.collect()) take(*result);
 }
 
@@ -411,7 +419,25 @@ void Session::start(std::shared_ptr<const Plan> plan) {
         job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
     stale_ = true;
     computing_ = true;
+    // While nobody compares whole runs and the logits are not on the stage, those of the last position will do at
+    // first.
+    const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
+    if (shown_.run && cursor_.step != "logits" && cursor_.step != "probs" && !compared) job.last_row_first = {"logits"};
+    if (shown_.run) job.looked_at = looked_at();
     worker_.start(std::move(job));
+}
+
+// The step on the stage and what stands beside it there.
+std::vector<std::string> Session::looked_at() const {
+    std::vector<std::string> names = {cursor_.step};
+    if (const Ref step = plan().find(cursor_.step))
+        for (const StepId operand : step->operands) names.push_back(plan()[operand].name);
+    return names;
+}
+
+void Session::take_early(std::shared_ptr<const Run> run) {
+    shown_.early = std::move(run);
+    ++shown_.version;
 }
 
 std::map<std::string, Worker::Task> Session::companion_tasks() {
@@ -487,9 +513,14 @@ void Session::take(const Worker::Result& result) {
         return;
     }
     take_companions(result);
-    shown_ = {scenario_,        result.run,         result.unedited ? result.unedited : result.run,
-              companions_,      shown_.version + 1, shown_.pinned,
-              shown_.trace_file};
+    shown_ = {.scenario = scenario_,
+              .run = result.run,
+              .unedited = result.unedited ? result.unedited : result.run,
+              .early = nullptr,
+              .companions = companions_,
+              .version = shown_.version + 1,
+              .pinned = shown_.pinned,
+              .trace_file = shown_.trace_file};
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
     if (opened_) look_at_opened();

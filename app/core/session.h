@@ -40,11 +40,16 @@ struct Snapshot {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
+    // The run that is to take its place, as far as it was computed: the step that is looked at and what it is made
+    // from.
+    std::shared_ptr<const Run> early;
     std::map<std::string, Companion> companions;
     std::uint64_t version = 0;                       // another number for other numbers
     std::shared_ptr<const ReferenceRun> pinned;      // the run that was kept; nullptr where none was
     std::shared_ptr<const ReferenceRun> trace_file;  // the file that is compared with; nullptr where none is
 
+    // The run to show this step's values from.
+    [[nodiscard]] const Run& run_of(const Step& step) const;
     // The companion of that name, if its run is there; else nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;
 };
@@ -123,6 +128,8 @@ private:
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
     void take_companions(const Worker::Result& result);
     void take(const Worker::Result& result);
+    void take_early(std::shared_ptr<const Run> run);
+    [[nodiscard]] std::vector<std::string> looked_at() const;
     void take(const ModelLoader::Result& result);
     void look_at_opened();
     void tell_remarks();
