@@ -74,7 +74,8 @@ private:
 struct Executor {
     std::shared_ptr<Run> run;
     const ExecuteOptions& options;
-    std::vector<Changed> changed;  // of each step, against the previous run's step of that name
+    std::vector<Changed> changed;      // of each step, against the previous run's step of that name
+    std::vector<std::size_t> readers;  // of each step, that are still to come; where not all is kept
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand) return true;
@@ -186,16 +187,35 @@ struct Executor {
         value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
     }
 
+    // Lets go of what a step was the last to read.
+    void let_go(const Step& step) {
+        const auto release = [&](StepId id) {
+            if (readers[id] == 0 && !options.kept(run->plan()[id])) run->values_[id] = Tensor();
+        };
+        for (const StepId operand : step.operands)
+            if (--readers[operand] == 0) release(operand);
+        release(step.id);
+    }
+
     // Visits a step and counts it; false where it was stopped.
     bool advance(StepId id) {
         if (options.stop.stop_requested()) return false;
         visit(run->plan()[id]);
+        if (options.kept) let_go(run->plan()[id]);
         if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
         return true;
     }
 };
 
 namespace {
+
+// How many times each step is read.
+std::vector<std::size_t> readers_of(const Plan& plan) {
+    std::vector<std::size_t> readers(plan.steps().size());
+    for (const Step& step : plan.steps())
+        for (const StepId operand : step.operands) ++readers[operand];
+    return readers;
+}
 
 // Everything that the steps of these names are computed from, and they themselves.
 std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
@@ -210,9 +230,10 @@ std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> name
 }  // namespace
 
 std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
-    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}};
+    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}, {}};
     const std::size_t steps = executor.run->plan().steps().size();
     executor.changed.resize(steps);
+    if (options.kept) executor.readers = readers_of(executor.run->plan());
     std::vector<bool> first(steps);
     if (options.early) {
         first = needed_for(executor.run->plan(), options.looked_at);

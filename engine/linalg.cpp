@@ -48,7 +48,9 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
 
 std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
     const Index n = weight.dim(0), k = weight.dim(1);
-    return std::make_shared<const PackedWeight>(ConstMatrix{weight.data(), n, k, k});
+    const float* values = weight.data();
+    return std::make_shared<const PackedWeight>(
+        ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
 }
 
 // A weight of which only the packed form is kept.

@@ -12,7 +12,7 @@ std::string version() { return {}; }
 bool rows_stand_alone() { return false; }
 void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
 
-PackedWeight::PackedWeight(ConstMatrix) {}
+PackedWeight::PackedWeight(ConstMatrix, const RowsPacked&) {}
 PackedWeight::~PackedWeight() = default;
 void PackedWeight::unpack(float*) const { std::abort(); }
 Index PackedWeight::slices() const { return 0; }

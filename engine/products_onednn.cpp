@@ -1,4 +1,5 @@
 #include "engine/memory.h"
+#include "engine/parallel.h"
 #include "engine/products.h"
 
 #include <dnnl.hpp>
@@ -229,41 +230,56 @@ Index slice_width(Index outputs) {
     return std::clamp<Index>((outputs / kSlices + kBlock - 1) / kBlock * kBlock, kBlock, kWidest);
 }
 
-// The values in another layout, in memory on large pages: a weight is read from end to end for every product.
-memory pack(const memory::desc& from, const float* values, const memory::desc& layout, Floats& room) {
-    room = floats(static_cast<Index>(layout.get_size() / sizeof(float)));
-    memory packed = at(layout, room.get());
-    memory plain = at(from, values);
+// Copies values from one layout to another.
+void reorder(memory from, memory to) {
+    stay_on_this_thread();
     dnnl::stream stream(cpu());
-    dnnl::reorder(plain, packed).execute(stream, plain, packed);
+    dnnl::reorder(from, to).execute(stream, from, to);
     stream.wait();
-    return packed;
+}
+
+// Room for a layout, on large pages: a weight is read from end to end for every product.
+Floats room_for(const memory::desc& layout) { return floats(static_cast<Index>(layout.get_size() / sizeof(float))); }
+
+// Slices of whole outputs, which lie one after another in the layout of all; none where they don't.
+std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Index width, float* room) {
+    if (n <= width) return {};
+    const memory::desc slice = packed_layout(k, width), last = packed_layout(k, n - (n - 1) / width * width);
+    if (blocks_of(slice) != blocks_of(layout) || blocks_of(last) != blocks_of(layout)) return {};
+    std::vector<memory> slices;
+    for (Index first = 0; first < n; first += width)
+        slices.push_back(at(first + width < n ? slice : last,
+                            room + first / width * static_cast<Index>(slice.get_size() / sizeof(float))));
+    return slices;
 }
 
 }  // namespace
 
-PackedWeight::PackedWeight(ConstMatrix weight) : packed_(std::make_unique<Packed>()) {
+PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : packed_(std::make_unique<Packed>()) {
     stay_on_this_thread();
     Packed& p = *packed_;
     p.k = weight.columns;
     p.n = p.slice_width = weight.rows;
-    const memory::desc layout = packed_layout(p.k, p.n);
+    memory::desc layout = packed_layout(p.k, p.n);
     // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
     p.by_inner_product = blocks_of(layout).empty();
-    if (p.by_inner_product) {
-        p.values = pack(rows_of(p.n, p.k, weight.stride), weight.data, inner_product_layout(p.k, p.n), p.room);
+    if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
+    p.room = room_for(layout);
+    p.values = at(layout, p.room.get());
+    if (!p.by_inner_product) p.slices = slices_of(layout, p.k, p.n, slice_width(p.n), p.room.get());
+    if (p.slices.empty()) {
+        const memory::desc plain =
+            p.by_inner_product ? rows_of(p.n, p.k, weight.stride) : matrix(p.k, p.n, 1, weight.stride);
+        reorder(at(plain, weight.data), p.values);
         return;
     }
-    p.values = pack(matrix(p.k, p.n, 1, weight.stride), weight.data, layout, p.room);
-    const Index width = slice_width(p.n);
-    if (p.n <= width) return;
-    // A slice is whole blocks of the same layout, which lie one after another.
-    const memory::desc slice = packed_layout(p.k, width), last = packed_layout(p.k, p.n - (p.n - 1) / width * width);
-    if (blocks_of(slice) != blocks_of(layout) || blocks_of(last) != blocks_of(layout)) return;
-    p.slice_width = width;
-    for (Index first = 0; first < p.n; first += width)
-        p.slices.push_back(at(first + width < p.n ? slice : last,
-                              p.room.get() + first / width * static_cast<Index>(slice.get_size() / sizeof(float))));
+    p.slice_width = slice_width(p.n);
+    each_in_parallel(static_cast<Index>(p.slices.size()), p.k * p.slice_width, [&](Index slice) {
+        const Index first = slice * p.slice_width, rows = std::min(p.slice_width, p.n - first);
+        reorder(at(matrix(p.k, rows, 1, weight.stride), weight.data + first * weight.stride),
+                p.slices[static_cast<std::size_t>(slice)]);
+        if (rows_packed) rows_packed(first, rows);
+    });
 }
 
 PackedWeight::~PackedWeight() = default;
@@ -296,13 +312,8 @@ Product& inner_product(ConstMatrix x, const memory& weight, Index outputs, bool 
 }  // namespace
 
 void PackedWeight::unpack(float* weight) const {
-    stay_on_this_thread();
     const Packed& p = *packed_;
-    memory plain = at(p.by_inner_product ? rows_of(p.n, p.k, p.k) : matrix(p.k, p.n, 1, p.k), weight);
-    memory packed = p.values;
-    dnnl::stream stream(cpu());
-    dnnl::reorder(packed, plain).execute(stream, packed, plain);
-    stream.wait();
+    reorder(p.values, at(p.by_inner_product ? rows_of(p.n, p.k, p.k) : matrix(p.k, p.n, 1, p.k), weight));
 }
 
 void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {

@@ -33,12 +33,12 @@ std::shared_ptr<const void> Storage::derived(const std::function<std::shared_ptr
     return derived_;
 }
 
-void Storage::leave_to_file() const {
+void Storage::leave_to_file(Index first_value, Index count) const {
     if (!in_file_) return;
     // Whole pages of the values' own: of the others the neighbours may be in use.
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(elsewhere_.get());
-    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(size_) * sizeof(float);
+    const auto begin = reinterpret_cast<std::uintptr_t>(elsewhere_.get() + first_value);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count) * sizeof(float);
     const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
     if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }

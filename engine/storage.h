@@ -63,8 +63,8 @@ public:
 
     // What was derived from the values, made by the first who asks.
     [[nodiscard]] std::shared_ptr<const void> derived(const std::function<std::shared_ptr<const void>()>& make) const;
-    // Takes values in a file out of memory until somebody looks at them again; others stay.
-    void leave_to_file() const;
+    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    void leave_to_file(Index first, Index count) const;
 
 private:
     [[nodiscard]] const float* made() const;

@@ -90,6 +90,9 @@ public:
     // Whether the values lie in a mapped file.
     [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
 
+    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    void leave_to_file(Index first, Index count) const { storage_->leave_to_file(first, count); }
+
     // What the values will be made from, where that is a T and nobody looked at them yet; else nullptr.
     template <class T>
     [[nodiscard]] const T* lazy() const {
@@ -98,11 +101,8 @@ public:
     // Another form of the values (a weight packed for its products), made once and kept as long as they are.
     template <class T, class Make>
     [[nodiscard]] std::shared_ptr<const T> derived(const Make& make) const {
-        return std::static_pointer_cast<const T>(storage_->derived([&]() -> std::shared_ptr<const void> {
-            std::shared_ptr<const void> made = make();
-            storage_->leave_to_file();  // whoever wants them now wants the other form
-            return made;
-        }));
+        return std::static_pointer_cast<const T>(
+            storage_->derived([&]() -> std::shared_ptr<const void> { return make(); }));
     }
 
 private:

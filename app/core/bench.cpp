@@ -30,6 +30,8 @@ BenchResult bench_forward(const Scenario& scenario, int repeat) {
     const std::shared_ptr<const Plan> plan = plan_of(scenario);
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan)->recorded_bytes()};
     result.forward_ms = median_ms(plan, {}, repeat);
+    const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
+    result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
     if (scenario.edits.empty()) return result;
     Scenario unedited = scenario;
     unedited.edits.clear();

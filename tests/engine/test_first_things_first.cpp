@@ -92,3 +92,13 @@ TEST_CASE("a run that is stopped while it computes what is looked at gives nothi
                   {.stop = stop.get_token(), .looked_at = names, .early = [&](auto) { called = true; }}) == nullptr);
     CHECK_FALSE(called);
 }
+
+TEST_CASE("what is not kept is let go of, and changes nothing for what is") {
+    for (const char* name : {"logits", "blocks.1.attn.pattern", "blocks.0.mlp.pre"}) {
+        const SmallModel model = with_logits();
+        const auto all = model.run();
+        const auto run = execute(model.plan(), {.kept = [&](const Step& step) { return step.name == name; }});
+        CHECK(same_bits(run->value(name), all->value(name)));
+        for (const Step& step : run->plan().steps()) CHECK((step.name == name || run->value(step.id).empty()));
+    }
+}
