@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/command.h"
+#include "app/core/invariants_monitor.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
@@ -99,6 +100,9 @@ public:
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
+    // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
+    [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
+
     // How the next token is drawn. It is no part of what is run, and so not of what is undone.
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
 
@@ -122,6 +126,7 @@ private:
     void finish_run();
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
     void take_companions(const Worker::Result& result);
+    void measure(bool complete);
     void take(const Worker::Result& result);
     void take(const ModelLoader::Result& result);
     void look_at_opened();
@@ -132,6 +137,8 @@ private:
 
     Worker worker_;
     ModelLoader loader_;
+    InvariantsMonitor monitor_;
+    InvariantsMonitor::Result invariants_;  // of the last run that was measured
     std::optional<Opening> opening_;
     bool opened_ = false;  // a model was read, and its first run is being computed
     Scenario scenario_;

@@ -50,7 +50,7 @@ private:
 enum class Tab { step, heads, masks, norms, generate, diff };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, palette, export_file, open_model, settings };
+enum class Dialog { none, keys, palette, export_file, open_model, settings, checks };
 
 // What the views remember from frame to frame; nothing of it is the model's.
 struct ViewState {
