@@ -270,9 +270,9 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : worker_(wake), loader_(wake), scenario_(std::move(scenario)) {
+    : worker_(wake), loader_(wake), monitor_(wake), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
-    finish();
+    finish_run();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
     cursor_ = opening_cursor(*scenario_.model, plan(), timeline_);
     tell_remarks();
@@ -295,6 +295,7 @@ void Session::update(std::chrono::milliseconds patience) {
     if (computing_ && patience.count() > 0) worker_.wait(patience);
     if (auto early = worker_.collect_early()) take_early(std::move(early));
     if (const auto result = worker_.collect()) take(*result);
+    if (auto result = monitor_.collect()) invariants_ = std::move(*result);
 }
 
 void Session::finish_run() {
@@ -306,6 +307,12 @@ void Session::finish_run() {
 
 void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
+    monitor_.finish();
+    update();
+}
+
+const InvariantsMonitor::Result* Session::invariants() const {
+    return invariants_.run == shown_.run ? &invariants_ : nullptr;
 }
 
 const Step& Session::step() const {
@@ -378,6 +385,7 @@ void Session::start(std::shared_ptr<const Plan> plan) {
     const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
     if (shown_.run && cursor_.step != "logits" && cursor_.step != "probs" && !compared) job.last_row_first = {"logits"};
     if (shown_.run) job.looked_at = looked_at();
+    monitor_.stop();
     worker_.start(std::move(job));
 }
 
@@ -475,9 +483,23 @@ void Session::take(const Worker::Result& result) {
               .version = shown_.version + 1,
               .pinned = shown_.pinned,
               .trace_file = shown_.trace_file};
+    measure(result.complete);
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
     if (opened_) look_at_opened();
+}
+
+// What was measured stays where nothing was computed anew, as when only a companion was. A run of another time isn't
+// kept alive for what is known of it.
+void Session::measure(bool complete) {
+    const Run& run = *shown_.run;
+    const bool same = invariants_.run && run.computed_steps() == 0 &&
+                      run.plan().steps().size() == invariants_.run->plan().steps().size();
+    if (same)
+        invariants_.run = shown_.run;
+    else if (invariants_.run != shown_.run)
+        invariants_ = {};
+    if (complete && !invariants_.run) monitor_.start({shown_.run, scenario_.config()});
 }
 
 void Session::take_companions(const Worker::Result& result) {

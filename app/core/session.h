@@ -2,6 +2,7 @@
 
 #include "app/core/command.h"
 #include "app/core/cursor.h"
+#include "app/core/invariants_monitor.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
@@ -97,6 +98,9 @@ public:
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
+    // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
+    [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
+
     // How the next token is drawn. It is no part of what is run, and so not of what is undone.
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
 
@@ -120,6 +124,7 @@ private:
     void finish_run();
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
     void take_companions(const Worker::Result& result);
+    void measure(bool complete);
     void take(const Worker::Result& result);
     void take_early(std::shared_ptr<const Run> run);
     [[nodiscard]] std::vector<std::string> looked_at() const;
@@ -132,6 +137,8 @@ private:
 
     Worker worker_;
     ModelLoader loader_;
+    InvariantsMonitor monitor_;
+    InvariantsMonitor::Result invariants_;  // of the last run that was measured
     std::optional<Opening> opening_;
     bool opened_ = false;  // a model was read, and its first run is being computed
     Scenario scenario_;
