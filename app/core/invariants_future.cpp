@@ -124,10 +124,10 @@ private:
     }
 
     [[nodiscard]] Tensor compute(const Step& step) const {
-        std::vector<const Tensor*> operands;
+        Operands operands;
         for (const StepId operand : step.operands)
-            operands.push_back(fresh_[operand].empty() ? &run_.value(operand) : &fresh_[operand]);
-        Tensor tensor = step.operation.compute(Operands(std::move(operands)), step.axes);
+            operands.add(fresh_[operand].empty() ? run_.value(operand) : fresh_[operand]);
+        Tensor tensor = step.operation.compute(operands, step.axes);
         for (const Patch& patch : step.patches) patch.apply(tensor);
         return tensor;
     }
