@@ -27,8 +27,8 @@ struct Model {
     std::string config_json;  // as parse_config reads it; overrides are put over it
     Weights weights;
     Inputs example;
-    Tokenizer tokenizer;               // the decoder's tokens
-    Tokenizer encoder_tokenizer;       // the source's
+    Tokenizer tokenizer;          // the decoder's tokens
+    Tokenizer encoder_tokenizer;  // the source's
     LookAt look_at;
     std::vector<std::string> remarks;  // what was noticed while loading, a sentence each
 
@@ -36,9 +36,10 @@ struct Model {
 };
 
 // A folder with config.json and model.safetensors as Hugging Face lays one out (GPT-2's and Llama's configurations are
-// read, too; what it runs on at first is said by example.json or inputs.safetensors; large weights may be split into several files with an index), a state_dict saved as safetensors alone, or
-// a bundled model's name. What a state_dict can't say of the configuration (nhead at least) the overrides must; they
-// become part of it. Names, shapes and types are checked before any number is read.
+// read, too; what it runs on at first is said by example.json or inputs.safetensors; large weights may be split into
+// several files with an index), a state_dict saved as safetensors alone, or a bundled model's name. What a state_dict
+// can't say of the configuration (nhead at least) the overrides must; they become part of it. Names, shapes and types
+// are checked before any number is read.
 //
 // Throws Error naming the file, the key or tensor, and what was expected: a missing, a surplus or a misshapen tensor is
 // one. NeedsConversion (checkpoint.h), an Error, tells what to do with what Python pickled. LoadStopped where
