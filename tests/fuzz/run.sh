@@ -9,7 +9,7 @@ shift
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
 
 # A reader takes at most some hundred times what it is given, and never long.
-limits="-max_len=16384 -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=256"
+limits="-max_len=16384 -timeout=240 -rss_limit_mb=2048 -malloc_limit_mb=256"
 for name in "$@"; do
     found=build/fuzz/found/$name
     mkdir -p "$found"
