@@ -23,8 +23,10 @@ struct LookAt {
 // A decoder with its weights and something to run it on.
 struct Model {
     std::string name;         // "simple-decoder", or the folder it came from
+    std::string path;         // what was opened, absolute: the folder or the file; empty for one made from a seed
     std::string description;  // one line
     std::string config_json;  // as parse_config reads it; overrides are put over it
+    Overrides answers;        // to what its files don't say; they are in config_json
     Weights weights;
     Inputs example;
     Tokenizer tokenizer;          // the decoder's tokens
