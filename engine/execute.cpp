@@ -67,6 +67,29 @@ private:
     Tensor rows_;
 };
 
+// A tensor that was let go of: computed again when somebody looks.
+class MadeAgain : public LazyValues {
+public:
+    MadeAgain(const Step& step, const Operands& in)
+        : operation_(step.operation), axes_(step.axes), patches_(step.patches) {
+        for (std::size_t i = 0; i < in.size(); ++i) in_.push_back(in[i]);
+    }
+
+    void make(std::span<float> values) const override {
+        Operands in;
+        for (const Tensor& tensor : in_) in.add(tensor);
+        Tensor made = operation_.compute(in, axes_);
+        for (const Patch& patch : patches_) patch.apply(made);
+        std::ranges::copy(made.values(), values.begin());
+    }
+
+private:
+    Operation operation_;
+    Axes axes_;
+    std::vector<Patch> patches_;
+    std::vector<Tensor> in_;
+};
+
 }  // namespace
 
 // What computes a run, step by step, taking over what it can: whole tensors that nothing changed, and rows before the
@@ -190,7 +213,9 @@ struct Executor {
     // Lets go of what a step was the last to read.
     void let_go(const Step& step) {
         const auto release = [&](StepId id) {
-            if (readers[id] == 0 && !options.kept(run->plan()[id])) run->values_[id] = Tensor();
+            const Step& read = run->plan()[id];
+            if (readers[id] > 0 || read.is_source() || run->values_[id].empty() || options.kept(read)) return;
+            run->values_[id] = Tensor(read.axes, std::make_shared<const MadeAgain>(read, run->operands_of(id)));
         };
         for (const StepId operand : step.operands)
             if (--readers[operand] == 0) release(operand);

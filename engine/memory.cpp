@@ -70,6 +70,12 @@ public:
 
     void give(void* start, std::size_t bytes) { pieces_.push_back({start, bytes}); }
 
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t all = 0;
+        for (const Piece& piece : pieces_) all += piece.bytes;
+        return all;
+    }
+
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
             ::munmap(pieces_.front().start, pieces_.front().bytes);
@@ -143,6 +149,11 @@ public:
             small_.give(piece, bytes);
     }
 
+    [[nodiscard]] std::size_t large_bytes() {
+        const std::lock_guard lock(mutex_);
+        return large_.bytes();
+    }
+
     void release() {
         const std::lock_guard lock(mutex_);
         large_.release(SIZE_MAX);
@@ -173,6 +184,8 @@ Floats floats(std::int64_t count) {
     const std::shared_ptr<KeptPieces>& pieces = kept();
     return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
 }
+
+std::size_t kept_memory() { return kept()->large_bytes(); }
 
 void trim_memory() { kept()->release(); }
 

@@ -24,6 +24,9 @@ using Floats = std::unique_ptr<float, GiveBack>;
 // over a small tensor than many an operation.)
 [[nodiscard]] Floats floats(std::int64_t count);
 
+// The bytes of the large pieces that are kept and not in use.
+[[nodiscard]] std::size_t kept_memory();
+
 // Gives back to the system what is kept and not in use.
 void trim_memory();
 

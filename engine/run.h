@@ -56,7 +56,7 @@ struct ExecuteOptions {
     std::span<const std::string> looked_at;
     std::function<void(std::shared_ptr<const Run>)> early;
     // Which steps' tensors are kept; all where it is empty. Others are let go of when the last step that reads them is
-    // computed, and their values are empty then.
+    // computed, and made again, from what is kept, when somebody looks.
     std::function<bool(const Step&)> kept;
     // Steps of which only the last row is computed now, the others when somebody looks at them.
     std::span<const std::string> last_row_first;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/mask_edits.h"
+#include "app/core/recording.h"
 #include "app/core/sampling.h"
 #include "app/core/slice.h"
 #include "app/core/typed_inputs.h"
@@ -34,6 +35,10 @@ struct SetOption {
     std::string key, value;
 };
 // Switches dropout on with this seed, or off.
+// How much of a run is kept.
+struct SetRecording {
+    Recording recording = Recording::all;
+};
 struct SetDropout {
     std::optional<std::uint64_t> seed;
 };
@@ -169,13 +174,13 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::StopOpening, command::TypeInput, command::SetOption, command::SetDropout,
-                 command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
-                 command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits,
-                 command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
-                 command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
-                 command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack,
-                 command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
-                 command::Tell>;
+    std::variant<command::OpenModel, command::StopOpening, command::TypeInput, command::SetOption,
+                 command::SetRecording, command::SetDropout, command::AppendToken, command::RemoveLastToken,
+                 command::SetSampling, command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver,
+                 command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
+                 command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
+                 command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell,
+                 command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
+                 command::CompareWithFile, command::Export, command::Tell>;
 
 }  // namespace decoderscope

@@ -71,7 +71,9 @@ std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     const Config config = scenario.config();
     PassRequest request{config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed};
     request.logit_lens = logit_lens;
-    return plan_decoder(request);
+    std::shared_ptr<const Plan> plan = plan_decoder(request);
+    check_memory(*plan, scenario.recording);
+    return plan;
 }
 
 }  // namespace decoderscope

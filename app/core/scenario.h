@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/recording.h"
 #include "engine/decoder/decoder.h"
 #include "engine/model/model.h"
 #include "engine/run.h"
@@ -22,6 +23,7 @@ struct Scenario {
     std::string inputs_path;  // the file that they came from at first; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
+    Recording recording = Recording::all;
     // The tokens at the end of a batch row that were generated, by row; nothing is computed from it.
     std::map<Index, std::vector<Index>> generated;
 
@@ -77,7 +79,7 @@ private:
 // A scenario that varied() made, with the weights that the variation asks for.
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
 
-// Throws Error where the configuration, the inputs and the edits don't fit together.
+// Throws Error where the configuration, the inputs and the edits don't fit together, or the run not into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
 
 }  // namespace decoderscope

@@ -54,6 +54,11 @@ struct Session::Apply {
 
     void operator()(const command::SetOption& c) const { s.change(with_override(s.scenario_, c.key, c.value)); }
 
+    void operator()(const command::SetRecording& c) const {
+        Scenario next = s.scenario_;
+        next.recording = c.recording;
+        s.change(std::move(next));
+    }
     void operator()(const command::SetDropout& c) const {
         Scenario next = s.scenario_;
         next.dropout_seed = c.seed;
@@ -378,6 +383,7 @@ void Session::start(std::shared_ptr<const Plan> plan) {
     Worker::Job job{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
     if (!scenario_.edits.empty())
         job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
+    job.recording = scenario_.recording;
     stale_ = true;
     computing_ = true;
     // While nobody compares whole runs and the logits are not on the stage, those of the last position will do at

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/recording.h"
 #include "engine/run.h"
 
 #include <atomic>
@@ -31,6 +32,7 @@ public:
         std::optional<Task> unedited;             // the same without edits
         std::map<std::string, Task> companions;   // what the labs look at beside it
         std::vector<std::string> asked;           // on-demand tensors
+        Recording recording = Recording::all;     // what of every run is kept
         std::vector<std::string> looked_at;       // steps of the main run that are computed first
         std::vector<std::string> last_row_first;  // steps whose other rows are computed when all else is there
     };

@@ -80,6 +80,11 @@ void flip_dropout(const Session& session, ViewState&, Commands& commands) {
     commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
 }
 
+void flip_recording(const Session& session, ViewState&, Commands& commands) {
+    const bool all = session.scenario().recording == Recording::all;
+    commands.push_back(command::SetRecording{all ? Recording::patterns : Recording::all});
+}
+
 void switch_head(const Session& session, Index head, Commands& commands) {
     const std::string attention = attention_beside(session.step());
     if (attention.empty() || head >= session.shown().scenario.config().nhead) return;
@@ -131,6 +136,7 @@ std::vector<Action> make_actions() {
         go_in_block("Look at the attention mask", Key::m, with_shift, ".attn.mask"),
         go_in_block("Look at the attention pattern", Key::a, {}, ".attn.pattern"),
         {"Flip Pre-Norm / Post-Norm", Key::n, with_shift, false, true, always, flip_norm},
+        {"Record everything, or less where memory is short", Key::none, {}, false, true, always, flip_recording},
         {"Dropout on or off", Key::d, {}, false, true, always, flip_dropout},
         view_action("Take or drop the mask brush", Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),
         command_action("Back to where this cell was followed from", Key::backspace, {}, command::GoBack{}),

@@ -1,6 +1,8 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
 [--only PART] [--json FILE]
 
+Then what an edit costs, and what memory is needed, of GPT-2-small.
+
 Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
 Debian that needs libopenblas0-openmp; OPENBLAS_CORETYPE must not be set), fused projections, inference mode; the
@@ -24,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
 import torch  # noqa: E402
 
 import safetensors_file  # noqa: E402
-from cases import CASES  # noqa: E402
+from cases import CASES, EDITED, EDITS, MEMORY  # noqa: E402
 from config import complete, parameters  # noqa: E402
 from torch_decoder import FastDecoder  # noqa: E402
 
@@ -108,6 +110,18 @@ class Theirs:
         return statistics.median(times)
 
 
+    def peak_memory(self):
+        """In bytes, of one run, everything recorded."""
+        command = [self.program, "bench", str(self.folder), "--inputs", str(self.inputs), "--repeat", "1"]
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        assert status == 0, "the program failed"
+        return usage.ru_maxrss * 1024
+
+    def weight_bytes(self):
+        return (self.folder / "model.safetensors").stat().st_size
+
+
 def check_agreement(ours, theirs):
     with torch.inference_mode():
         expected = theirs.plain()
@@ -131,14 +145,54 @@ def measure(program, folder, config, make_inputs, rounds):
     if theirs.traced is not None:
         works["traced"] = theirs.by_trace
     repeat = repeats(theirs.milliseconds(theirs.plain, 3))
-    times = {name: [] for name in [*works, "ours"]}
+    times = {name: [] for name in [*works, "ours", "unrecorded"]}
     for _ in range(rounds):
-        times["ours"].append(ours.milliseconds(repeat)["forward_ms"])
+        measured = ours.milliseconds(repeat)
+        times["ours"].append(measured["forward_ms"])
+        times["unrecorded"].append(measured["unrecorded_ms"])
         for name, work in works.items():
             times[name].append(theirs.milliseconds(work, repeat))
     medians = {name: statistics.median(values) for name, values in times.items()}
     result.update(medians, plain=min(medians[name] for name in works if name != "keeping"))
     return result
+
+
+def prepared(program, folder, case):
+    config, make_inputs, _ = CASES[case]
+    write_model(folder, config, random_weights(config))
+    return Ours(program, folder, make_inputs(torch.Generator().manual_seed(1)))
+
+
+def measure_edits(program, scratch, rounds):
+    """The answer to each edit as a ratio to the full run, both from the same process."""
+    ours = prepared(program, scratch / "edited", EDITED)
+    results = {}
+    print("\n| edit | a full pass | until the last row of the logits | ratio | wanted | all of it | ratio |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, (edit, wanted) in EDITS.items():
+        file = scratch / "edits.json"
+        file.write_text(json.dumps([edit]))
+        all_rounds = [ours.milliseconds(9, "--edits", file) for _ in range(rounds)]
+        r = {key: statistics.median(each[key] for each in all_rounds)
+             for key in ("forward_ms", "edit_ms", "edit_complete_ms")}
+        results[name] = r
+        print(f"| {name} | {r['forward_ms']:.3g} ms | {r['edit_ms']:.3g} ms | "
+              f"**{r['edit_ms'] / r['forward_ms']:.2f}** | {wanted:.2f} | {r['edit_complete_ms']:.3g} ms | "
+              f"{r['edit_complete_ms'] / r['forward_ms']:.2f} |", flush=True)
+    return results
+
+
+def measure_memory(program, scratch):
+    results = {}
+    print("\n| | weights | trace | peak | ratio | wanted |\n| --- | --- | --- | --- | --- | --- |")
+    for case in MEMORY:
+        ours = prepared(program, scratch / case, case)
+        trace = ours.milliseconds(1)["recorded_bytes"]
+        weights, peak = ours.weight_bytes(), ours.peak_memory()
+        results[case] = {"weights": weights, "trace": trace, "peak": peak}
+        print(f"| {case} | {weights / 1e6:.0f} MB | {trace / 1e6:.0f} MB | {peak / 1e6:.0f} MB | "
+              f"**{peak / (weights + trace):.2f}** | 1.10 |", flush=True)
+    return results
 
 
 def main():
@@ -150,16 +204,23 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(os.cpu_count())
     results = {}
-    print("| | ours, recorded | PyTorch, plain | PyTorch, keeping | ratio to plain | wanted | ratio to keeping |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as scratch:
+    print("| | ours, recorded | PyTorch, plain | PyTorch, keeping | ratio to plain | wanted | ratio to keeping | "
+          "recorded to not recorded |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
         for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
             if options.only not in name:
                 continue
-            r = measure(options.program, Path(scratch) / str(number), config, make_inputs, options.rounds)
-            results[name] = r
+            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds)
+            results[name] = {**r, "wanted": wanted}
             print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms | {r['keeping']:.3g} ms | "
-                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {r['ours'] / r['keeping']:.2f} |", flush=True)
+                  f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {r['ours'] / r['keeping']:.2f} | "
+                  f"{r['ours'] / r['unrecorded']:.2f} |", flush=True)
+        if options.only in "edits":
+            results["edits"] = measure_edits(options.program, scratch, options.rounds)
+        if options.only in "memory":
+            results["memory"] = measure_memory(options.program, scratch)
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
 

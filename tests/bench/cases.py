@@ -43,3 +43,25 @@ CASES = {
     "GPT-2-small, 512 tokens": (GPT2_SMALL, tokens(512), 0.78),
     "GPT-2-small, 1024 tokens": (GPT2_SMALL, tokens(1024), 0.78),
 }
+
+# What is edited, and for each edit the largest ratio to a full run that we want: at layer k of 12 the blocks from it on
+# and a little more; rows before the edited one stay.
+EDITED = "GPT-2-small, 128 tokens"
+
+
+def mask_cell(layer):
+    return {"edit": "mask", "attention": f"blocks.{layer}.attn", "batch": 0, "head": 3, "query": 64, "key": 10,
+            "keep": False}
+
+
+EDITS = {
+    "a mask cell of query 64, block 0": (mask_cell(0), 0.75 + 0.05),
+    "the same, block 6": (mask_cell(6), 0.75 * 6 / 12 + 0.05),
+    "the same, block 11": (mask_cell(11), 0.75 * 1 / 12 + 0.05),
+    "a head of block 6 off": ({"edit": "scale_head", "attention": "blocks.6.attn", "head": 3, "factor": 0.0},
+                              0.75 * 6 / 12 + 0.05),
+    "the last token": ({"edit": "set_cell", "tensor": "tokens", "index": [0, 127], "value": 11}, 0.15),
+}
+
+# Of which peak memory is measured.
+MEMORY = ["GPT-2-small, 1 token", "GPT-2-small, 128 tokens", "GPT-2-small, 512 tokens"]

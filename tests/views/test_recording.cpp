@@ -1,0 +1,30 @@
+// The window on a run of which only some tensors were recorded.
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+using namespace decoderscope;
+using decoderscope::testing::Driver;
+
+TEST_CASE("every tab and every step can be looked at where only some of a run is recorded") {
+    for (const char* model : {"causal-lm-as-meant", "post-ln-encdec", "reverse"}) {
+        INFO(model);
+        Driver d{std::string_view(model)};
+        d.session.apply(command::SetRecording{Recording::patterns});
+        d.session.finish();
+        CHECK_FALSE(d.session.shown().run->value("blocks.0.mlp.pre").is_ready());
+        for (const Tab tab : {Tab::heads, Tab::masks, Tab::norms, Tab::generate, Tab::diff, Tab::step}) {
+            d.state.tab = tab;
+            d.settle();
+            CHECK_FALSE(d.seen().empty());
+        }
+        const std::vector<StepId> timeline = d.session.timeline();
+        for (const StepId id : timeline) {
+            const std::string name = d.session.shown().run->plan()[id].name;
+            INFO(name);
+            d.session.apply(command::GoTo{name});
+            d.settle();
+            CHECK_FALSE(d.session.shown().run->value(name).empty());
+            CHECK(d.sees(name));
+        }
+    }
+}
