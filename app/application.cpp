@@ -2,6 +2,8 @@
 
 #include "app/core/export/png.h"
 #include "app/core/path_list.h"
+#include "app/views/panels.h"
+#include "app/views/saved_view.h"
 #include "app/views/theme.h"
 #include "app/views/workspace.h"
 #include "app/window_offscreen.h"
@@ -25,6 +27,8 @@ constexpr std::chrono::milliseconds kPatience{12};
 Application::Application(Scenario scenario, std::function<void()> wake)
     : session_(std::move(scenario), std::move(wake)) {}
 
+Application::Application(SavedWork work, std::function<void()> wake) : session_(std::move(work), std::move(wake)) {}
+
 void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
 
 bool Application::frame(Textures& textures) {
@@ -35,11 +39,13 @@ bool Application::frame(Textures& textures) {
         styled_scale_ = fonts_->scale;
     }
     session_.update();
+    if (const auto view = session_.take_view()) show_saved(state_, *view);
     state_.busy = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
-    remember_model();
+    session_.keep(saved_view(state_));
+    remember_opened();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy;
 }
@@ -63,14 +69,16 @@ void Application::keep_settings() {
     }
 }
 
-// A model of one's own that is shown is offered again next time.
-void Application::remember_model() {
+// The session, or the model of one's own, that is shown is offered again next time.
+void Application::remember_opened() {
     const std::string& name = session_.shown().scenario.model->name;
     const auto& models = bundled_models();
-    if (std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; }))
-        return;
+    const bool bundled =
+        std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; });
+    if (bundled && session_.file().empty()) return;
     std::error_code failed;
-    const std::string path = std::filesystem::absolute(name, failed).lexically_normal().string();
+    const std::string path =
+        session_.file().empty() ? std::filesystem::absolute(name, failed).lexically_normal().string() : session_.file();
     if (failed || (!state_.settings.recent.empty() && state_.settings.recent.front() == path)) return;
     state_.settings.recent = with_recent(std::move(state_.settings.recent), path);
 }
@@ -78,12 +86,21 @@ void Application::remember_model() {
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     const bool trace = state_.tab == Tab::diff && paths.front().ends_with(".safetensors");
-    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : command::OpenModel{model_among(paths), {}});
+    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : opening_command(model_among(paths)));
 }
 
 std::string Application::title() const {
-    return std::filesystem::path(session_.scenario().model->name).filename().string() + " · " + session_.cursor().step +
-           " · Decoderscope";
+    const std::string& file = session_.file();
+    const std::string work =
+        file.empty() ? "" : std::filesystem::path(file).filename().string() + (session_.unsaved() ? " • · " : " · ");
+    return work + std::filesystem::path(session_.scenario().model->name).filename().string() + " · " +
+           session_.cursor().step + " · Decoderscope";
+}
+
+bool Application::may_close() {
+    state_.wants_to_close = true;
+    follow_closing(session_, state_);
+    return state_.close;
 }
 
 double Application::next_wake() const {

@@ -15,6 +15,7 @@ struct Fonts;
 class Application : public Frontend {
 public:
     explicit Application(Scenario scenario, std::function<void()> wake = {});
+    explicit Application(SavedWork work, std::function<void()> wake = {});
 
     bool frame(Textures& textures) override;
     void use_fonts(const Fonts& fonts) override;
@@ -22,10 +23,15 @@ public:
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }
+    [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;
+    void ended(bool by_the_person) override { session_.end(by_the_person); }
 
     // Takes over the settings kept in a file, and keeps them there from now on.
     void remember_settings(std::string path);
+
+    // Autosaves unsaved work into a folder, and offers what is left there.
+    void autosave_in(const std::string& folder) { session_.autosave_in(folder); }
 
     [[nodiscard]] Session& session() { return session_; }
     [[nodiscard]] ViewState& state() { return state_; }
@@ -33,7 +39,7 @@ public:
 
 private:
     void keep_settings();
-    void remember_model();
+    void remember_opened();
 
     Session session_;
     ViewState state_;

@@ -98,17 +98,19 @@ void note(const RunOptions& options, const std::vector<std::string>& remarks) {
     for (const std::string& remark : remarks) *options.notes << "decoderscope: note: " << remark << '\n';
 }
 
-// What is run where the command line says nothing else: the model on its own example, or a session.
-Scenario first_scenario(const RunOptions& options, const Overrides& overrides) {
-    if (!is_session_path(options.model)) return scenario_of(load_model(options.model, overrides));
-    SavedWork work = open_session(options.model);
-    note(options, work.remarks);
-    return std::move(work.scenario);
+// What there is where the command line says nothing else: the model on its own example, or a session.
+SavedWork opened(const RunOptions& options, const Overrides& overrides) {
+    if (is_session_path(options.model)) return open_session(options.model);
+    SavedWork work;
+    work.scenario = scenario_of(load_model(options.model, overrides));
+    return work;
 }
 
-Scenario scenario_of(const RunOptions& options) {
+SavedWork work_of(const RunOptions& options) {
     const Overrides overrides = overrides_of(options.settings);
-    Scenario scenario = first_scenario(options, overrides);
+    SavedWork work = opened(options, overrides);
+    Scenario& scenario = work.scenario;
+    note(options, work.remarks);
     note(options, scenario.model->remarks);
     for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
@@ -122,8 +124,10 @@ Scenario scenario_of(const RunOptions& options) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
     }
-    return scenario;
+    return work;
 }
+
+Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
 
 // The plan of a scenario; an edit that doesn't fit is told with its file.
 std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options) {
@@ -270,7 +274,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::string tour;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window says it itself
-        result.window = WindowRequest{scenario_of(run), tour};
+        result.window = WindowRequest{work_of(run), tour};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -278,6 +282,14 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.require_subcommand(0, 1);
     run.model = kDefaultModel;
     app.add_option("--model", run.model, std::string(kModelHelp) + "; what the window opens on");
+    app.add_option("FILE", run.model, "a session (.dscope) or a model to open the window on")
+        ->check([](const std::string& path) {
+            std::error_code failed;
+            return is_session_path(path) || std::filesystem::exists(path, failed)
+                       ? std::string()
+                       : path + ": neither a command nor a session nor a model's path";
+        })
+        ->excludes("--model");
     add_run_options(app, run);
     app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/scenario.h"
+#include "app/core/saved_work.h"
 
 #include <iosfwd>
 #include <optional>
@@ -11,7 +11,7 @@ namespace decoderscope {
 
 // What the command line asks for beside its own commands: the window.
 struct WindowRequest {
-    Scenario scenario;
+    SavedWork work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
 };
 

@@ -2,6 +2,7 @@
 
 #include "app/application.h"
 #include "app/cli.h"
+#include "app/core/autosave.h"
 #include "app/core/settings.h"
 #include "app/window.h"
 #include "engine/error.h"
@@ -14,11 +15,12 @@ namespace {
 int show(const decoderscope::WindowRequest& request) {
     using namespace decoderscope;
     if (!request.tour.empty()) {
-        for (const std::string& file : draw_tour(request.scenario, request.tour)) std::cout << file << '\n';
+        for (const std::string& file : draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
         return 0;
     }
-    Application application(request.scenario, wake_window);
+    Application application(request.work, wake_window);
     application.remember_settings(settings_path());
+    application.autosave_in(autosave_folder());
     return run_window(application);
 }
 

@@ -285,8 +285,13 @@ public:
     }
 
 private:
-    [[nodiscard]] bool closing() const {
-        return told_to_stop != 0 || glfwWindowShouldClose(window_.get()) == GLFW_TRUE || frontend_.wants_to_close();
+    [[nodiscard]] bool closing() {
+        if (told_to_stop != 0 || frontend_.wants_to_close()) return true;
+        if (glfwWindowShouldClose(window_.get()) != GLFW_TRUE) return false;
+        if (frontend_.may_close()) return true;
+        glfwSetWindowShouldClose(window_.get(), GLFW_FALSE);
+        inbox_.damaged = true;  // what is to be answered is shown
+        return false;
     }
 
     // Until the next frame's time where one is due, else until something happens.
@@ -380,6 +385,7 @@ int run_window(Frontend& frontend, const WindowOptions& options) {
     const StopSignals signals;
     const Glfw glfw;
     Loop(frontend, options).run();
+    frontend.ended(told_to_stop == 0);
     return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +21,9 @@
 namespace decoderscope {
 
 namespace {
+
+// Between a file's name and the number of the process that writes it.
+constexpr const char* kTemporary = ".part-";
 
 std::string why() { return std::strerror(errno); }
 
@@ -117,7 +122,7 @@ private:
     static std::string unused_name(const std::string& target) {
         static std::atomic<unsigned> count = 0;  // several threads may write the same file
         for (;;) {
-            std::string name = target + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+            std::string name = target + kTemporary + std::to_string(::getpid()) + "-" + std::to_string(count++);
             struct stat there {};
             if (::lstat(name.c_str(), &there) != 0) return name;
         }
@@ -201,6 +206,26 @@ void write_whole(const std::string& name, const std::function<void(std::ostream&
     if (::fsync(temporary.file().number()) != 0) fail_to_write(path, why());
     temporary.become(path);
     flush_folder(path);
+}
+
+std::string absolute_path(const std::string& path) {
+    std::error_code failed;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+    return failed ? path : absolute.lexically_normal().string();
+}
+
+void remove_abandoned(const std::string& path) {
+    const std::filesystem::path target = behind_links(path);
+    const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    const std::string beginning = target.filename().string() + kTemporary;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+        const std::string name = at->path().filename().string();
+        if (!name.starts_with(beginning)) continue;
+        const pid_t writer = static_cast<pid_t>(std::atol(name.c_str() + beginning.size()));
+        std::error_code ignored;
+        if (writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH) std::filesystem::remove(at->path(), ignored);
+    }
 }
 
 }  // namespace decoderscope

@@ -17,4 +17,10 @@ namespace decoderscope {
 // why.
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// A path from the root on, without "." and ".."; where nobody knows where we are, the path as it is.
+[[nodiscard]] std::string absolute_path(const std::string& path);
+
+// Removes what processes that were killed while they wrote this file left beside it.
+void remove_abandoned(const std::string& path);
+
 }  // namespace decoderscope

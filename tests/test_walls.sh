@@ -24,4 +24,11 @@ if [ -n "$others" ]; then
     printf 'only app/window* know GLFW, EGL and OpenGL:\n%s\n' "$others"
     broken=1
 fi
+# What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
+writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
+    grep -vE '^(engine/file|app/core/autosave)\.cpp:')
+if [ -n "$writers" ]; then
+    printf 'files are written by engine/file alone:\n%s\n' "$writers"
+    broken=1
+fi
 exit $broken

@@ -3,6 +3,7 @@
 #include "app/core/mask_edits.h"
 #include "app/core/recording.h"
 #include "app/core/sampling.h"
+#include "app/core/saved_view.h"
 #include "app/core/slice.h"
 #include "app/core/typed_inputs.h"
 #include "engine/edit.h"
@@ -21,6 +22,19 @@ struct OpenModel {
     std::string name;
     Overrides answers;  // to what its files don't say
 };
+// Opens a session with all that it holds. `recovered` is the autosave of a process that is gone: its work is not saved
+// yet, whatever file it came from.
+struct OpenSession {
+    std::string path;
+    bool recovered = false;
+};
+// Writes the work to a session file. The window's part of it comes along, as the session doesn't know it.
+struct SaveSession {
+    std::string path;
+    SavedView view;
+};
+// The autosave that is offered is not wanted: it is removed for good.
+struct DiscardLeftover {};
 // No longer opens the model that is being read or asks, and lets go of what failed.
 struct StopOpening {};
 
@@ -174,13 +188,14 @@ struct Tell {
 namespace decoderscope {
 
 using Command =
-    std::variant<command::OpenModel, command::StopOpening, command::TypeInput, command::SetOption,
-                 command::SetRecording, command::SetDropout, command::AppendToken, command::RemoveLastToken,
-                 command::SetSampling, command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver,
-                 command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
-                 command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
-                 command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell,
-                 command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-                 command::CompareWithFile, command::Export, command::Tell>;
+    std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
+                 command::StopOpening, command::TypeInput, command::SetOption, command::SetRecording,
+                 command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
+                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit,
+                 command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
+                 command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst,
+                 command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
+                 command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile,
+                 command::Export, command::Tell>;
 
 }  // namespace decoderscope

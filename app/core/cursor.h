@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/slice.h"
+#include "engine/model/model.h"
 
 #include <optional>
 #include <string>
@@ -14,5 +15,9 @@ struct Cursor {
     std::optional<Cell> cell;
     bool operator==(const Cursor&) const = default;
 };
+
+// Where to open: where the model's maker says to look, else on the first attention pattern, which shows most at a
+// glance.
+[[nodiscard]] Cursor opening_cursor(const Model& model, const Plan& plan);
 
 }  // namespace decoderscope

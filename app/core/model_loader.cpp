@@ -13,6 +13,12 @@ namespace {
 ModelLoader::Result load(const ModelLoader::Job& job, LoadProgress& progress) {
     ModelLoader::Result result{.job = job};
     try {
+        if (job.session) {
+            result.work = job.recovered ? open_session(read_session_file(job.name), job.name, &progress)
+                                        : open_session(job.name, &progress);
+            result.pinned = pinned_run(*result.work, progress.stop);
+            return result;
+        }
         if (job.answers.empty()) result.asks = recognise_model(job.name);
         if (!result.asks) result.model = load_model(job.name, job.answers, &progress);
     } catch (const NeedsConversion& pickled) {

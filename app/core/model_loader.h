@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/core/reference_run.h"
+#include "app/core/saved_work.h"
 #include "engine/model/model.h"
 
 #include <atomic>
@@ -18,13 +20,17 @@ namespace decoderscope {
 class ModelLoader {
 public:
     struct Job {
-        std::string name;   // a bundled model's, or a path
-        Overrides answers;  // to what its files don't say
+        std::string name;        // a bundled model's, or a path
+        Overrides answers;       // to what its files don't say
+        bool session = false;    // it is the path of a session, to be opened with its model
+        bool recovered = false;  // and an autosave
     };
-    // The model; or what has to be answered first, or why there is none.
+    // The model, or the session with its model; or what has to be answered first, or why there is none.
     struct Result {
         Job job;
         std::shared_ptr<const Model> model;
+        std::optional<SavedWork> work;
+        std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr where it has none
         std::optional<Recognised> asks;
         std::string error;
         std::string python;  // what turns the file into one that can be read, where that is known

@@ -1,5 +1,7 @@
 #include "app/core/path_list.h"
 
+#include "app/core/session_file.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -66,13 +68,14 @@ PathList list_paths(std::string_view typed) {
     std::ranges::sort(names);
     for (const std::string& name : names) {
         const PathKind kind = kind_of_path(list.folder + "/" + name);
-        if (!worth_listing(kind)) continue;
+        const bool session = kind == PathKind::other && is_session_path(name);
+        if (!session && !worth_listing(kind)) continue;
         if (list.entries.size() >= kMostEntries) {
             list.more = true;
             break;
         }
         const bool folder = kind == PathKind::folder || kind == PathKind::model_folder;
-        list.entries.push_back({name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind});
+        list.entries.push_back({name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind, session});
     }
     if (list.entries.empty()) return list;
     if (const std::string common = common_path(list.entries); common.size() > path.size()) list.completed = common;
@@ -83,10 +86,15 @@ std::string model_among(std::span<const std::string> paths) {
     std::optional<std::string> convertible;
     for (const std::string& path : paths) {
         const PathKind kind = kind_of_path(path);
-        if (kind == PathKind::model_folder || kind == PathKind::weights) return path;
+        if (kind == PathKind::model_folder || kind == PathKind::weights || is_session_path(path)) return path;
         if (kind == PathKind::pickled && !convertible) convertible = path;
     }
     return convertible.value_or(paths.empty() ? std::string() : paths.front());
+}
+
+Command opening_command(const std::string& path) {
+    if (is_session_path(path)) return command::OpenSession{path};
+    return command::OpenModel{path, {}};
 }
 
 }  // namespace decoderscope

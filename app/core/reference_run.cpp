@@ -1,6 +1,7 @@
 #include "app/core/reference_run.h"
 
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/safetensors.h"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ const Tensor* ReferenceRun::find(const std::string& name) const {
 
 ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run) {
     NamedTensors tensors = recorded_tensors(*run);
-    return {std::move(label), std::move(tensors), std::move(run)};
+    return {.label = std::move(label), .tensors = std::move(tensors), .run = std::move(run)};
 }
 
 ReferenceRun read_trace(const std::string& path) {
@@ -108,6 +109,7 @@ ReferenceRun read_trace(const std::string& path) {
     std::sort(order.begin(), order.end());
     ReferenceRun trace;
     trace.label = std::filesystem::path(path).filename().string();
+    trace.path = absolute_path(path);
     for (const auto& [begin, name] : order) {
         const std::string& dtype = file.entries().find(name)->second.dtype;
         const bool floating = dtype.starts_with("F") || dtype.starts_with("BF");

@@ -16,7 +16,9 @@ namespace decoderscope {
 struct ReferenceRun {
     std::string label;  // "without edits", "trace.safetensors"
     NamedTensors tensors;
-    std::shared_ptr<const Run> run;  // nullptr for a file
+    std::shared_ptr<const Run> run;            // nullptr for a file
+    std::shared_ptr<const Scenario> scenario;  // what the run is of; nullptr for a file
+    std::string path;                          // the file's, absolute; empty for a run
 
     // nullptr where it has no tensor of that name.
     [[nodiscard]] const Tensor* find(const std::string& name) const;

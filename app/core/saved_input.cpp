@@ -3,12 +3,12 @@
 #include "app/core/checksum.h"
 #include "app/core/export/text.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/token_batch.h"
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 namespace decoderscope {
 
@@ -39,7 +39,7 @@ std::optional<SavedTensor> saved_tensor(const Tensor& tensor, const Tensor& exam
     if (begins(tensor, example))
         saved.of_example = true;
     else if (!file.empty())
-        saved.file = std::filesystem::absolute(file).lexically_normal().string();
+        saved.file = absolute_path(file);
     else
         saved.numbers = tensor;
     if (saved.numbers.empty()) saved.checksum = checksum_of_numbers(tensor);

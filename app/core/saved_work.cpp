@@ -4,6 +4,7 @@
 #include "app/core/edit_list.h"
 #include "app/core/saved_input.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/assets.h"
 #include "engine/model/bundled.h"
 #include "engine/model/checkpoint.h"
@@ -139,8 +140,18 @@ SavedWork open_session(const SessionFile& file, const std::string& name, LoadPro
 
 SavedWork open_session(const std::string& path, LoadProgress* progress) {
     SavedWork work = open_session(read_session_file(path), path, progress);
-    if (work.saved_as.empty()) work.saved_as = fs::absolute(path).lexically_normal().string();
+    if (work.saved_as.empty()) work.saved_as = absolute_path(path);
     return work;
+}
+
+std::shared_ptr<const ReferenceRun> pinned_run(const SavedWork& work, const std::stop_token& stop) {
+    if (work.pins.empty()) return nullptr;
+    const PinnedWork& pin = work.pins.front();
+    std::shared_ptr<const Run> run = execute(plan_of(pin.scenario), {.stop = stop});
+    if (!run) throw LoadStopped();
+    ReferenceRun pinned = reference_of(pin.label, std::move(run));
+    pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
+    return std::make_shared<const ReferenceRun>(std::move(pinned));
 }
 
 ModelChecksums checksums_of_model(const std::string& name, const std::stop_token& stop) {

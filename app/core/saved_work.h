@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/reference_run.h"
 #include "app/core/scenario.h"
 #include "app/core/session_file.h"
 #include "engine/model/load_progress.h"
@@ -34,6 +35,10 @@ struct SavedWork {
 // The same with the file already read; messages name it `name`.
 [[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
                                      LoadProgress* progress = nullptr);
+
+// The run that the work keeps to compare with, computed; nullptr where it keeps none. Throws LoadStopped where it was
+// stopped.
+[[nodiscard]] std::shared_ptr<const ReferenceRun> pinned_run(const SavedWork& work, const std::stop_token& stop = {});
 
 // The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
 // config.json. Empty for what has no files, or where it was stopped.

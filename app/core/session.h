@@ -7,6 +7,7 @@
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
 #include "app/core/scenario.h"
+#include "app/core/session_keeper.h"
 #include "app/core/slice.h"
 #include "app/core/worker.h"
 
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace decoderscope {
@@ -56,13 +58,19 @@ struct Message {
 
 // A model on its way: it is being read, or something has to be answered first, or it failed.
 struct Opening {
-    std::string name;   // a bundled model's, or the path
+    std::string name;   // a bundled model's, or the path, which may be a session's
     Overrides answers;  // that were given to what its files don't say
     bool reading = true;
     std::chrono::steady_clock::time_point since;
     std::optional<Recognised> asks;  // what it is, as far as can be seen, and what has to be answered
     std::string error;               // why it can't be opened; a sentence
     std::string python;              // what turns the file into one that can, where that is known
+};
+
+// The autosave of a process that is gone, in a few words.
+struct Offer {
+    Leftover leftover;
+    std::string text;  // "reverse, 3 edits"
 };
 
 // One person's work: what is run, where they look, and the way back. Every change goes through apply().
@@ -72,6 +80,8 @@ public:
     // Throws Error where it can't be run.
     explicit Session(Scenario scenario, std::function<void()> wake = {});
     explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
+    // Goes on with work that was saved.
+    explicit Session(SavedWork work, std::function<void()> wake = {});
 
     // Does what was asked. What fails leaves everything as it was, and a message.
     void apply(const Command& command);
@@ -79,6 +89,28 @@ public:
     void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
     // Waits for all work to be done.
     void finish();
+
+    // From now on unsaved work is autosaved into this folder, and what processes that are gone left there is offered.
+    // Where that can't be, a message says why.
+    void autosave_in(const std::string& folder, std::chrono::milliseconds delay = SessionKeeper::kDelay);
+    // Autosaves what has changed, together with the window's part of the work. To be called after every frame.
+    void keep(const SavedView& view);
+    // The end: an autosave goes when the person has ended the program, and stays when it was told to end.
+    void end(bool by_the_person);
+
+    // The work as it is now, for a file.
+    [[nodiscard]] SavedWork work(const SavedView& view) const;
+    // The file that the work was opened from or saved to; empty where there is none yet.
+    [[nodiscard]] const std::string& file() const { return file_; }
+    // Whether the work has changed since.
+    [[nodiscard]] bool unsaved() const { return changes_ != saved_changes_; }
+    // How often the work has changed, and up to which change it would outlive a crash.
+    [[nodiscard]] std::uint64_t changes() const { return changes_; }
+    [[nodiscard]] std::uint64_t autosaved_changes() const { return autosaved_changes_; }
+    // The autosave that is offered; nullptr where there is none.
+    [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
+    // The window's part of a session that was opened; given once.
+    [[nodiscard]] std::optional<SavedView> take_view() { return std::exchange(opened_view_, std::nullopt); }
 
     [[nodiscard]] const Snapshot& shown() const { return shown_; }
     // Whether what is shown is behind what was asked for.
@@ -129,8 +161,11 @@ private:
     void take_early(std::shared_ptr<const Run> run);
     [[nodiscard]] std::vector<std::string> looked_at() const;
     void take(const ModelLoader::Result& result);
+    void take(const SessionKeeper::Outcome& outcome);
+    void take_over_leftover(const std::string& path);
+    void restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
     void look_at_opened();
-    void tell_remarks();
+    void tell_remarks(const std::vector<std::string>& more = {});
     void look_at(Cursor cursor);
     void keep_cursor_in_plan();
     [[nodiscard]] const Plan& plan() const { return shown_.run->plan(); }
@@ -141,6 +176,21 @@ private:
     InvariantsMonitor::Result invariants_;  // of the last run that was measured
     std::optional<Opening> opening_;
     bool opened_ = false;  // a model was read, and its first run is being computed
+    // The rest of the session that was opened, until that run is there.
+    std::optional<ModelLoader::Result> opened_session_;
+    std::optional<SavedView> opened_view_;
+    SessionKeeper keeper_;
+    std::vector<Offer> offers_;
+    std::string file_;
+    std::uint64_t changes_ = 0, saved_changes_ = 0, autosaved_changes_ = 0;
+    struct Kept {
+        std::uint64_t changes = 0;
+        Cursor cursor;
+        SavedView view;
+        bool operator==(const Kept&) const = default;
+    };
+    std::optional<Kept> kept_;   // as of the last autosave
+    std::string keeping_error_;  // why it could not be written
     Scenario scenario_;
     Sampling sampling_;
     Snapshot shown_;

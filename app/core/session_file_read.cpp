@@ -217,6 +217,8 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("row") != nullptr) norms.row = json.index("row");
     json.finish();
     if (norms.layers == Index{0}) json.fail("layers", "expected at least 1");
+    if (!std::isfinite(norms.gain_factor)) json.fail("gain", "expected a finite number");
+    if (!std::isfinite(norms.shift_factor)) json.fail("shift", "expected a finite number");
     return norms;
 }
 
@@ -285,7 +287,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
 }
 
 SessionFile read_session_file(const std::string& path) {
-    const std::string folder = fs::absolute(path).lexically_normal().parent_path().string();
+    const std::string folder = fs::path(absolute_path(path)).parent_path().string();
     const std::string text = read_text(path, kMostBytes);
     return naming(path, [&] { return parse_session(text, folder); });
 }

@@ -145,9 +145,10 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
 }
 
 void write_session_file(const std::string& path, const SessionFile& file) {
-    const fs::path absolute = fs::absolute(path).lexically_normal();
+    const fs::path absolute = absolute_path(path);
     const std::string text = naming(path, [&] { return session_text(file, absolute.parent_path().string()); });
     write_whole(path, [&](std::ostream& out) { out << text; });
+    remove_abandoned(path);
 }
 
 }  // namespace decoderscope

@@ -73,7 +73,9 @@ Settings load_settings(const std::string& path) {
 
 void save_settings(const std::string& path, const Settings& settings) {
     std::error_code failed;
-    fs::create_directories(fs::path(path).parent_path(), failed);
+    const fs::path folder = fs::path(path).parent_path();
+    fs::create_directories(folder, failed);
+    if (failed) throw Error(folder.string() + ": cannot be made: " + failed.message());
     const Json json = {{"dark", settings.dark},
                        {"text_scale", settings.text_scale},
                        {"color_map", color_map_name(settings.sequential)},

@@ -148,14 +148,18 @@ std::vector<Action> make_actions() {
         command_action("Clear all edits", Key::none, {}, command::ClearEdits{}),
         view_action("Export this heatmap …", Key::e, with_ctrl,
                     [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
-        view_action("Open a model …", Key::o, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
+        view_action("Open a model or a session …", Key::o, with_ctrl,
+                    [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
+        {"Save the session", Key::s, with_ctrl, false, true, always, save_session},
+        view_action("Save the session as …", Key::s, with_ctrl_shift,
+                    [](ViewState& s) { open_dialog(s, Dialog::save_session); }),
         view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
         view_action("Settings …", Key::comma, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::settings); }),
         view_action("Keys", Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
         view_action("Dark or light", Key::t, {}, [](ViewState& s) { s.settings.dark = !s.settings.dark; }),
         view_action("Larger text", Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
         view_action("Smaller text", Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
-        view_action("Quit", Key::q, with_ctrl, [](ViewState& s) { s.close = true; }),
+        view_action("Quit", Key::q, with_ctrl, [](ViewState& s) { s.wants_to_close = true; }),
     };
     Action redo_too = *std::find_if(list.begin(), list.end(), [](const Action& a) { return a.label == "Redo"; });
     redo_too.key = Key::z;

@@ -1,10 +1,15 @@
+#include "app/core/path_list.h"
+#include "app/core/session_file.h"
 #include "app/views/actions.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
+#include "app/views/saved_view.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <utility>
 
 namespace decoderscope {
 
@@ -118,6 +123,57 @@ void export_dialog(const Ui& ui, const Session& session, ViewState& state, Comma
     if (const auto path = path_field(ui, state, "Export")) commands.push_back(command::Export{*path});
 }
 
+// A name for work that has none yet, in the folder that the program was started in, or at home where that is the root.
+std::string proposed_file(const Session& session) {
+    namespace fs = std::filesystem;
+    if (!session.file().empty()) return session.file();
+    const std::string name = fs::path(session.scenario().model->name).stem().string() + std::string(kSessionEnding);
+    std::error_code failed;
+    const fs::path here = fs::current_path(failed);
+    return failed || here == here.root_path() ? path_of("~/" + name) : (here / name).string();
+}
+
+std::string with_session_ending(const std::string& path) {
+    return is_session_path(path) ? path : path + std::string(kSessionEnding);
+}
+
+void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    if (state.dialog_opens) set_text(state.path, proposed_file(session));
+    text_line(ui.fonts.heading, ui.theme.text, "Save the session");
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              "Model, input, masks, edits, tab and what is pinned, in one small file of JSON. The weights stay where "
+              "they are; the session remembers their path and checksum.");
+    const std::string typed = with_session_ending(path_of(state.path.data()));
+    std::error_code failed;
+    const bool replaces = typed != session.file() && std::filesystem::exists(typed, failed);
+    text_line(ui.fonts.caption, ui.theme.error, replaces ? "There is such a file already: it would be replaced." : " ");
+    const auto path = path_field(ui, state, replaces ? "Replace" : "Save");
+    if (!path && state.dialog == Dialog::none) state.close_when_saved = false;  // cancelled
+    if (path) commands.push_back(command::SaveSession{with_session_ending(path_of(*path)), saved_view(state)});
+}
+
+void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    text_line(ui.fonts.heading, ui.theme.text, "Save the work before closing?");
+    ImGui::Dummy({ui.px(420), ui.px(4)});
+    const std::size_t edits = session.scenario().edits.size();
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::filesystem::path(session.file().empty() ? session.scenario().model->name : session.file())
+                      .filename()
+                      .string() +
+                  ", " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
+                  ", has changes that are in no file.");
+    const bool save = ImGui::Button("Save") || pressed(Key::enter);
+    ImGui::SameLine();
+    const bool close_now = ImGui::Button("Close without saving");
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape))) return close(state);
+    if (close_now) state.close = true;
+    if (!save) return;
+    close(state);
+    state.close_when_saved = true;
+    save_session(session, state, commands);
+}
+
 void settings_dialog(const Ui& ui, ViewState& state) {
     static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
     text_line(ui.fonts.heading, ui.theme.text, "Settings");
@@ -151,11 +207,34 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 
 }  // namespace
 
+void save_session(const Session& session, ViewState& state, Commands& commands) {
+    if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
+    state.dialog = Dialog::save_session;
+    state.dialog_opens = true;
+}
+
+void follow_closing(const Session& session, ViewState& state) {
+    if (state.close_when_saved && !session.unsaved()) state.close = true;
+    // No longer where saving failed, or another name was not given.
+    const bool failed = session.message() && session.message()->failed;
+    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
+    if (!std::exchange(state.wants_to_close, false)) return;
+    // What is typed or chosen in a moment isn't worth a question; what was made by hand is, and what has a file.
+    const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
+    if (!session.unsaved() || (!by_hand && session.file().empty())) {
+        state.close = true;
+        return;
+    }
+    state.dialog = Dialog::unsaved;
+    state.dialog_opens = true;
+}
+
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     follow_opening(session, state);
+    follow_closing(session, state);
     if (state.dialog == Dialog::none) return;
-    const bool opens = state.dialog_opens;
-    if (opens) {
+    const Dialog shown = state.dialog;
+    if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
         state.search.fill('\0');
         state.chosen_action = 0;
@@ -177,6 +256,12 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
             case Dialog::open_model:
                 draw_open_dialog(ui, session, state, commands);
                 break;
+            case Dialog::save_session:
+                save_dialog(ui, session, state, commands);
+                break;
+            case Dialog::unsaved:
+                unsaved_dialog(ui, session, state, commands);
+                break;
             case Dialog::settings:
                 settings_dialog(ui, state);
                 break;
@@ -189,10 +274,11 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
         ImGui::EndPopup();
     } else {
         if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
+        if (state.dialog == Dialog::save_session) state.close_when_saved = false;
         state.dialog = Dialog::none;  // a click beside it closes it
     }
     ImGui::PopStyleVar();
-    if (opens) state.dialog_opens = false;  // not where one dialog, the palette, opened another
+    if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place
 }
 
 }  // namespace decoderscope

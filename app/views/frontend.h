@@ -27,6 +27,11 @@ public:
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }
     [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }
     [[nodiscard]] virtual bool wants_to_close() const { return false; }
+    // The person asks to close the window. Where it must not yet (something is to be answered first), wants_to_close()
+    // says when.
+    [[nodiscard]] virtual bool may_close() { return true; }
+    // The window has closed: because the person wanted it to, or because the program was told to end by a signal.
+    virtual void ended(bool by_the_person) { static_cast<void>(by_the_person); }
     // Seconds until it must be drawn again where nobody does anything; infinity: never.
     [[nodiscard]] virtual double next_wake() const { return std::numeric_limits<double>::infinity(); }
 };

@@ -29,7 +29,7 @@ void close(ViewState& state) {
 void ask_for(OpenDialogState& open, const std::string& path, Commands& commands) {
     open.awaited = true;
     open.copied = false;
-    commands.push_back(command::OpenModel{path, {}});
+    commands.push_back(opening_command(path));
 }
 
 // "212 of 498 MB"
@@ -125,8 +125,9 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     const PathList& list = open.list;
     compat::begin_child("paths", {ui.px(kWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
-        paragraph(ui.fonts.caption, ui.theme.muted,
-                  list.error.empty() ? "No folder and no weights begin like this." : valid_utf8(list.error));
+        paragraph(
+            ui.fonts.caption, ui.theme.muted,
+            list.error.empty() ? "No folder, no weights and no session begin like this." : valid_utf8(list.error));
     for (const PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
         const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kWidth - 120));
@@ -136,7 +137,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
         }
         ImGui::SameLine(ui.px(kWidth - 84));
         text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
-                  words_for(entry.kind));
+                  entry.session ? "session" : words_for(entry.kind));
     }
     if (list.more) text_line(ui.fonts.caption, ui.theme.muted, "… and more: type on");
     ImGui::EndChild();
@@ -144,9 +145,10 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
 
 void choose(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     OpenDialogState& open = state.open;
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              "A folder with config.json and model.safetensors, a state_dict saved as safetensors, or a bundled "
-              "model's name. Tab completes; a folder or a file can be dropped on the window, too.");
+    paragraph(
+        ui.fonts.caption, ui.theme.muted,
+        "A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), "
+        "or a bundled model's name. Tab completes; a folder or a file can be dropped on the window, too.");
     ImGui::SetNextItemWidth(ui.px(kWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
@@ -194,12 +196,13 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
     if (!opening && state.open.awaited) return close(state);
     if (state.dialog_opens && !opening) {
         state.open = {};
-        // Where the model that is shown lies, others may lie, too.
-        const std::filesystem::path shown = session.shown().scenario.model->name;
+        // Where the session or the model that is shown lies, others may lie, too.
+        const std::filesystem::path shown =
+            session.file().empty() ? session.shown().scenario.model->name : session.file();
         if (shown.is_absolute()) set_path(state.open, (shown.parent_path() / "").string());
     }
     if (state.dialog_opens && opening) set_path(state.open, opening->name);
-    text_line(ui.fonts.heading, ui.theme.text, "Open a model");
+    text_line(ui.fonts.heading, ui.theme.text, "Open a model or a session");
     ImGui::Dummy({ui.px(kWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);
     if (!opening || !opening->asks) return choose(ui, session, state, commands);

@@ -36,12 +36,19 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
 [[nodiscard]] float checks_mark_width(const Ui& ui);
 void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at);
 void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
-// The dialog that opens a model: which one, how far it is read, what has to be asked, why it failed.
+// Offers what a process that is gone left unsaved, in one line under the toolbar. Returns how high it is.
+[[nodiscard]] float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area,
+                                      Commands& commands);
+// The dialog that opens a model or a session: which one, how far it is read, what has to be asked, why it failed.
 void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 // Opens it by itself where a model that is on its way takes long or asks something, and closes it when that is there.
 void follow_opening(const Session& session, ViewState& state);
 // What leaving it means for a model that asks, or that failed: nothing comes of it.
 void leave_open_dialog(const Session& session, Commands& commands);
+// Writes the work to its file, or asks for one.
+void save_session(const Session& session, ViewState& state, Commands& commands);
+// Closes the window where the person wants that: at once, after a question whether to save, or when that is done.
+void follow_closing(const Session& session, ViewState& state);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

@@ -1,3 +1,4 @@
+#include "app/core/path_list.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/input.h"
 #include "app/views/panels.h"
@@ -20,17 +21,20 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
     if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
-    if (ImGui::Selectable("Open a folder or a file …   Ctrl+O")) {
-        state.dialog = Dialog::open_model;
+    const auto open = [&](Dialog dialog) {
+        state.dialog = dialog;
         state.dialog_opens = true;
-    }
+    };
+    if (ImGui::Selectable("Open a model or a session …   Ctrl+O")) open(Dialog::open_model);
+    if (ImGui::Selectable("Save the session   Ctrl+S")) save_session(session, state, commands);
+    if (ImGui::Selectable("Save the session as …   Ctrl+Shift+S")) open(Dialog::save_session);
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, "Opened before");
         for (const std::string& path : state.settings.recent)
             if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                                  path == session.scenario().model->name))
-                commands.push_back(command::OpenModel{path, {}});
+                                  path == session.file() || path == session.scenario().model->name))
+                commands.push_back(opening_command(path));
     }
     ImGui::Separator();
     for (const BundledModel& model : bundled_models()) {

@@ -48,7 +48,7 @@ private:
 };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, palette, export_file, open_model, settings, checks };
+enum class Dialog { none, keys, palette, export_file, open_model, save_session, unsaved, settings, checks };
 
 // What the views remember from frame to frame; nothing of it is the model's.
 struct ViewState {
@@ -68,15 +68,18 @@ struct ViewState {
     DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};  // the export's
+    std::array<char, 1024> path{};  // the export's, or the session's
+    bool recovery_later = false;    // what is offered to be recovered is offered again at the next start
     OpenDialogState open;
     std::array<char, 64> typed{};    // over the selected cell
     std::string typed_for;           // which cell that is
     std::array<char, 128> search{};  // the palette's
     std::size_t chosen_action = 0;   // in the palette
     std::string mapped_step;         // the step that the map was last scrolled to
-    bool close = false;
-    bool busy = false;  // a view has more to do: it wants another frame soon
+    bool close = false;              // the window closes
+    bool wants_to_close = false;    // the person wants it to: at once where nothing is unsaved, else after the question
+    bool close_when_saved = false;  // the answer was to save first
+    bool busy = false;              // a view has more to do: it wants another frame soon
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     HeatmapCache heatmaps;

@@ -141,7 +141,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
     Model model{.name = by_folder ? folder.string() : weights_path};
-    model.path = fs::absolute(checkpoint.is_folder() ? folder : fs::path(weights_path)).lexically_normal().string();
+    model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
     StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
     configure(model, checkpoint, state_dict, overrides);

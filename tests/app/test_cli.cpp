@@ -43,6 +43,36 @@ TEST_CASE("without a command the window is opened") {
     CHECK_FALSE(run({"models"}).window);
 }
 
+TEST_CASE("a session opens the window, and stands wherever a model does") {
+    const TemporaryFolder folder;
+    const std::string session = folder.file("a.dscope");
+    write_bytes(session, R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"},
+        "edits": [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0.0}], "tab": "heads",
+        "set": {"norm_first": "true"}, "input": {"tokens": [[1, 2, 3]]}, "dropout_seed": 3})");
+    write_bytes(folder.file("edits.json"),
+                R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0.0}])");
+    CHECK(run({session}).window);
+    CHECK(run({"--model", session}).window);
+    CHECK(run({"trace", session, "--out", folder.file("a.safetensors")}).status == 0);
+    CHECK(run({"trace", "causal-lm", "--edits", folder.file("edits.json"), "--set", "norm_first=true", "--tokens",
+               "1 2 3", "--dropout-seed", "3", "--out", folder.file("b.safetensors")})
+              .status == 0);
+    CHECK(decoderscope::testing::read_bytes(folder.file("a.safetensors")) ==
+          decoderscope::testing::read_bytes(folder.file("b.safetensors")));
+    CHECK(run({"diff", session, "--against", folder.file("b.safetensors"), "--tolerance", "0"}).status == 0);
+    CHECK(run({"diff", session, "--tokens", "1 2 4", "--against", folder.file("b.safetensors")}).status == 1);
+    CHECK(run({"bench", session, "--repeat", "1"}).status == 0);
+    CHECK(run({"export", session, "--tensor", "blocks.0.attn.pattern", "--out", folder.file("a.csv")}).status == 0);
+    write_bytes(session, R"({"format": "decoderscope-session", "version": 7})");
+    const Outcome newer = run({"trace", session, "--out", folder.file("c.safetensors")});
+    CHECK(newer.status == 1);
+    CHECK(one_line(newer.err));
+    CHECK(contains(newer.err, session));
+    CHECK(contains(newer.err, "newer Decoderscope"));
+    CHECK(run({"nonsense"}).status == 2);
+    CHECK(contains(run({"nonsense"}).err, "nonsense"));
+}
+
 TEST_CASE("every command has a usage") {
     for (const std::string command : {"", "models", "trace", "export", "bench", "generate"}) {
         const Outcome outcome =

@@ -36,6 +36,21 @@ TEST_CASE("of several paths dropped at once a model is opened; what could be mad
     CHECK(application.session().shown().scenario.model->name.find("gpt2-like") != std::string::npos);
 }
 
+TEST_CASE("a session that is dropped is opened, and the title says whether it is saved") {
+    const decoderscope::testing::TemporaryFolder folder;
+    const std::string path = folder.file("lesson.dscope");
+    decoderscope::testing::write_bytes(
+        path, R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"}})");
+    Application application(scenario_of(make_bundled_model("pre-ln-layer")));
+    application.dropped(std::vector<std::string>{path});
+    application.session().finish();
+    CHECK(application.session().scenario().model->name == "causal-lm");
+    CHECK(application.session().file() == path);
+    CHECK(application.title().find("lesson.dscope · causal-lm") == 0);
+    application.session().apply(command::SetOption{"norm_first", "true"});
+    CHECK(application.title().find("lesson.dscope • · ") == 0);
+}
+
 TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped path is a model") {
     const decoderscope::testing::TemporaryFolder folder;
     const std::vector<std::string> trace = {folder.file("t.safetensors")};

@@ -1,5 +1,6 @@
 #include "tests/views/driver.h"
 
+#include "app/views/saved_view.h"
 #include "app/views/theme.h"
 #include "engine/model/bundled.h"
 
@@ -29,6 +30,7 @@ Driver::~Driver() = default;
 bool Driver::frame() {
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
+    if (const auto view = session.take_view()) show_saved(state, *view);
     const Theme theme = make_theme(state.settings.dark);
     const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
