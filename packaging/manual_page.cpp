@@ -78,10 +78,11 @@ std::string manual_page(const ProgramHelp& help) {
         troff(help.version) + "\" \"User Commands\"\n";
     text += ".SH NAME\ndecoderscope \\- see how a Transformer decoder computes\n";
     text += ".SH SYNOPSIS\n";
-    text += bold("decoderscope") + " [" + italic("OPTIONS") + "]\n";
+    text += troff(help.program.usage) + "\n";
     for (const CommandHelp& one : help.commands) text += ".br\n" + troff(one.usage) + "\n";
     text += ".SH DESCRIPTION\n" + troff(help.program.summary) + "\n";
     text += ".SH OPTIONS\n";
+    for (const Option& option : help.program.positionals) text += entry(option, true);
     for (const Option& option : help.program.options) text += entry(option, false);
     text += ".SH COMMANDS\n";
     for (const CommandHelp& one : help.commands) text += command(help, one);
