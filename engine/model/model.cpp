@@ -2,6 +2,7 @@
 
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/bundled.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
