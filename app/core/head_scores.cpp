@@ -1,5 +1,8 @@
 #include "app/core/head_scores.h"
 
+#include "app/core/mask_rows.h"
+#include "engine/parallel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -22,6 +25,17 @@ std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
     return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size),
                                    static_cast<std::size_t>(size));
 }
+
+// How many keys each query of a head sees.
+std::vector<Index> seen_keys(const Tensor& mask, Index batch, Index head) {
+    MaskRows rows(mask);
+    std::vector<Index> seen;
+    for (Index query = 0; query < mask.dim(2); ++query)
+        seen.push_back(std::ranges::count_if(rows.row(batch, head, query), [](float kept) { return kept != 0.0F; }));
+    return seen;
+}
+
+constexpr Index kCost = 20;  // of one weight, in multiply-adds
 
 }  // namespace
 
@@ -69,12 +83,15 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
         const Tensor& pattern = run.value(attention + ".pattern");
         const Tensor& mask = run.value(attention + ".mask");
         const Index layer = std::stoll(attention.substr(attention.find("blocks.") + 7));
-        for (Index head = 0; head < pattern.dim(1); ++head)
-            scores.push_back(
-                {attention, layer, head, pattern.dim(3),
-                 measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head),
-                           mask.axes() == pattern.axes() ? head_of(mask, batch, head) : std::span<const float>(),
-                           padding})});
+        const auto first = scores.size();
+        scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
+        each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {
+            const std::vector<Index> seen =
+                mask.axes() == pattern.axes() ? seen_keys(mask, batch, head) : std::vector<Index>();
+            scores[first + static_cast<std::size_t>(head)] = {
+                attention, layer, head, pattern.dim(3),
+                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding})};
+        });
     }
     return scores;
 }

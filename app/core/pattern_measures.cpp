@@ -13,16 +13,13 @@ namespace {
 // A query's row of the pattern.
 struct Row {
     Index query;
-    std::span<const float> weights, kept;
+    std::span<const float> weights;
+    Index seen;  // keys
 };
 
 Row row_of(const Pattern& pattern, Index query) {
-    const auto part = [&](std::span<const float> values) {
-        return values.empty() ? values
-                              : values.subspan(static_cast<std::size_t>(query * pattern.keys),
-                                               static_cast<std::size_t>(pattern.keys));
-    };
-    return {query, part(pattern.weights), part(pattern.kept)};
+    const auto keys = static_cast<std::size_t>(pattern.keys), row = static_cast<std::size_t>(query);
+    return {query, pattern.weights.subspan(row * keys, keys), pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
 }
 
 bool counts(const Pattern& pattern, const Row& row) {
@@ -40,11 +37,8 @@ double entropy(const Row& row) {
 }
 
 std::optional<double> spread(const Row& row, double entropy_of_row) {
-    const auto seen = row.kept.empty()
-                          ? static_cast<std::ptrdiff_t>(row.weights.size())
-                          : std::count_if(row.kept.begin(), row.kept.end(), [](float kept) { return kept != 0.0F; });
-    if (seen < 2) return std::nullopt;
-    return entropy_of_row / std::log2(static_cast<double>(seen));
+    if (row.seen < 2) return std::nullopt;
+    return entropy_of_row / std::log2(static_cast<double>(row.seen));
 }
 
 double largest(const Row& row) {

@@ -13,7 +13,7 @@ namespace decoderscope {
 struct Pattern {
     Index queries = 0, keys = 0;
     std::span<const float> weights;         // [query, key], each row a softmax
-    std::span<const float> kept;            // [query, key], the mask: 0 = masked; empty where every key is seen
+    std::span<const Index> seen;            // [query], how many keys the mask lets through; empty where it lets all
     std::span<const std::uint8_t> padding;  // [query], 1 = the query is padding; empty where none is
 };
 

@@ -1,6 +1,7 @@
 #include "app/core/slice.h"
 
 #include "app/core/labels.h"
+#include "app/core/mask_rows.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/dropout.h"
@@ -9,6 +10,7 @@
 #include "engine/ops/softmax.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace decoderscope {
 
@@ -116,15 +118,18 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
     if (mask == nullptr) return {};
     const auto* combine = mask->operation.as<CombineMasks>();
     const Operands operands = run.operands_of(mask->id);
-    const Tensor& kept = run.value(mask->id);
+    MaskRows mask_rows(run.value(mask->id));
     const std::vector<std::uint8_t> painted = painted_cells(*mask, slice);
-    std::vector<std::uint8_t> causes;
+    std::vector<std::uint8_t> causes(painted.size(), hidden_by::nothing);
+    Cell cell = slice.cell(0, 0);
     for (Index row = 0; row < slice.rows(); ++row) {
+        cell[2] = row;
+        const std::span<const float> kept = mask_rows.row(cell[0], cell[1], row);
         for (Index column = 0; column < slice.columns(); ++column) {
-            const Cell cell = slice.cell(row, column);
-            const bool hidden = kept.at(cell) == 0.0F;
-            causes.push_back(hidden ? causes_of(combine->verdict(operands, cell), painted[causes.size()] != 0)
-                                    : hidden_by::nothing);
+            cell[3] = column;
+            const auto at = static_cast<std::size_t>(row * slice.columns() + column);
+            if (kept[static_cast<std::size_t>(column)] == 0.0F)
+                causes[at] = causes_of(combine->verdict(operands, cell), painted[at] != 0);
         }
     }
     return causes;
@@ -135,10 +140,22 @@ Range range_of_step(const Run& run, const Step& step) {
     const Scale scale = scale_of(run.plan(), step);
     const Ref mask = mask_on(run.plan(), step);
     if (mask == nullptr || mask->id == step.id) return range_of(values.values(), scale);
-    std::vector<float> seen;
-    for (Index i = 0; i < values.size(); ++i)
-        if (run.value(mask->id).data()[i] != 0.0F) seen.push_back(values.data()[i]);
-    return range_of(seen, scale);
+    // The range of a tensor is that of its rows' ranges; hidden cells don't count.
+    MaskRows mask_rows(run.value(mask->id));
+    std::vector<float> ends, seen;
+    const auto keys = static_cast<std::size_t>(values.dim(3));
+    for (Index i = 0; i * values.dim(3) < values.size(); ++i) {
+        const Index queries = values.dim(2), heads = values.dim(1);
+        const std::span<const float> kept = mask_rows.row(i / queries / heads, i / queries % heads, i % queries);
+        const std::span<const float> row = values.values().subspan(static_cast<std::size_t>(i) * keys, keys);
+        seen.clear();
+        for (std::size_t k = 0; k < keys; ++k)
+            if (kept[k] != 0.0F && std::isfinite(row[k])) seen.push_back(row[k]);
+        if (seen.empty()) continue;
+        const auto [low, high] = std::ranges::minmax(seen);
+        ends.insert(ends.end(), {low, high});
+    }
+    return range_of(ends, scale);
 }
 
 Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place) {

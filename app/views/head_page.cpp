@@ -60,8 +60,14 @@ void draw_heading(const Ui& ui, const Session& session, ViewState& state, const 
 // "entropy 0.93 bits · spread 0.8 · …"
 void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
     float x = line.low.x;
-    for (const HeadScore& score :
-         state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch).scores) {
+    const MeasuredHeads* measured =
+        state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch);
+    if (measured == nullptr) {
+        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, "measuring …");
+        state.busy = true;
+        return;
+    }
+    for (const HeadScore& score : measured->scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
         for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
             const PatternMeasure measure = kPatternMeasures[i];

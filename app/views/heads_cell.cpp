@@ -15,6 +15,7 @@ namespace decoderscope {
 namespace {
 
 // Textures of the grid: a layer each, beyond the keys of the heatmaps, which are steps' numbers.
+constexpr Index kPaintedAtOnce = 2'000'000;  // weights in a frame; a layer at least
 constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
@@ -42,7 +43,8 @@ std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, Pict
     return hash;
 }
 
-void draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
+// False where it has to wait for the next frame.
+bool draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
                   Range range, Area box) {
     const Snapshot& shown = session.shown();
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
@@ -51,6 +53,8 @@ void draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab
                         version = version_of(ui, heads_tab.pictures.get(shown, pattern), batch, size, range);
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
+        if (heads_tab.painted > kPaintedAtOnce) return false;
+        heads_tab.painted += heads * pattern.axes[2].size * pattern.axes[3].size;
         std::vector<std::uint32_t> pixels;
         for (const Rgba color : heads_side_by_side(*shown.run, pattern, batch, size, range, ui.theme.dark))
             pixels.push_back(to_imgui(color));
@@ -60,6 +64,7 @@ void draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab
     const float part = 1.0F / static_cast<float>(heads);
     compat::add_pixels(*ImGui::GetWindowDrawList(), texture, box.low, box.high, {part * static_cast<float>(head), 0.0F},
                        {part * static_cast<float>(head + 1), 1.0F});
+    return true;
 }
 
 // "off" or "×0.5" in the corner of the picture, which fades as its head does.
@@ -174,7 +179,7 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
     if (hovered) head_tooltip(ui, score, factor);
     if (style.named)
         draw_text(ui, ui.fonts.caption, inner.low, ui.theme.muted, name_of(ui, score, inner.width()), inner.width());
-    draw_picture(ui, session, heads, pattern, score.head, style.weights, picture);
+    if (!draw_picture(ui, session, heads, pattern, score.head, style.weights, picture)) state.busy = true;
     if (factor != 1.0F) draw_badge(ui, factor, picture);
     const float left = style.dense ? inner.low.x : picture.low.x,
                 right = style.dense ? inner.high.x : std::max(picture.high.x, left + ui.px(48));

@@ -215,7 +215,14 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
 
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.heads;
-    const MeasuredHeads& measured = heads.scores.get(session.shown(), heads.kind, session.cursor().place.batch);
+    const MeasuredHeads* known = heads.scores.get(session.shown(), heads.kind, session.cursor().place.batch);
+    if (known == nullptr) {
+        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, "Measuring the heads …");
+        state.busy = true;
+        return;
+    }
+    const MeasuredHeads& measured = *known;
+    heads.painted = 0;
     const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
     float y = area.low.y + draw_choices_of_grid(ui, session, heads, top, area, commands) + ui.px(8);
     const float line = compat::font_size(ui.fonts.caption);

@@ -13,19 +13,39 @@
 
 namespace decoderscope {
 
-const MeasuredHeads& HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
-    if (version_ != shown.version || kind_ != kind || batch_ != batch) {
-        const bool known = run_ && kind_ == kind && batch_ == batch;
-        const Inputs& inputs = shown.scenario.inputs;
-        heads_ = {known ? head_scores(inputs, *shown.run, kind, batch, *run_, heads_.scores)
-                        : head_scores(inputs, *shown.run, kind, batch),
-                  shared_range(*shown.run, attentions_of_kind(shown.run->plan(), kind), batch)};
+namespace {
+
+// Patterns of more weights than this are measured on a thread of their own: here it would take longer than a frame.
+constexpr Index kMeasuredAtOnce = 2'000'000;
+
+Index weights_of(const Run& run, AttentionKind kind) {
+    Index weights = 0;
+    for (const std::string& attention : attentions_of_kind(run.plan(), kind))
+        weights += run.value(attention + ".pattern").size();
+    return weights;
+}
+
+}  // namespace
+
+const MeasuredHeads* HeadScoreCache::get(const Snapshot& shown, AttentionKind kind, Index batch) {
+    if (auto measured = later_.take()) measured_ = std::move(*measured);
+    const Wanted wanted = {shown.run, kind, batch};
+    if (measured_ && measured_->of == wanted) return &measured_->heads;
+    if (later_.busy()) return nullptr;
+    const auto measure = [wanted, inputs = shown.scenario.inputs, known = measured_] {
+        const auto& [run, of_kind, row] = wanted;
+        const bool comparable = known && known->of.kind == of_kind && known->of.batch == row;
+        return Measured{wanted,
+                        {comparable ? head_scores(inputs, *run, of_kind, row, *known->of.run, known->heads.scores)
+                                    : head_scores(inputs, *run, of_kind, row),
+                         shared_range(*run, attentions_of_kind(run->plan(), of_kind), row)}};
+    };
+    if (weights_of(*shown.run, kind) > kMeasuredAtOnce) {
+        later_.start(measure);
+        return nullptr;
     }
-    run_ = shown.run;
-    version_ = shown.version;
-    kind_ = kind;
-    batch_ = batch;
-    return heads_;
+    measured_ = measure();
+    return &measured_->heads;
 }
 
 std::uint64_t PictureVersions::get(const Snapshot& shown, const Step& pattern) {

@@ -2,6 +2,7 @@
 
 #include "app/core/head_effect.h"
 #include "app/core/head_scores.h"
+#include "app/core/later.h"
 #include "app/core/session.h"
 
 #include <map>
@@ -27,14 +28,22 @@ struct MeasuredHeads {
 // The heads of the snapshot that is shown, measured once.
 class HeadScoreCache {
 public:
-    const MeasuredHeads& get(const Snapshot& shown, AttentionKind kind, Index batch);
+    // nullptr while they are being measured.
+    const MeasuredHeads* get(const Snapshot& shown, AttentionKind kind, Index batch);
 
 private:
-    std::shared_ptr<const Run> run_;  // that was measured last
-    std::uint64_t version_ = 0;
-    AttentionKind kind_ = AttentionKind::self;
-    Index batch_ = -1;
-    MeasuredHeads heads_;
+    struct Wanted {
+        std::shared_ptr<const Run> run;
+        AttentionKind kind = AttentionKind::self;
+        Index batch = 0;
+        bool operator==(const Wanted&) const = default;
+    };
+    struct Measured {
+        Wanted of;
+        MeasuredHeads heads;
+    };
+    std::optional<Measured> measured_;
+    Later<Measured> later_;
 };
 
 // A number for what each layer's pictures show: another one only where its pattern or its mask is another tensor, so
@@ -70,6 +79,7 @@ struct HeadsTabState {
     PatternMeasure measure = PatternMeasure::entropy;
     HeadOrder order = HeadOrder::by_layer;
     bool at_most = false;                // the filter shows heads up to the threshold, rather than from it
+    Index painted = 0;                   // how many weights were made pictures in this frame
     float threshold = 0.0F;              // as a share of the highest possible value
     bool opened = false;                 // one head fills the stage: the cursor's
     std::string attention;               // the attention that was looked at last, for steps that are part of none

@@ -46,7 +46,7 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
 CombineMasks::Verdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
     Verdict verdict;
     verdict.causal = !causal || cell[3] <= first_query + cell[2];
-    if (padding) verdict.padding = in[0].at(padding_cell(cell)) != 0.0F;
+    if (padding) verdict.padding = in[0].at(std::array{cell[0], cell[3]}) != 0.0F;
     if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
     return verdict;
 }

@@ -30,8 +30,8 @@ TEST_CASE("an even causal pattern has the entropy and the masses that one writes
     // Row i is even over its i + 1 visible keys.
     const std::vector<float> weights = {1,        0,        0,        0, 0.5F,  0.5F,  0,     0,
                                         1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0.25F, 0.25F, 0.25F, 0.25F};
-    const std::vector<float> kept = {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1};
-    const Pattern pattern{4, 4, weights, kept, {}};
+    const std::vector<Index> seen = {1, 2, 3, 4};
+    const Pattern pattern{4, 4, weights, seen, {}};
     CHECK(value(pattern, PatternMeasure::entropy) == Approx((0 + 1 + std::log2(3.0) + 2) / 4));
     CHECK(value(pattern, PatternMeasure::spread) == Approx(1.0));  // row 0 sees one key only, and is left out
     CHECK(value(pattern, PatternMeasure::largest) == Approx((1 + 0.5 + 1 / 3.0 + 0.25) / 4));

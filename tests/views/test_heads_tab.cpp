@@ -248,7 +248,7 @@ TEST_CASE("a query with nothing left to look at is called out, in the lines and 
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
     CHECK(d.numbers().front().text ==
-          fixed_text(d.state.heads.scores.get(d.session.shown(), AttentionKind::self, 0).scores.front().values[0], 2));
+          fixed_text(d.state.heads.scores.get(d.session.shown(), AttentionKind::self, 0)->scores.front().values[0], 2));
 }
 
 TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {
