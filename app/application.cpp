@@ -1,5 +1,7 @@
 #include "app/application.h"
 
+#include "app/application_clipboard.h"
+#include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/path_list.h"
 #include "app/views/theme.h"
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <sstream>
+#include <utility>
 
 namespace decoderscope {
 
@@ -39,6 +43,7 @@ bool Application::frame(Textures& textures) {
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
+    copy_picture();
     remember_model();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy;
@@ -61,6 +66,22 @@ void Application::keep_settings() {
         settings_path_.clear();
         session_.apply(command::Tell{std::string("Settings last until the window closes: ") + error.what()});
     }
+}
+
+// A picture that a view wants on the clipboard.
+void Application::copy_picture() {
+    const std::shared_ptr<const Exhibit> exhibit = std::exchange(state_.exports.to_copy, nullptr);
+    if (!exhibit) return;
+    CopyResult copied;
+    try {
+        std::ostringstream png;
+        write_png(png, exhibit_figure(*exhibit, state_.exports.options.style), state_.exports.options.scale);
+        copied = copy_png(png.str());
+    } catch (const Error& error) {
+        copied = {error.what(), true};
+    }
+    state_.exports.said = copied.sentence;
+    session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
 // A model of one's own that is shown is offered again next time.

@@ -33,6 +33,7 @@ public:
 
 private:
     void keep_settings();
+    void copy_picture();
     void remember_model();
 
     Session session_;

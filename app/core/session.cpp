@@ -1,6 +1,6 @@
 #include "app/core/session.h"
 
-#include "app/core/export/export.h"
+#include "app/core/export/exhibits.h"
 #include "app/core/generation.h"
 #include "app/core/head_switches.h"
 #include "app/core/labels.h"
@@ -269,12 +269,18 @@ struct Session::Apply {
     }
 
     void operator()(const command::Export& c) const {
-        s.finish_run();
-        export_heatmap(heatmap_of(s.shown_.scenario, *s.shown_.run, s.step(), s.cursor_.place), c.path);
-        s.message_ = Message{s.step().name + " written to " + c.path};
+        std::shared_ptr<const Exhibit> exhibit = c.exhibit;
+        if (!exhibit) {
+            s.finish_run();
+            exhibit = std::make_shared<const Exhibit>(
+                step_exhibit({s.shown_.scenario, s.shown_.run}, s.step(), s.cursor_.place));
+        }
+        s.exporter_.start({std::move(exhibit), c.path, c.options, c.each});
     }
 
-    void operator()(const command::Tell& c) const { s.message_ = Message{c.sentence, true}; }
+    void operator()(const command::StopExport&) const { s.exporter_.stop(); }
+
+    void operator()(const command::Tell& c) const { s.message_ = Message{c.sentence, c.failed}; }
 
 private:
     // Going somewhere by oneself starts a new trail.
@@ -309,7 +315,7 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : worker_(wake), loader_(wake), scenario_(std::move(scenario)) {
+    : worker_(wake), loader_(wake), exporter_(wake), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
     finish();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
@@ -333,6 +339,7 @@ void Session::update(std::chrono::milliseconds patience) {
     }
     if (computing_ && patience.count() > 0) worker_.wait(patience);
     if (const auto result = worker_.collect()) take(*result);
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
 }
 
 void Session::finish_run() {
@@ -344,6 +351,8 @@ void Session::finish_run() {
 
 void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
+    while (exporter_.progress()) exporter_.wait(std::chrono::milliseconds(1000));
+    update();
 }
 
 const Step& Session::step() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/command.h"
+#include "app/core/exporter.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
@@ -88,6 +89,8 @@ public:
     // The model that is to take this one's place; nothing once it did. What is shown stays until then.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
     [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
+    // How far what is being written is; nothing where nothing is.
+    [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return exporter_.progress(); }
     // What was asked for, also where it is still being computed.
     [[nodiscard]] const Scenario& scenario() const { return scenario_; }
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
@@ -132,6 +135,7 @@ private:
 
     Worker worker_;
     ModelLoader loader_;
+    Exporter exporter_;
     std::optional<Opening> opening_;
     bool opened_ = false;  // a model was read, and its first run is being computed
     Scenario scenario_;

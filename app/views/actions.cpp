@@ -138,8 +138,14 @@ std::vector<Action> make_actions() {
         {"Redo", Key::y, with_ctrl, true, true, [](const Session& s) { return s.can_redo(); },
          [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }},
         command_action("Clear all edits", Key::none, {}, command::ClearEdits{}),
-        view_action("Export this heatmap …", Key::e, with_ctrl,
+        view_action("Export what is shown …", Key::e, with_ctrl,
                     [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
+        {"Copy what is shown as CSV", Key::c, with_ctrl, false, true, always,
+         [](const Session& session, ViewState& state, Commands& commands) {
+             commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
+         }},
+        {"Copy what is shown as a picture", Key::c, with_ctrl_shift, false, true, always,
+         [](const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }},
         view_action("Open a model …", Key::o, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
         view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
         view_action("Settings …", Key::comma, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::settings); }),

@@ -10,11 +10,6 @@ namespace decoderscope {
 
 namespace {
 
-void set_text(std::span<char> buffer, const std::string& text) {
-    std::fill(buffer.begin(), buffer.end(), '\0');
-    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
-}
-
 void close(ViewState& state) {
     state.dialog = Dialog::none;
     ImGui::CloseCurrentPopup();
@@ -91,33 +86,6 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     }
 }
 
-// A line for a path, and what to do with it. Returns the path when it was entered.
-std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* button) {
-    ImGui::SetNextItemWidth(ui.px(460));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    const bool entered =
-        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    const bool clicked = ImGui::Button(button);
-    ImGui::SameLine();
-    if (ImGui::Button("Cancel") || pressed(Key::escape)) {
-        close(state);
-        return std::nullopt;
-    }
-    if ((!entered && !clicked) || state.path[0] == '\0') return std::nullopt;
-    close(state);
-    return std::string(state.path.data());
-}
-
-void export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    if (state.dialog_opens) set_text(state.path, session.step().name + ".png");
-    text_line(ui.fonts.heading, ui.theme.text, "Export");
-    const Place place = session.cursor().place;
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              session.step().name + ", batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head) +
-                  ". The ending is the format: .png .svg .csv .npy .json");
-    if (const auto path = path_field(ui, state, "Export")) commands.push_back(command::Export{*path});
-}
-
 void settings_dialog(const Ui& ui, ViewState& state) {
     static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
     text_line(ui.fonts.heading, ui.theme.text, "Settings");
@@ -171,7 +139,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
                 palette_dialog(ui, session, state, commands);
                 break;
             case Dialog::export_file:
-                export_dialog(ui, session, state, commands);
+                draw_export_dialog(ui, session, state, commands);
                 break;
             case Dialog::open_model:
                 draw_open_dialog(ui, session, state, commands);

@@ -3,6 +3,7 @@
 #include "app/core/session.h"
 #include "app/core/settings.h"
 #include "app/views/diff_tab.h"
+#include "app/views/export_dialog.h"
 #include "app/views/generate_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
@@ -70,7 +71,7 @@ struct ViewState {
     DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};  // the export's
+    ExportDialogState exports;
     OpenDialogState open;
     std::array<char, 64> typed{};    // over the selected cell
     std::string typed_for;           // which cell that is

@@ -50,7 +50,9 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     draw_toolbar(ui, session, state, {whole.low, {whole.high.x, whole.low.y + toolbar}}, commands);
     const float input_top = whole.low.y + toolbar, input_end = input_top + input_bar_height(ui, session, state);
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
-    const float top = input_end + draw_message(ui, session, {{whole.low.x, input_end}, whole.high});
+    const float message_end = input_end + draw_message(ui, session, {{whole.low.x, input_end}, whole.high});
+    const float top =
+        message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;

@@ -1,0 +1,119 @@
+#include "app/core/export/npz.h"
+
+#include "app/core/export/npy.h"
+#include "engine/error.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+
+namespace decoderscope {
+namespace {
+
+// ---- a stream as minizip sees a file; it is C: no exception may pass
+
+std::ostream& stream_of(void* stream) { return *static_cast<std::ostream*>(stream); }
+
+voidpf open_stream(voidpf out, const void*, int) { return out; }
+
+uLong read_nothing(voidpf, voidpf, void*, uLong) { return 0; }
+
+uLong write_to_stream(voidpf, voidpf stream, const void* bytes, uLong count) noexcept {
+    try {
+        stream_of(stream).write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+        return stream_of(stream) ? count : 0;
+    } catch (...) {
+        return 0;
+    }
+}
+
+ZPOS64_T tell_in_stream(voidpf, voidpf stream) noexcept {
+    try {
+        return static_cast<ZPOS64_T>(stream_of(stream).tellp());
+    } catch (...) {
+        return static_cast<ZPOS64_T>(-1);
+    }
+}
+
+long seek_in_stream(voidpf, voidpf stream, ZPOS64_T offset, int origin) noexcept {
+    try {
+        const auto from = origin == ZLIB_FILEFUNC_SEEK_SET   ? std::ios::beg
+                          : origin == ZLIB_FILEFUNC_SEEK_CUR ? std::ios::cur
+                                                             : std::ios::end;
+        stream_of(stream).seekp(static_cast<std::streamoff>(offset), from);
+        return stream_of(stream) ? 0 : -1;
+    } catch (...) {
+        return -1;
+    }
+}
+
+int close_stream(voidpf, voidpf) { return 0; }
+
+int error_of_stream(voidpf, voidpf stream) noexcept { return stream_of(stream) ? 0 : 1; }
+
+zlib_filefunc64_def functions_on(std::ostream& out) {
+    return {open_stream,    read_nothing, write_to_stream, tell_in_stream,
+            seek_in_stream, close_stream, error_of_stream, &out};
+}
+
+// ---- the archive
+
+void check(int status) {
+    if (status != ZIP_OK) throw Error("cannot write the NPZ: error " + std::to_string(status) + " of the archive");
+}
+
+// Closes the archive in any case; what it says at a regular end is looked at.
+class Archive {
+public:
+    explicit Archive(std::ostream& out) : functions_(functions_on(out)) {
+        zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions_);
+        if (zip_ == nullptr) throw Error("cannot write the NPZ: the archive cannot be begun");
+    }
+    Archive(const Archive&) = delete;
+    Archive& operator=(const Archive&) = delete;
+    ~Archive() {
+        if (zip_ != nullptr) zipClose(zip_, nullptr);
+    }
+
+    void begin(const std::string& name, bool large) {
+        zip_fileinfo info{};
+        info.dosDate = 0x00210000;  // 1 January 1980, the first that a zip can name
+        constexpr int stored = 0, store_level = 0;
+        check(zipOpenNewFileInZip64(zip_, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, stored, store_level,
+                                    large ? 1 : 0));
+    }
+    void write(const std::string& bytes) {
+        constexpr std::size_t most = std::size_t{1} << 30;
+        for (std::size_t at = 0; at < bytes.size(); at += most)
+            check(
+                zipWriteInFileInZip(zip_, bytes.data() + at, static_cast<unsigned>(std::min(most, bytes.size() - at))));
+    }
+    void end() { check(zipCloseFileInZip(zip_)); }
+    void close() {
+        const int status = zipClose(zip_, nullptr);
+        zip_ = nullptr;
+        check(status);
+    }
+
+private:
+    zlib_filefunc64_def functions_;
+    zipFile zip_ = nullptr;
+};
+
+}  // namespace
+
+void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays) {
+    Archive archive(out);
+    for (const NamedArray& array : arrays) {
+        // Beyond 4 GB a zip needs wider numbers, and has to know it beforehand.
+        archive.begin(array.name + ".npy", array.size() > (Index{1} << 29));
+        archive.write(npy_header(array.shape));
+        array.for_each_piece([&](std::span<const float> values) { archive.write(npy_values(values)); });
+        archive.end();
+    }
+    archive.close();
+}
+
+}  // namespace decoderscope
