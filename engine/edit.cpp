@@ -1,10 +1,7 @@
 #include "engine/edit.h"
 
 #include "engine/error.h"
-#include "engine/json.h"
-
-#include <algorithm>
-#include <cmath>
+#include "engine/json_object.h"
 
 namespace decoderscope {
 
@@ -67,87 +64,34 @@ struct Applier {
 
 // ---- from JSON
 
-// The members of one edit, each read once; what is left over is unknown.
-class Reader {
-public:
-    Reader(const Json& json, std::size_t number) : json_(json), number_(number) {
-        if (!json.is_object()) fail(number, "expected an object such as {\"edit\": \"mask\", …}");
-    }
-
-    std::string text(const char* key) { return typed<std::string>(key, &Json::is_string, "a string"); }
-    bool boolean(const char* key) { return typed<bool>(key, &Json::is_boolean, "true or false"); }
-
-    float number(const char* key) {
-        const Json& value = member(key, "a number");
-        if (!value.is_number()) fail(number_, std::string(key) + ": expected a number");
-        const auto real = static_cast<float>(value.get<double>());
-        if (!std::isfinite(real)) fail(number_, std::string(key) + ": expected a number that a 32-bit float holds");
-        return real;
-    }
-
-    Index index(const char* key) { return as_index(member(key, "an index"), key); }
-
-    // An index, or nothing for "*".
-    std::optional<Index> index_or_all(const char* key) {
-        const Json& value = member(key, "an index or \"*\"");
-        if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;
-        return as_index(value, key);
-    }
-
-    Cell cell(const char* key) {
-        const Json& value = member(key, "a list of indices");
-        if (!value.is_array()) fail(number_, std::string(key) + ": expected a list of indices");
-        Cell cell;
-        for (const Json& index : value) cell.push_back(as_index(index, key));
-        return cell;
-    }
-
-    void finish() const {
-        for (const auto& [key, value] : json_.items())
-            if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) fail(number_, "unknown key \"" + key + "\"");
-    }
-
-private:
-    const Json& member(const char* key, const char* expected) {
-        const auto found = json_.find(key);
-        if (found == json_.end()) fail(number_, "\"" + std::string(key) + "\" is missing; expected " + expected);
-        keys_.emplace_back(key);
-        return *found;
-    }
-
-    template <class T>
-    T typed(const char* key, bool (Json::*is)() const noexcept, const char* expected) {
-        const Json& value = member(key, expected);
-        if (!(value.*is)()) fail(number_, std::string(key) + ": expected " + expected);
-        return value.get<T>();
-    }
-
-    Index as_index(const Json& value, const char* key) const {
-        if (!value.is_number_integer() || value.get<double>() < 0.0 || value.get<double>() > 1e15)
-            fail(number_, std::string(key) + ": expected an index from 0");
-        return value.get<Index>();
-    }
-
-    const Json& json_;
-    std::size_t number_;
-    std::vector<std::string> keys_;
-};
+// An index, or nothing for "*".
+std::optional<Index> index_or_all(JsonObject& json, const char* key) {
+    const Json& value = json.member(key, "an index or \"*\"");
+    if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;
+    return json.as_index(value, key);
+}
 
 Edit parse_edit(const Json& json, std::size_t number) {
-    Reader reader(json, number);
-    const std::string kind = reader.text("edit");
+    JsonObject object(json, "edit " + std::to_string(number) + ": ");
+    const std::string kind = object.text("edit");
     Edit edit;
     if (kind == "mask") {
-        edit = MaskEdit{reader.text("attention"),     reader.index_or_all("batch"), reader.index_or_all("head"),
-                        reader.index_or_all("query"), reader.index_or_all("key"),   reader.boolean("keep")};
+        const std::string attention = object.text("attention");
+        const auto batch = index_or_all(object, "batch"), head = index_or_all(object, "head");
+        const auto query = index_or_all(object, "query"), key = index_or_all(object, "key");
+        edit = MaskEdit{attention, batch, head, query, key, object.boolean("keep")};
     } else if (kind == "scale_head") {
-        edit = ScaleHead{reader.text("attention"), reader.index("head"), reader.number("factor")};
+        const std::string attention = object.text("attention");
+        const Index head = object.index("head");
+        edit = ScaleHead{attention, head, object.real("factor")};
     } else if (kind == "set_cell") {
-        edit = SetCell{reader.text("tensor"), reader.cell("index"), reader.number("value")};
+        const std::string tensor = object.text("tensor");
+        Cell cell = object.indices("index");
+        edit = SetCell{tensor, std::move(cell), object.real("value")};
     } else {
         fail(number, "unknown edit \"" + kind + "\"; expected mask, scale_head or set_cell");
     }
-    reader.finish();
+    object.finish();
     return edit;
 }
 
@@ -166,10 +110,14 @@ struct Writer {
                 {"keep", edit.keep}};
     }
     OrderedJson operator()(const ScaleHead& edit) const {
-        return {{"edit", "scale_head"}, {"attention", edit.attention}, {"head", edit.head}, {"factor", edit.factor}};
+        return {{"edit", "scale_head"},
+                {"attention", edit.attention},
+                {"head", edit.head},
+                {"factor", float_to_json(edit.factor)}};
     }
     OrderedJson operator()(const SetCell& edit) const {
-        return {{"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", edit.value}};
+        return {
+            {"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", float_to_json(edit.value)}};
     }
 };
 
@@ -207,19 +155,22 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
     }
 }
 
-std::vector<Edit> parse_edits(std::string_view json) {
-    const Json list = parse_json(json, "a list of edits");
+std::vector<Edit> edits_of(const Json& list) {
     if (!list.is_array()) throw Error("not a JSON list, expected a list of edits");
     std::vector<Edit> edits;
     for (const Json& item : list) edits.push_back(parse_edit(item, edits.size()));
     return edits;
 }
 
-std::string edits_to_json(const std::vector<Edit>& edits) {
+OrderedJson json_of(const std::vector<Edit>& edits) {
     OrderedJson list = OrderedJson::array();
     for (const Edit& edit : edits) list.push_back(std::visit(Writer{}, edit));
-    return list.dump(2);
+    return list;
 }
+
+std::vector<Edit> parse_edits(std::string_view json) { return edits_of(parse_json(json, "a list of edits")); }
+
+std::string edits_to_json(const std::vector<Edit>& edits) { return json_of(edits).dump(2); }
 
 std::string describe(const Edit& edit) { return std::visit(Describer{}, edit); }
 

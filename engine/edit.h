@@ -2,6 +2,8 @@
 
 #include "engine/plan.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +45,9 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits);
 // The JSON list of the contract. Throws Error naming what is wrong in which edit.
 [[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);
 [[nodiscard]] std::string edits_to_json(const std::vector<Edit>& edits);
+// The same as part of a larger JSON.
+[[nodiscard]] std::vector<Edit> edits_of(const nlohmann::json& list);
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<Edit>& edits);
 
 // "blocks.0.attn.mask: query 2, key 3 hidden (every batch, head 1)": one line for the person.
 [[nodiscard]] std::string describe(const Edit& edit);

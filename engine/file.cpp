@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
+#include <streambuf>
+#include <utility>
 
 namespace decoderscope {
 
@@ -18,39 +22,140 @@ namespace {
 
 std::string why() { return std::strerror(errno); }
 
-// A temporary beside the target; gone again unless it was renamed.
-class Temporary {
+[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
+    throw Error(path + ": cannot be written: " + reason);
+}
+
+// An open file or folder.
+class Descriptor {
 public:
-    explicit Temporary(const std::string& target) : path_(target + ".part-" + std::to_string(::getpid())) {}
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-    ~Temporary() {
-        if (!path_.empty()) ::unlink(path_.c_str());
+    explicit Descriptor(const std::string& path, int flags, mode_t mode = 0)
+        : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() { static_cast<void>(close()); }
+    [[nodiscard]] bool open() const { return number_ >= 0; }
+    [[nodiscard]] int number() const { return number_; }
+    // Some file systems say only now that they could not keep what was written.
+    [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+private:
+    int number_;
+};
+
+// Writes to a descriptor, and remembers why it could not.
+class DescriptorBuffer : public std::streambuf {
+public:
+    explicit DescriptorBuffer(int descriptor) : descriptor_(descriptor) {
+        setp(room_.data(), room_.data() + room_.size());
     }
-    [[nodiscard]] const std::string& path() const { return path_; }
-    void rename_to(const std::string& target) {
-        if (::rename(path_.c_str(), target.c_str()) != 0) throw Error(target + ": cannot be written: " + why());
-        path_.clear();
+    [[nodiscard]] int error() const { return error_; }
+
+protected:
+    int_type overflow(int_type c) override {
+        if (sync() != 0) return traits_type::eof();
+        if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
+        return traits_type::not_eof(c);
+    }
+    int sync() override {
+        const bool written = write_out(pbase(), pptr() - pbase());
+        setp(room_.data(), room_.data() + room_.size());
+        return written ? 0 : -1;
+    }
+    std::streamsize xsputn(const char* from, std::streamsize count) override {
+        if (count <= epptr() - pptr()) return std::streambuf::xsputn(from, count);
+        return sync() == 0 && write_out(from, count) ? count : 0;  // large pieces aren't copied
     }
 
 private:
-    std::string path_;
+    bool write_out(const char* from, std::streamsize count) {
+        while (count > 0 && error_ == 0) {
+            const ssize_t written = ::write(descriptor_, from, static_cast<std::size_t>(count));
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) error_ = errno;
+            from += written;
+            count -= written;
+        }
+        return error_ == 0;
+    }
+
+    int descriptor_;
+    int error_ = 0;
+    std::array<char, 65536> room_;
 };
 
-void flush_to_disk(const std::string& path, const std::string& target) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool flushed = file >= 0 && ::fsync(file) == 0;
-    const std::string reason = why();
-    if (file >= 0) ::close(file);
-    if (!flushed) throw Error(target + ": cannot be written: " + reason);
+void write_to(Descriptor& file, const std::string& path, const std::function<void(std::ostream&)>& write) {
+    DescriptorBuffer buffer(file.number());
+    std::ostream stream(&buffer);
+    write(stream);
+    stream.flush();
+    if (!stream) fail_to_write(path, buffer.error() != 0 ? std::strerror(buffer.error()) : "a part of it failed");
+}
+
+// A temporary beside the target, which nobody else has; gone again unless it was renamed.
+class Temporary {
+public:
+    explicit Temporary(const std::string& target) : path_(unused_name(target)), file_(path_, kFlags, kMode) {
+        if (!file_.open()) fail_to_write(target, why());
+    }
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+    ~Temporary() {
+        if (file_.open() || written_) ::unlink(path_.c_str());
+    }
+    [[nodiscard]] Descriptor& file() { return file_; }
+    void become(const std::string& target) {
+        written_ = file_.open();
+        if (!file_.close() || ::rename(path_.c_str(), target.c_str()) != 0) fail_to_write(target, why());
+        written_ = false;
+    }
+
+private:
+    static constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL;
+    static constexpr mode_t kMode = 0666;  // less what the umask takes
+
+    static std::string unused_name(const std::string& target) {
+        static std::atomic<unsigned> count = 0;  // several threads may write the same file
+        for (;;) {
+            std::string name = target + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+            struct stat there {};
+            if (::lstat(name.c_str(), &there) != 0) return name;
+        }
+    }
+
+    std::string path_;
+    Descriptor file_;
+    bool written_ = false;  // closed, and not yet renamed
+};
+
+// A file that may not be written is not replaced either, though its folder would let us.
+void check_writable(const std::string& path) {
+    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path, why());
+}
+
+// Who may read and write what stands there stays as it is, from the first byte on.
+void keep_mode(const std::string& target, int temporary) {
+    struct stat before {};
+    if (::stat(target.c_str(), &before) != 0) return;
+    // Another owner's file stays theirs where it may be given away. The mode comes last: giving away clears bits of it.
+    const bool kept_owner = ::fchown(temporary, before.st_uid, before.st_gid) == 0;
+    const mode_t kept = before.st_mode & (kept_owner ? mode_t{07777} : mode_t{0777});
+    if (::fchmod(temporary, kept) != 0) fail_to_write(target, why());
+}
+
+// The new name is on the disk. Not every file system can do that for a folder, nor may every folder be opened.
+void flush_folder(const std::string& target) {
+    const std::filesystem::path folder = std::filesystem::path(target).parent_path();
+    const Descriptor opened(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+    if (opened.open() && ::fsync(opened.number()) != 0 && errno == EIO) fail_to_write(target, why());
 }
 
 // A pipe or a device can't be replaced by a file; what is written to it is out at once.
 void write_device(const std::string& path, const std::function<void(std::ostream&)>& write) {
-    std::ofstream file(path, std::ios::binary);
-    if (file) write(file);
-    file.close();
-    if (!file) throw Error(path + ": cannot be written: " + why());
+    Descriptor file(path, O_WRONLY);
+    if (!file.open()) fail_to_write(path, why());
+    write_to(file, path, write);
+    if (!file.close()) fail_to_write(path, why());
 }
 
 // The file that a link stands for, whether it is there yet or not: the link stays, and the file is replaced.
@@ -89,14 +194,13 @@ void write_whole(const std::string& name, const std::function<void(std::ostream&
     if (std::filesystem::exists(name, failed) && !std::filesystem::is_regular_file(name, failed))
         return write_device(name, write);
     const std::string path = behind_links(name);
+    check_writable(path);
     Temporary temporary(path);
-    std::ofstream file(temporary.path(), std::ios::binary | std::ios::trunc);
-    if (!file) throw Error(path + ": cannot be written: " + why());
-    write(file);
-    file.close();
-    if (!file) throw Error(path + ": cannot be written: " + why());
-    flush_to_disk(temporary.path(), path);
-    temporary.rename_to(path);
+    keep_mode(path, temporary.file().number());
+    write_to(temporary.file(), path, write);
+    if (::fsync(temporary.file().number()) != 0) fail_to_write(path, why());
+    temporary.become(path);
+    flush_folder(path);
 }
 
 }  // namespace decoderscope

@@ -3,6 +3,12 @@
 #include "engine/error.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -58,12 +64,60 @@ private:
     std::vector<std::set<std::string>> keys_;  // of each list (it has none) and object that is not closed yet
 };
 
+constexpr std::uint32_t kUsualNan = 0x7fc00000U;
+constexpr std::string_view kNanWithBits = "nan(0x";
+
+std::string nan_text(std::uint32_t bits) {
+    if (bits == kUsualNan) return "nan";
+    std::array<char, 8> digits;
+    const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+    return std::string(kNanWithBits) + std::string(digits.data(), end) + ")";
+}
+
+// A NaN that is written with its bits; nothing where these are none.
+std::optional<float> nan_with_bits(std::string_view text) {
+    if (!text.starts_with(kNanWithBits) || !text.ends_with(')')) return std::nullopt;
+    text.remove_prefix(kNanWithBits.size());
+    text.remove_suffix(1);
+    std::uint32_t bits = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
+    const auto value = std::bit_cast<float>(bits);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isnan(value)) return std::nullopt;
+    return value;
+}
+
+std::optional<float> named_float(const std::string& text) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (text == "nan") return std::bit_cast<float>(kUsualNan);
+    if (text == "inf") return kInfinity;
+    if (text == "-inf") return -kInfinity;
+    return nan_with_bits(text);
+}
+
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& expected) {
     Checker checker(text, expected);
     static_cast<void>(Json::sax_parse(text.begin(), text.end(), &checker));
     return Json::parse(text.begin(), text.end());
+}
+
+nlohmann::ordered_json float_to_json(float value) {
+    if (std::isnan(value)) return nan_text(std::bit_cast<std::uint32_t>(value));
+    if (std::isinf(value)) return value > 0.0F ? "inf" : "-inf";
+    std::array<char, 32> digits;
+    const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    double shortest = 0.0;
+    std::from_chars(digits.data(), end, shortest);
+    // JSON's numbers are doubles. Where these digits, as a double, lie as near to another float, more are written.
+    return static_cast<float>(shortest) == value ? shortest : static_cast<double>(value);
+}
+
+std::optional<float> float_from_json(const nlohmann::json& json) {
+    if (json.is_string()) return named_float(json.get<std::string>());
+    if (!json.is_number()) return std::nullopt;
+    const auto value = static_cast<float>(json.get<double>());
+    return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace decoderscope

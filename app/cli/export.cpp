@@ -75,10 +75,14 @@ Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
 void write(Exhibit exhibit, const Wanted& wanted) {
     Progress progress(wanted.path, exhibit.panels.size());
     exhibit = watched(std::move(exhibit), [&] { progress.advance(); });
-    if (wanted.each_head)
-        export_each(exhibit, wanted.path, "." + wanted.ending, wanted.options);
-    else
-        export_exhibit(exhibit, wanted.path, wanted.options);
+    try {
+        if (wanted.each_head)
+            export_each(exhibit, wanted.path, "." + wanted.ending, wanted.options);
+        else
+            export_exhibit(exhibit, wanted.path, wanted.options);
+    } catch (const ExportStopped& stopped) {
+        throw Error(wanted.path + ": " + stopped.what());
+    }
 }
 
 void export_what_is_wanted(const RunOptions& options, const Wanted& wanted) {

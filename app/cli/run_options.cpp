@@ -1,5 +1,6 @@
 #include "app/cli/run_options.h"
 
+#include "app/core/saved_work.h"
 #include "app/core/typed_inputs.h"
 #include "engine/error.h"
 #include "engine/file.h"
@@ -62,21 +63,37 @@ TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
     return typed;
 }
 
+void note(const RunOptions& options, const std::vector<std::string>& remarks) {
+    if (options.notes == nullptr) return;
+    for (const std::string& remark : remarks) *options.notes << "decoderscope: note: " << remark << '\n';
+}
+
+// What is run where the command line says nothing else: the model on its own example, or a session.
+Scenario first_scenario(const RunOptions& options, const Overrides& overrides) {
+    if (!is_session_path(options.model)) return decoderscope::scenario_of(load_model(options.model, overrides));
+    SavedWork work = open_session(options.model);
+    note(options, work.remarks);
+    return std::move(work.scenario);
+}
+
 }  // namespace
 
 Scenario scenario_of(const RunOptions& options) {
     const Overrides overrides = overrides_of(options.settings);
-    Scenario scenario = decoderscope::scenario_of(load_model(options.model, overrides));
-    if (options.notes != nullptr)
-        for (const std::string& remark : scenario.model->remarks)
-            *options.notes << "decoderscope: note: " << remark << '\n';
-    scenario.overrides = overrides;
-    scenario.dropout_seed = options.dropout_seed;
+    Scenario scenario = first_scenario(options, overrides);
+    note(options, scenario.model->remarks);
+    for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
+    if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     const Config config = naming("--set", [&] { return scenario.config(); });
-    if (!options.inputs.empty()) scenario.inputs = load_inputs(options.inputs, config);
+    if (!options.inputs.empty()) {
+        scenario.inputs = load_inputs(options.inputs, config);
+        scenario.inputs_path = options.inputs;
+    }
     scenario.inputs = typed_inputs(*scenario.model, scenario.inputs, typed_sequences(options, *scenario.model));
-    if (!options.edits.empty())
-        scenario.edits = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+    if (!options.edits.empty()) {
+        const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+        scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
+    }
     return scenario;
 }
 
@@ -84,7 +101,7 @@ std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const Ru
     if (options.edits.empty()) return plan_of(scenario);
     Scenario unedited = scenario;
     unedited.edits.clear();
-    static_cast<void>(plan_of(unedited));  // what is wrong without the edits is not theirs
+    static_cast<void>(plan_of(unedited));  // what is wrong without any edits is not theirs
     return naming(options.edits, [&] { return plan_of(scenario); });
 }
 

@@ -24,7 +24,8 @@ struct RunOptions {
 };
 
 inline constexpr const char* kModelHelp =
-    "a bundled model's name, a folder with config.json and model.safetensors, or a state_dict as .safetensors";
+    "a bundled model's name, a folder with config.json and model.safetensors, a state_dict as .safetensors, or a "
+    "session (.dscope) with all that it holds";
 
 void add_run_options(CLI::App& command, RunOptions& options);
 

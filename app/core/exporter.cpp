@@ -66,6 +66,8 @@ Exporter::Result Exporter::write(const Job& job, const std::stop_token& stop) {
         }
         export_each(exhibit, job.path, job.each, job.options);
         return {std::to_string(exhibit.panels.size()) + " files written to " + job.path, false};
+    } catch (const ExportStopped& stopped) {
+        return {job.path + ": " + stopped.what(), true};
     } catch (const std::bad_alloc&) {
         return {job.path + ": does not fit into the machine's memory", true};
     } catch (const std::exception& error) {

@@ -19,6 +19,7 @@ struct Scenario {
     std::shared_ptr<const Model> model;
     Overrides overrides;  // over the model's own configuration
     Inputs inputs;
+    std::string inputs_path;  // the file that they came from at first; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
     // The tokens at the end of a batch row that were generated, by row; nothing is computed from it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/command.h"
+#include "app/core/cursor.h"
 #include "app/core/exporter.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
@@ -18,14 +19,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-// Where we look: a step by name, a place on its batch and head axes, and a cell of it.
-struct Cursor {
-    std::string step;
-    Place place;
-    std::optional<Cell> cell;
-    bool operator==(const Cursor&) const = default;
-};
 
 // A run beside the one that is looked at.
 struct Companion {

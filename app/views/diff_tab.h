@@ -2,6 +2,7 @@
 
 #include "app/core/command.h"
 #include "app/core/reference_run.h"
+#include "app/core/saved_view.h"
 
 #include <array>
 #include <cstdint>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-// What the run that is looked at is compared with.
-enum class Against { unedited, configuration, pinned, file };
 
 // A comparison as it is shown, made once for a snapshot, what it is compared with, and a tolerance.
 struct ShownComparison {

@@ -3,6 +3,7 @@
 #include "app/core/depth_curves.h"
 #include "app/core/norm_row.h"
 #include "app/core/outline.h"
+#include "app/core/saved_view.h"
 #include "app/core/session.h"
 #include "app/core/step_pair.h"
 
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-// What the right-hand side of the Norms tab shows.
-enum class NormsView { depth, step, row };
 
 // Something for Pre-Norm and for Post-Norm.
 template <class T>

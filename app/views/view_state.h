@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/saved_view.h"
 #include "app/core/session.h"
 #include "app/core/settings.h"
 #include "app/views/diff_tab.h"
@@ -46,9 +47,6 @@ private:
     std::uint64_t version_ = 0;
     std::map<std::pair<StepId, Cell>, Explanation> explanations_;
 };
-
-// What the stage shows: one question a tab.
-enum class Tab { step, heads, masks, norms, generate, diff };
 
 // Which dialog lies over the window.
 enum class Dialog { none, keys, palette, export_file, open_model, settings };

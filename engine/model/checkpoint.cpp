@@ -171,6 +171,12 @@ void Checkpoint::open_index(const fs::path& index) {
             throw Error(index.string() + ": " + name + ": is not in " + file + ", where the index has it");
 }
 
+std::vector<std::string> Checkpoint::files() const {
+    std::vector<std::string> paths;
+    for (const SafetensorsFile& file : files_) paths.push_back(file.path());
+    return paths;
+}
+
 void Checkpoint::check_types(const Assembly& assembly) const {
     for (const SafetensorsFile& file : files_)
         for (const auto& [name, entry] : file.entries())

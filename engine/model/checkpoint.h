@@ -43,6 +43,8 @@ public:
     [[nodiscard]] bool is_folder() const { return is_folder_; }
     // What messages name: the weights' file, or the index.
     [[nodiscard]] const std::string& weights_path() const { return weights_path_; }
+    // The files that hold the tensors.
+    [[nodiscard]] std::vector<std::string> files() const;
     [[nodiscard]] const Shapes& shapes() const { return shapes_; }
 
     // What reading the tensors came upon.

@@ -135,6 +135,7 @@ void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict
     }
     const Recognised recognised =
         naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), state_dict); });
+    model.answers = overrides;
     naming(path + " (missing; read off " + weights + " instead)", [&] {
         model.config_json = config_to_json(parse_config(answered_config(recognised, overrides), overrides));
     });
@@ -148,6 +149,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || has_config(folder / "config.json");
     Model model{.name = by_folder ? folder.string() : weights_path};
+    model.path = fs::absolute(checkpoint.is_folder() ? folder : fs::path(weights_path)).lexically_normal().string();
     StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
     configure(model, checkpoint, state_dict, overrides);

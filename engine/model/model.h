@@ -23,12 +23,14 @@ struct LookAt {
 // A decoder with its weights and something to run it on.
 struct Model {
     std::string name;         // "simple-decoder", or the folder it came from
+    std::string path;         // what was opened, absolute: the folder or the file; empty for one made from a seed
     std::string description;  // one line
     std::string config_json;  // as parse_config reads it; overrides are put over it
+    Overrides answers;        // to what its files don't say; they are in config_json
     Weights weights;
     Inputs example;
-    Tokenizer tokenizer;               // the decoder's tokens
-    Tokenizer encoder_tokenizer;       // the source's
+    Tokenizer tokenizer;          // the decoder's tokens
+    Tokenizer encoder_tokenizer;  // the source's
     LookAt look_at;
     std::vector<std::string> remarks;  // what was noticed while loading, a sentence each
 
@@ -36,9 +38,10 @@ struct Model {
 };
 
 // A folder with config.json and model.safetensors as Hugging Face lays one out (GPT-2's and Llama's configurations are
-// read, too; what it runs on at first is said by example.json or inputs.safetensors; large weights may be split into several files with an index), a state_dict saved as safetensors alone, or
-// a bundled model's name. What a state_dict can't say of the configuration (nhead at least) the overrides must; they
-// become part of it. Names, shapes and types are checked before any number is read.
+// read, too; what it runs on at first is said by example.json or inputs.safetensors; large weights may be split into
+// several files with an index), a state_dict saved as safetensors alone, or a bundled model's name. What a state_dict
+// can't say of the configuration (nhead at least) the overrides must; they become part of it. Names, shapes and types
+// are checked before any number is read.
 //
 // Throws Error naming the file, the key or tensor, and what was expected: a missing, a surplus or a misshapen tensor is
 // one. NeedsConversion (checkpoint.h), an Error, tells what to do with what Python pickled. LoadStopped where

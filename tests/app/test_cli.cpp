@@ -1,5 +1,6 @@
 // The command line: what it prints, what it writes, and its exit status.
 #include "app/cli.h"
+#include "app/core/saved_work.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -222,6 +223,21 @@ TEST_CASE("report writes a page") {
     const std::string page = decoderscope::testing::read_bytes(folder.file("r.html"));
     CHECK(contains(page, "blocks.2.attn.pattern = softmax"));
     CHECK(contains(page, "<li>"));
+}
+
+TEST_CASE("report writes the page of a session, from where it looks") {
+    const TemporaryFolder folder;
+    SavedWork work{.scenario = scenario_of(make_bundled_model("causal-lm"))};
+    work.scenario.edits = {ScaleHead{"blocks.1.attn", 2, 0.5F}};
+    work.cursor = {"blocks.3.attn.masked_scores", {2, 4}, {}};
+    write_session_file(folder.file("lesson <1>.dscope"), session_file_of(work));
+    const Outcome outcome = run({"report", folder.file("lesson <1>.dscope"), "--out", folder.file("r.html")});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    const std::string page = decoderscope::testing::read_bytes(folder.file("r.html"));
+    CHECK(contains(page, "<h1>lesson &lt;1&gt;</h1>"));
+    CHECK(contains(page, "<li>" + describe(work.scenario.edits.front()) + "</li>"));
+    CHECK(contains(page, "blocks.3.attn.masked_scores · batch 2, head 4 · 1 edit"));
 }
 
 TEST_CASE("an on-demand tensor can be exported") {

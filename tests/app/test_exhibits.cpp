@@ -396,7 +396,8 @@ TEST_CASE("a folder that cannot be finished is not begun") {
     const ShownRun shown = shown_run();
     Exhibit exhibit = gathered_exhibit(shown, step_of(shown, "blocks.0.attn.pattern"), {}, {.all_heads = true});
     exhibit.panels[5].heatmap = []() -> Heatmap { throw Error("no numbers here"); };
-    CHECK_THROWS_AS(export_each(exhibit, folder.file("heads"), ".png"), Error);
+    CHECK_THROWS_WITH(export_each(exhibit, folder.file("heads"), ".png"),
+                      folder.file("heads/blocks.0.attn.pattern.head5.png") + ": no numbers here");
     CHECK_THROWS_AS(export_exhibit(exhibit, folder.file("heads.npz")), Error);
     CHECK_THROWS_AS(export_exhibit(exhibit, folder.file("heads.csv")), Error);
     CHECK(folder.entries() == 0);

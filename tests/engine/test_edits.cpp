@@ -5,7 +5,9 @@
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -57,6 +59,30 @@ TEST_CASE("edits written out read back the same") {
     CHECK(edits.size() > 20);
     CHECK(parse_edits(edits_to_json(edits)) == edits);
     CHECK(parse_edits(edits_to_json({})).empty());
+}
+
+TEST_CASE("numbers that are not finite stand in JSON as texts, and are read back bit for bit") {
+    const auto json_of_value = [](std::uint32_t bits) {
+        return edits_to_json({SetCell{"t", {}, std::bit_cast<float>(bits)}});
+    };
+    const auto says = [](const std::string& json, const std::string& value) {
+        return json.find("\"value\": " + value + "\n") != std::string::npos;
+    };
+    CHECK(says(json_of_value(0x7fc00000U), "\"nan\""));
+    CHECK(says(json_of_value(0xffc00000U), "\"nan(0xffc00000)\""));
+    CHECK(says(json_of_value(0x7f800001U), "\"nan(0x7f800001)\""));
+    CHECK(says(json_of_value(0x7f800000U), "\"inf\""));
+    CHECK(says(json_of_value(0xff800000U), "\"-inf\""));
+    CHECK(says(json_of_value(0x80000000U), "-0.0"));
+    CHECK(says(json_of_value(std::bit_cast<std::uint32_t>(0.1F)), "0.1"));
+    CHECK(says(json_of_value(std::bit_cast<std::uint32_t>(16777216.0F)), "16777216.0"));
+    // Every exponent, both signs, and mantissas all over.
+    for (std::uint32_t high = 0; high < 0x200U; ++high)
+        for (std::uint32_t i = 0; i < 40; ++i) {
+            const std::uint32_t bits = (high << 23U) | ((i * 0x9e3779b9U + high) & 0x7fffffU);
+            const std::vector<Edit> edits = parse_edits(json_of_value(bits));
+            REQUIRE(std::bit_cast<std::uint32_t>(std::get<SetCell>(edits.at(0)).value) == bits);
+        }
 }
 
 TEST_CASE("what is no list of edits says so") {

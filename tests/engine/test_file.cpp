@@ -6,14 +6,20 @@
 #include "tests/engine/temporary_folder.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <ostream>
+#include <thread>
+#include <utility>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -45,6 +51,18 @@ public:
 private:
     rlimit before_ = {};
     void (*handler_)(int) = nullptr;
+};
+
+// A file system that was mounted there; gone again with this.
+class Mounted {
+public:
+    explicit Mounted(std::string path) : path_(std::move(path)) {}
+    Mounted(const Mounted&) = delete;
+    Mounted& operator=(const Mounted&) = delete;
+    ~Mounted() { ::umount(path_.c_str()); }
+
+private:
+    std::string path_;
 };
 
 // The message of the Error that `work` throws, in a process of its own that may not write to /dev: these tests may run
@@ -124,6 +142,69 @@ TEST_CASE("when the disk takes no more, what was there stays and nothing is left
     check_message(error_of([&] { write_text(folder.file("out"), std::string(100'000, 'x')); }),
                   {folder.file("out"), "cannot be written", "too large"});
     CHECK(read_bytes(folder.file("out")) == "before");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("on a disk that is full what was there stays and nothing is left behind") {
+    const TemporaryFolder folder;
+    if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+        WARN("not tested, as no file system may be mounted here: " << std::strerror(errno));
+        return;
+    }
+    const Mounted mounted(folder.path());
+    write_text(folder.file("out"), "before");
+    check_message(error_of([&] { write_text(folder.file("out"), std::string(1'000'000, 'x')); }),
+                  {folder.file("out"), "cannot be written", "No space left on device"});
+    CHECK(read_bytes(folder.file("out")) == "before");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a file that is replaced keeps its permissions; a new one has what the umask leaves") {
+    const TemporaryFolder folder;
+    const auto mode_of = [&](const std::string& name) {
+        return static_cast<unsigned>(fs::status(folder.file(name)).permissions());
+    };
+    for (const unsigned mode : {0600U, 0644U, 0755U, 0200U, 0664U}) {
+        write_text(folder.file("out"), "before");
+        fs::permissions(folder.file("out"), static_cast<fs::perms>(mode));
+        write_text(folder.file("out"), "after");
+        CHECK(mode_of("out") == mode);
+        fs::permissions(folder.file("out"), static_cast<fs::perms>(0600));
+        CHECK(read_bytes(folder.file("out")) == "after");
+    }
+    const mode_t before = ::umask(027);
+    write_text(folder.file("new"), "text");
+    ::umask(before);
+    CHECK(mode_of("new") == 0640U);
+}
+
+TEST_CASE("a file and a folder that may not be written say so, and stay as they are") {
+    const TemporaryFolder folder;
+    fs::permissions(folder.path(), static_cast<fs::perms>(0777));
+    write_bytes(folder.file("out"), "before");
+    fs::permissions(folder.file("out"), static_cast<fs::perms>(0444));
+    CHECK(said_to_nobody([&] { write_text(folder.file("out"), "after"); }) ==
+          folder.file("out") + ": cannot be written: Permission denied");
+    fs::permissions(folder.path(), static_cast<fs::perms>(0555));
+    CHECK(said_to_nobody([&] { write_text(folder.file("new"), "after"); }) ==
+          folder.file("new") + ": cannot be written: Permission denied");
+    fs::permissions(folder.path(), static_cast<fs::perms>(0777));
+    CHECK(read_bytes(folder.file("out")) == "before");
+    CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("several threads that write one file leave one of their texts, whole") {
+    const TemporaryFolder folder;
+    {
+        std::vector<std::jthread> threads;
+        for (char c = 'a'; c <= 'd'; ++c)
+            threads.emplace_back([&folder, c] {
+                for (int i = 0; i < 20; ++i) write_text(folder.file("out"), std::string(100'000, c));
+            });
+    }
+    const std::string text = read_bytes(folder.file("out"));
+    REQUIRE(text.size() == 100'000);
+    CHECK(text == std::string(100'000, text[0]));
     CHECK(folder.entries() == 1);
 }
 

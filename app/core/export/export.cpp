@@ -9,6 +9,7 @@
 #include "app/core/export/pdf.h"
 #include "app/core/export/png.h"
 #include "app/core/export/svg.h"
+#include "app/core/export/watched.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/safetensors.h"
@@ -107,6 +108,12 @@ public:
     }
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    // What went wrong, told of the folder that was asked for.
+    [[nodiscard]] std::string named_as_target(std::string message) const {
+        if (const std::size_t at = message.find(path_); at != std::string::npos)
+            message.replace(at, path_.size(), target_);
+        return message;
+    }
     void keep() {
         std::error_code failed;
         std::filesystem::rename(path_, target_, failed);
@@ -137,6 +144,8 @@ void export_exhibit(const Exhibit& exhibit, const std::string& path, const Expor
     write_whole(path, [&](std::ostream& out) {
         try {
             format->write(out, exhibit, options);
+        } catch (const ExportStopped&) {
+            throw;
         } catch (const Error& error) {
             throw Error(path + ": " + error.what());
         }
@@ -150,9 +159,15 @@ void export_heatmap(const Heatmap& heatmap, const std::string& path) {
 void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
                  const ExportOptions& options) {
     TemporaryFolder temporary(folder);
-    for (const Panel& panel : exhibit.panels) {
-        const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
-        export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+    try {
+        for (const Panel& panel : exhibit.panels) {
+            const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
+            export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+        }
+    } catch (const ExportStopped&) {
+        throw;
+    } catch (const Error& error) {
+        throw Error(temporary.named_as_target(error.what()));
     }
     temporary.keep();
 }

@@ -8,54 +8,72 @@
 #include <algorithm>
 #include <cstdint>
 #include <ostream>
+#include <string>
 
 namespace decoderscope {
 namespace {
 
-// ---- a stream as minizip sees a file; it is C: no exception may pass
+// ---- a stream as minizip sees a file
 
-std::ostream& stream_of(void* stream) { return *static_cast<std::ostream*>(stream); }
+// What is written of one array, in memory until it is complete: minizip goes back to its beginning and puts its length
+// there, and the stream behind may go forward alone.
+struct Pending {
+    std::ostream& out;
+    std::uint64_t written = 0;  // bytes that are in the stream
+    std::string bytes;          // what follows them
+    std::size_t at = 0;         // where in these bytes the next are written
 
-voidpf open_stream(voidpf out, const void*, int) { return out; }
+    void put(const char* from, std::size_t count) {
+        bytes.replace(at, count, from, count);
+        at += count;
+    }
+    bool seek(std::uint64_t offset) {
+        if (offset < written || offset > written + bytes.size()) return false;
+        at = static_cast<std::size_t>(offset - written);
+        return true;
+    }
+    void flush() {
+        out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        written += bytes.size();
+        bytes.clear();
+        at = 0;
+    }
+};
+
+Pending& pending(void* stream) { return *static_cast<Pending*>(stream); }
+
+// minizip is C: no exception may pass.
+
+voidpf open_stream(voidpf opaque, const void*, int) { return opaque; }
 
 uLong read_nothing(voidpf, voidpf, void*, uLong) { return 0; }
 
 uLong write_to_stream(voidpf, voidpf stream, const void* bytes, uLong count) noexcept {
     try {
-        stream_of(stream).write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
-        return stream_of(stream) ? count : 0;
+        pending(stream).put(static_cast<const char*>(bytes), count);
+        return count;
     } catch (...) {
         return 0;
     }
 }
 
-ZPOS64_T tell_in_stream(voidpf, voidpf stream) noexcept {
-    try {
-        return static_cast<ZPOS64_T>(stream_of(stream).tellp());
-    } catch (...) {
-        return static_cast<ZPOS64_T>(-1);
-    }
-}
+ZPOS64_T tell_in_stream(voidpf, voidpf stream) noexcept { return pending(stream).written + pending(stream).at; }
 
 long seek_in_stream(voidpf, voidpf stream, ZPOS64_T offset, int origin) noexcept {
-    try {
-        const auto from = origin == ZLIB_FILEFUNC_SEEK_SET   ? std::ios::beg
-                          : origin == ZLIB_FILEFUNC_SEEK_CUR ? std::ios::cur
-                                                             : std::ios::end;
-        stream_of(stream).seekp(static_cast<std::streamoff>(offset), from);
-        return stream_of(stream) ? 0 : -1;
-    } catch (...) {
-        return -1;
-    }
+    const Pending& now = pending(stream);
+    const std::uint64_t from = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
+                               : origin == ZLIB_FILEFUNC_SEEK_CUR ? now.written + now.at
+                                                                  : now.written + now.bytes.size();
+    return pending(stream).seek(from + offset) ? 0 : -1;
 }
 
 int close_stream(voidpf, voidpf) { return 0; }
 
-int error_of_stream(voidpf, voidpf stream) noexcept { return stream_of(stream) ? 0 : 1; }
+int error_of_stream(voidpf, voidpf) { return 0; }
 
-zlib_filefunc64_def functions_on(std::ostream& out) {
+zlib_filefunc64_def functions_on(Pending& stream) {
     return {open_stream,    read_nothing, write_to_stream, tell_in_stream,
-            seek_in_stream, close_stream, error_of_stream, &out};
+            seek_in_stream, close_stream, error_of_stream, &stream};
 }
 
 // ---- the archive
@@ -67,7 +85,7 @@ void check(int status) {
 // Closes the archive in any case; what it says at a regular end is looked at.
 class Archive {
 public:
-    explicit Archive(std::ostream& out) : functions_(functions_on(out)) {
+    explicit Archive(std::ostream& out) : stream_{out}, functions_(functions_on(stream_)) {
         zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &functions_);
         if (zip_ == nullptr) throw Error("cannot write the NPZ: the archive cannot be begun");
     }
@@ -90,14 +108,19 @@ public:
             check(
                 zipWriteInFileInZip(zip_, bytes.data() + at, static_cast<unsigned>(std::min(most, bytes.size() - at))));
     }
-    void end() { check(zipCloseFileInZip(zip_)); }
+    void end() {
+        check(zipCloseFileInZip(zip_));
+        stream_.flush();
+    }
     void close() {
         const int status = zipClose(zip_, nullptr);
         zip_ = nullptr;
         check(status);
+        stream_.flush();
     }
 
 private:
+    Pending stream_;
     zlib_filefunc64_def functions_;
     zipFile zip_ = nullptr;
 };

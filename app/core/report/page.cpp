@@ -39,7 +39,7 @@ figcaption { font-size: .85rem; max-width: 60rem; overflow-wrap: anywhere; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; }
   figure, dl, .tokens { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, h2 + p { break-after: avoid; }
 }
 )css";
 

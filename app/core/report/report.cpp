@@ -134,7 +134,9 @@ void masks_section(Page& page, const ReportOf& report) {
         const std::string& attention = here ? own : attentions.front();
         if (!has_values(report.shown, attention + ".mask")) continue;
         page.subsection(attention);
-        page.figure(masks_exhibit(report.shown, attention, report.place));
+        Exhibit masks = masks_exhibit(report.shown, attention, report.place);
+        masks.columns = 2;  // as many as can be read on a page
+        page.figure(masks);
     }
 }
 

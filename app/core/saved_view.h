@@ -1,0 +1,49 @@
+#pragma once
+
+#include "engine/tensor.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// What of the window belongs to a person's work, and is saved with it: which question is asked, and how.
+namespace decoderscope {
+
+// What the stage shows: one question a tab.
+enum class Tab { step, heads, masks, norms, generate, diff };
+inline constexpr std::array<std::string_view, 6> kTabNames = {"step", "heads", "masks", "norms", "generate", "diff"};
+
+// What the right-hand side of the Norms tab shows.
+enum class NormsView { depth, step, row };
+inline constexpr std::array<std::string_view, 3> kNormsViewNames = {"depth", "step", "row"};
+
+// What the run that is looked at is compared with.
+enum class Against { unedited, configuration, pinned, file };
+inline constexpr std::array<std::string_view, 4> kAgainstNames = {"unedited", "configuration", "pinned", "file"};
+
+struct SavedNorms {
+    NormsView view = NormsView::depth;
+    std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
+    float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
+    Index row = 0;                                  // the position whose row is explained
+    bool operator==(const SavedNorms&) const = default;
+};
+
+struct SavedCompare {
+    Against against = Against::unedited;
+    std::pair<std::string, std::string> option;  // the other configuration: a key and its value
+    std::string file;                            // an absolute path; empty: none
+    double tolerance = 0.0;
+    bool operator==(const SavedCompare&) const = default;
+};
+
+struct SavedView {
+    Tab tab = Tab::step;
+    SavedNorms norms;
+    SavedCompare compare;
+    bool operator==(const SavedView&) const = default;
+};
+
+}  // namespace decoderscope

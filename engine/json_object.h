@@ -1,0 +1,63 @@
+#pragma once
+
+#include "engine/json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// An object of JSON that somebody else wrote. Its members are asked for one by one; what nobody asked for is unknown.
+// All throw Error that begins with `where` ("edit 3: ", "cursor.") and the key, and says what was expected.
+class JsonObject {
+public:
+    // The JSON must live as long as this.
+    JsonObject(const nlohmann::json& json, std::string where);
+
+    // The member, which must be there.
+    [[nodiscard]] const nlohmann::json& member(const char* key, const std::string& expected);
+    // The same; nullptr where it is absent.
+    [[nodiscard]] const nlohmann::json* find(const char* key);
+
+    [[nodiscard]] std::string text(const char* key);
+    [[nodiscard]] bool boolean(const char* key);
+    [[nodiscard]] double number(const char* key);
+    [[nodiscard]] float real(const char* key);           // as float_from_json
+    [[nodiscard]] std::int64_t index(const char* key);   // from 0
+    [[nodiscard]] std::uint64_t whole(const char* key);  // from 0 to 2^64 − 1
+    [[nodiscard]] std::vector<std::int64_t> indices(const char* key);
+    [[nodiscard]] const nlohmann::json& list(const char* key);
+    [[nodiscard]] JsonObject object(const char* key);  // its errors name both keys
+    // One of these words; returns which.
+    template <class Words>
+    [[nodiscard]] std::size_t word(const char* key, const Words& words) {
+        const std::string given = text(key);
+        std::string all;
+        std::size_t number = 0;
+        for (const auto& known : words) {
+            if (given == known) return number;
+            all += (all.empty() ? "" : ", ") + std::string(known);
+            ++number;
+        }
+        fail(key, "\"" + given + "\", expected one of " + all);
+    }
+
+    // An index out of a list or a member, from 0.
+    [[nodiscard]] std::int64_t as_index(const nlohmann::json& value, const char* key) const;
+    [[noreturn]] void fail(const std::string& key, const std::string& why) const;
+    // What messages about the whole object begin with: "cursor: " where those about a member begin with "cursor.".
+    [[nodiscard]] std::string about() const;
+    [[nodiscard]] const std::string& where() const { return where_; }
+
+    // Nothing is left that nobody asked for.
+    void finish() const;
+
+private:
+    const nlohmann::json& json_;
+    std::string where_;
+    std::vector<std::string> asked_;
+};
+
+}  // namespace decoderscope
