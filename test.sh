@@ -1,15 +1,41 @@
 #!/bin/sh
-# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release and asan. Installs the packages that it
-# needs.
+# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz. Installs the
+# packages that it needs; without a clang, by default nothing is fuzzed.
 set -eu
 cd "$(dirname "$0")"
 . scripts/packages.sh
 install_missing
 
-[ $# -eq 0 ] && set -- release asan
+build() {
+    echo "== $1"
+    quietly cmake --preset "$1"
+    quietly cmake --build --preset "$1"
+}
+
+# Every fuzzer for so many seconds, as many at once as there are cores.
+run_fuzzers() {
+    ls tests/fuzz/corpus | xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$1"
+}
+
+fuzz() {
+    build fuzz
+    quietly run_fuzzers "$1"
+}
+
+if [ $# -eq 0 ]; then
+    set -- release asan tsan
+    # shellcheck disable=SC2086 # the list is words
+    if install $fuzz_packages; then
+        set -- "$@" fuzz
+    else
+        echo "Nothing is fuzzed." >&2
+    fi
+fi
 for preset in "$@"; do
-    echo "== $preset"
-    quietly cmake --preset "$preset"
-    quietly cmake --build --preset "$preset"
-    ctest --preset "$preset" --parallel "$(nproc)"
+    if [ "$preset" = fuzz ]; then
+        fuzz 20
+    else
+        build "$preset"
+        ctest --preset "$preset" --parallel "$(nproc)"
+    fi
 done

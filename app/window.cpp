@@ -197,7 +197,8 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
     WindowHandle window(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
     if (!window) {
         throw Error("cannot open a window: this display offers no OpenGL 3.3 (" + glfw_error() +
-                    "); Mesa's software renderer, Debian package libgl1-mesa-dri, does");
+                    "); Mesa's software renderer does: install Debian's libgl1-mesa-dri, or set "
+                    "LIBGL_ALWAYS_SOFTWARE=1; decoderscope --help lists what needs no window");
     }
     glfwSetWindowUserPointer(window.get(), &inbox);
     glfwSetWindowSizeLimits(window.get(), 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);

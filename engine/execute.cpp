@@ -24,29 +24,46 @@ Index first_row_patched_otherwise(const Step& a, const Step& b) {
     return first == Changed::kNone ? 0 : first;  // the same ones in another order
 }
 
-// Rows that are there, and all others computed when somebody looks: they only changed where nothing reads them.
+// The rows of a step from `first` on, computed from the same rows of the operands that it reads by row.
+Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
+    if (first == 0) return operation.compute(in, axes);
+    const ByRow by_row = *operation.by_row();
+    std::vector<Tensor> rows;
+    rows.reserve(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row.operand[i] ? rows_from(in[i], first) : in[i]);
+    Operands cut;
+    for (const Tensor& tensor : rows) cut.add(tensor);
+    return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
+}
+
+// The rows of a step from `begin` on. Those from `first` on are there, all others are computed when somebody looks:
+// they only changed where nothing reads them, or nobody waits for them.
 class RestWhenLookedAt : public LazyValues {
 public:
-    RestWhenLookedAt(const Step& step, const Operands& in, Index first, Tensor rows)
-        : operation_(step.operation), axes_(step.axes), first_(first), rows_(std::move(rows)) {
+    RestWhenLookedAt(const Step& step, const Operands& in, Index begin, Index first)
+        : operation_(step.operation),
+          axes_(step.axes),
+          begin_(begin),
+          first_(first),
+          rows_(compute_rows(operation_, axes_, in, first)) {
         for (std::size_t i = 0; i < in.size(); ++i) in_.push_back(in[i]);
     }
 
     void make(std::span<float> values) const override {
-        std::vector<const Tensor*> in;
-        for (const Tensor& tensor : in_) in.push_back(&tensor);
-        std::ranges::copy(operation_.compute(Operands(std::move(in)), axes_).values(), values.begin());
+        Operands in;
+        for (const Tensor& tensor : in_) in.add(tensor);
+        std::ranges::copy(compute_rows(operation_, axes_, in, begin_).values(), values.begin());
     }
 
     [[nodiscard]] Tensor rows_from(Index first) const override {
-        return first >= first_ ? decoderscope::rows_from(rows_, first - first_) : Tensor();
+        return begin_ + first >= first_ ? decoderscope::rows_from(rows_, begin_ + first - first_) : Tensor();
     }
 
 private:
     Operation operation_;
     Axes axes_;
     std::vector<Tensor> in_;
-    Index first_;
+    Index begin_, first_;
     Tensor rows_;
 };
 
@@ -57,7 +74,8 @@ private:
 struct Executor {
     std::shared_ptr<Run> run;
     const ExecuteOptions& options;
-    std::vector<Changed> changed;  // of each step, against the previous run's step of that name
+    std::vector<Changed> changed;      // of each step, against the previous run's step of that name
+    std::vector<std::size_t> readers;  // of each step, that are still to come; where not all is kept
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand) return true;
@@ -111,31 +129,34 @@ struct Executor {
         return output;
     }
 
-    // The rows from `first` on, computed from the same rows of the operands.
-    [[nodiscard]] Tensor compute_rows(const Step& step, Index first) const {
-        const ByRow by_row = *step.operation.by_row();
-        std::vector<Tensor> rows;
-        rows.reserve(step.operands.size());
-        for (std::size_t i = 0; i < step.operands.size(); ++i) {
-            const Tensor& operand = run->value(step.operands[i]);
-            rows.push_back(by_row.operand[i] ? rows_from(operand, first) : operand);
-        }
-        std::vector<const Tensor*> in;
-        for (const Tensor& tensor : rows) in.push_back(&tensor);
-        return step.operation.rows(Operands(std::move(in)), with_row_count(step.axes, row_count(step.axes) - first),
-                                   first);
+    // Whether the last row is enough for now.
+    [[nodiscard]] bool last_row_first(const Step& step) const {
+        const auto& names = options.last_row_first;
+        return std::ranges::find(names, step.name) != names.end() && step.patches.empty() && row_count(step.axes) > 1 &&
+               works_by_row(step);
+    }
+
+    // Whether some of the step's rows can be computed without the others, with the same bits.
+    [[nodiscard]] bool works_by_row(const Step& step) const {
+        return step.operation.by_row() && step.operation.rows_stand_alone(run->operands_of(step.id));
+    }
+
+    // The rows from `begin` on: those from `first` on now, the others when somebody looks.
+    [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
+        return {with_row_count(step.axes, row_count(step.axes) - begin),
+                std::make_shared<const RestWhenLookedAt>(step, run->operands_of(step.id), begin, first)};
     }
 
     // The step's tensor where only some of it changed; empty where all has to be computed.
     [[nodiscard]] Tensor partly(const Step& step, const Tensor& before, const Changed& what) const {
         const Index rows = row_count(step.axes);
-        const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && step.operation.by_row() &&
-                              step.operation.rows_stand_alone(run->operands_of(step.id));
+        const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && works_by_row(step);
         if (!possible) return {};
-        Tensor computed = compute_rows(step, what.rows);
-        if (what.columns == Changed::kNone) return with_rows_from(before, what.rows, std::move(computed));
-        return {step.axes, std::make_shared<const RestWhenLookedAt>(step, run->operands_of(step.id), what.rows,
-                                                                    std::move(computed))};
+        if (what.columns != Changed::kNone) return rest_later(step, 0, what.rows);
+        const bool later = last_row_first(step) && what.rows < rows - 1;
+        Tensor changed_rows = later ? rest_later(step, what.rows, rows - 1)
+                                    : compute_rows(step.operation, step.axes, run->operands_of(step.id), what.rows);
+        return with_rows_from(before, what.rows, std::move(changed_rows));
     }
 
     void visit_source(const Step& step) {
@@ -162,18 +183,66 @@ struct Executor {
             if (what == kUnchanged) return;
         }
         ++run->computed_;
-        if (value.empty()) value = compute(step);
+        if (!value.empty()) return;
+        value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
+    }
+
+    // Lets go of what a step was the last to read.
+    void let_go(const Step& step) {
+        const auto release = [&](StepId id) {
+            if (readers[id] == 0 && !options.kept(run->plan()[id])) run->values_[id] = Tensor();
+        };
+        for (const StepId operand : step.operands)
+            if (--readers[operand] == 0) release(operand);
+        release(step.id);
+    }
+
+    // Visits a step and counts it; false where it was stopped.
+    bool advance(StepId id) {
+        if (options.stop.stop_requested()) return false;
+        visit(run->plan()[id]);
+        if (options.kept) let_go(run->plan()[id]);
+        if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
+        return true;
     }
 };
 
+namespace {
+
+// How many times each step is read.
+std::vector<std::size_t> readers_of(const Plan& plan) {
+    std::vector<std::size_t> readers(plan.steps().size());
+    for (const Step& step : plan.steps())
+        for (const StepId operand : step.operands) ++readers[operand];
+    return readers;
+}
+
+// Everything that the steps of these names are computed from, and they themselves.
+std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
+    std::vector<bool> needed(plan.steps().size());
+    for (const std::string& name : names)
+        if (const Ref step = plan.find(name)) needed[step->id] = true;
+    for (StepId id = needed.size(); id-- > 0;)
+        for (const StepId operand : needed[id] ? plan[id].operands : std::vector<StepId>()) needed[operand] = true;
+    return needed;
+}
+
+}  // namespace
+
 std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
-    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}};
-    executor.changed.resize(executor.run->plan().steps().size());
-    for (const Step& step : executor.run->plan().steps()) {
-        if (options.stop.stop_requested()) return nullptr;
-        executor.visit(step);
-        if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
+    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}, {}};
+    const std::size_t steps = executor.run->plan().steps().size();
+    executor.changed.resize(steps);
+    if (options.kept) executor.readers = readers_of(executor.run->plan());
+    std::vector<bool> first(steps);
+    if (options.early) {
+        first = needed_for(executor.run->plan(), options.looked_at);
+        for (StepId id = 0; id < steps; ++id)
+            if (first[id] && !executor.advance(id)) return nullptr;
+        options.early(std::make_shared<const Run>(*executor.run));
     }
+    for (StepId id = 0; id < steps; ++id)
+        if (!first[id] && !executor.advance(id)) return nullptr;
     return executor.run;
 }
 

@@ -30,6 +30,7 @@ Matrix rows_of(Matrix m, Index begin, Index end) {
 
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
     const Index cost = x.rows * x.columns * out.columns;
+    if (!is_shared(cost)) return weight.multiply(x, bias, out);
     if (x.rows <= kFewRows) {
         each_in_parallel(weight.slices(), cost / weight.slices(),
                          [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
@@ -45,14 +46,35 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
     });
 }
 
+std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
+    const Index n = weight.dim(0), k = weight.dim(1);
+    const float* values = weight.data();
+    return std::make_shared<const PackedWeight>(
+        ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
+}
+
+// A weight of which only the packed form is kept.
+class Unpacked : public LazyValues {
+public:
+    explicit Unpacked(std::shared_ptr<const PackedWeight> packed) : packed_(std::move(packed)) {}
+    void make(std::span<float> values) const override { packed_->unpack(values.data()); }
+
+private:
+    std::shared_ptr<const PackedWeight> packed_;
+};
+
 }  // namespace
+
+Tensor packed_for_products(const Tensor& weight) {
+    if (weight.rank() != 2 || !by_onednn(weight.dim(1), weight.dim(0))) return weight;
+    const std::shared_ptr<const PackedWeight> packed = pack(weight);
+    return {weight.axes(), std::make_shared<const Unpacked>(packed), packed};
+}
 
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out) {
     const Index n = weight.dim(0), k = weight.dim(1);
     if (by_onednn(k, n)) {
-        const auto packed = weight.derived<PackedWeight>([&] {
-            return std::make_shared<const PackedWeight>(ConstMatrix{weight.data(), n, k, k});
-        });
+        const auto packed = weight.derived<PackedWeight>([&] { return pack(weight); });
         multiply_packed(x, *packed, bias, out);
         return;
     }

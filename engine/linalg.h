@@ -21,6 +21,9 @@ struct Matrix {
 // out = x · weightᵀ + bias   x [m, k], weight [n, k], bias [n] or nullptr, out [m, n]
 // A large weight is packed the first time and stays so; the work is spread over the threads.
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out);
+// The same weight, kept only in the form that products want; its values are made again when somebody looks at them.
+// Other tensors come back as they are.
+[[nodiscard]] Tensor packed_for_products(const Tensor& weight);
 // out = scale · a · bᵀ       a [m, k], b [n, k], out [m, n]
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale = 1.0F);
 // out = a · b                a [m, k], b [k, n], out [m, n]

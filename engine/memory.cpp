@@ -3,10 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <new>
+#include <vector>
 
 namespace decoderscope {
 
@@ -16,11 +18,13 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Smaller pieces are malloc's, which keeps them by itself. Under the address sanitizer all are: it watches those.
+// Smaller pieces are malloc's. Under the address sanitizer all are, and none is kept: it watches those.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kLarge = SIZE_MAX / 2;
+constexpr std::size_t kMostSmallBytes = 0;
 #else
 constexpr std::size_t kLarge = std::size_t{128} << 10;
+constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -43,40 +47,28 @@ void* map_pages(std::size_t bytes) {
     return start + before;
 }
 
-// The large pieces that were given back. They are the process's, as malloc's are.
-class Kept {
+// Pieces of whole pages. Where none of a size is left, what was kept longest makes room, so that all together never
+// grows beyond need.
+class LargePieces {
 public:
-    ~Kept() { release(SIZE_MAX); }
+    LargePieces() = default;
+    LargePieces(const LargePieces&) = delete;
+    LargePieces& operator=(const LargePieces&) = delete;
+    ~LargePieces() { release(SIZE_MAX); }
 
     [[nodiscard]] void* take(std::size_t bytes) {
-        const std::lock_guard lock(mutex_);
         const auto found =
             std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
-        if (found != pieces_.rend()) {
-            void* const start = found->start;
-            pieces_.erase(std::next(found).base());
-            return start;
+        if (found == pieces_.rend()) {
+            release(bytes);
+            return map_pages(bytes);
         }
-        // Nothing of this size: what was kept longest makes room, so that all together never grows beyond need.
-        release(bytes);
-        return nullptr;
+        void* const start = found->start;
+        pieces_.erase(std::next(found).base());
+        return start;
     }
 
-    void give(void* start, std::size_t bytes) {
-        const std::lock_guard lock(mutex_);
-        pieces_.push_back({start, bytes});
-    }
-
-    void trim() {
-        const std::lock_guard lock(mutex_);
-        release(SIZE_MAX);
-    }
-
-private:
-    struct Piece {
-        void* start;
-        std::size_t bytes;
-    };
+    void give(void* start, std::size_t bytes) { pieces_.push_back({start, bytes}); }
 
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
@@ -85,34 +77,103 @@ private:
         }
     }
 
-    std::mutex mutex_;
+private:
+    struct Piece {
+        void* start;
+        std::size_t bytes;
+    };
     std::deque<Piece> pieces_;  // the oldest first
 };
 
-// Held by every piece, so that it outlives them all.
-const std::shared_ptr<Kept>& kept() {
-    static const auto pieces = std::make_shared<Kept>();
-    return pieces;
-}
+// Pieces of malloc's, by their size.
+class SmallPieces {
+public:
+    SmallPieces() = default;
+    SmallPieces(const SmallPieces&) = delete;
+    SmallPieces& operator=(const SmallPieces&) = delete;
+    ~SmallPieces() { release(); }
 
-std::shared_ptr<float> large(std::size_t bytes) {
-    const std::shared_ptr<Kept>& pieces = kept();
-    void* start = pieces->take(bytes);
-    if (start == nullptr) start = map_pages(bytes);
-    return {static_cast<float*>(start), [pieces, bytes](float* values) { pieces->give(values, bytes); }};
+    [[nodiscard]] void* take(std::size_t bytes) {
+        if (kept_ == 0 || pieces_[bytes / kAlignment].empty()) {
+            void* const fresh = std::aligned_alloc(kAlignment, bytes);
+            if (fresh == nullptr) throw std::bad_alloc();
+            return fresh;
+        }
+        std::vector<void*>& alike = pieces_[bytes / kAlignment];
+        void* const piece = alike.back();
+        alike.pop_back();
+        kept_ -= bytes;
+        return piece;
+    }
+
+    void give(void* piece, std::size_t bytes) {
+        if (kept_ + bytes > kMostSmallBytes) return std::free(piece);
+        pieces_[bytes / kAlignment].push_back(piece);
+        kept_ += bytes;
+    }
+
+    void release() {
+        for (std::vector<void*>& alike : pieces_) {
+            std::ranges::for_each(alike, std::free);
+            alike.clear();
+        }
+        kept_ = 0;
+    }
+
+private:
+    std::vector<std::vector<void*>> pieces_ =
+        std::vector<std::vector<void*>>(kMostSmallBytes > 0 ? kLarge / kAlignment : 0);
+    std::size_t kept_ = 0;  // in bytes
+};
+
+}  // namespace
+
+class KeptPieces {
+public:
+    [[nodiscard]] void* take(std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        return bytes >= kLarge ? large_.take(bytes) : small_.take(bytes);
+    }
+
+    void give(void* piece, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        if (bytes >= kLarge)
+            large_.give(piece, bytes);
+        else
+            small_.give(piece, bytes);
+    }
+
+    void release() {
+        const std::lock_guard lock(mutex_);
+        large_.release(SIZE_MAX);
+        small_.release();
+    }
+
+private:
+    std::mutex mutex_;
+    LargePieces large_;
+    SmallPieces small_;
+};
+
+namespace {
+
+// They are the process's, as malloc's are.
+const std::shared_ptr<KeptPieces>& kept() {
+    static const auto pieces = std::make_shared<KeptPieces>();
+    return pieces;
 }
 
 }  // namespace
 
-std::shared_ptr<float> floats(Index count) {
-    const std::size_t bytes =
-        rounded_up(std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float), kAlignment);
-    if (bytes >= kLarge) return large(rounded_up(bytes, kPage));
-    void* memory = std::aligned_alloc(kAlignment, bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return {static_cast<float*>(memory), [](float* values) { std::free(values); }};
+void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
+
+Floats floats(std::int64_t count) {
+    const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
+    const std::size_t bytes = rounded_up(wanted, wanted >= kLarge ? kPage : kAlignment);
+    const std::shared_ptr<KeptPieces>& pieces = kept();
+    return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
 }
 
-void trim_memory() { kept()->trim(); }
+void trim_memory() { kept()->release(); }
 
 }  // namespace decoderscope

@@ -18,13 +18,15 @@ namespace decoderscope {
 // The tensors that an operation reads, in the order in which the step names them.
 class Operands {
 public:
-    explicit Operands(std::vector<const Tensor*> tensors) : tensors_(std::move(tensors)) {}
+    static constexpr std::size_t kMost = 4;
 
-    [[nodiscard]] std::size_t size() const { return tensors_.size(); }
+    void add(const Tensor& tensor) { tensors_.at(size_++) = &tensor; }
+    [[nodiscard]] std::size_t size() const { return size_; }
     const Tensor& operator[](std::size_t i) const { return *tensors_[i]; }
 
 private:
-    std::vector<const Tensor*> tensors_;
+    std::array<const Tensor*, kMost> tensors_ = {};
+    std::size_t size_ = 0;
 };
 
 using OperandAxes = std::vector<Axes>;
@@ -51,7 +53,7 @@ concept IsOperation = std::equality_comparable<T> &&
 // Which operands an operation reads row by row: a row of its output needs just the same row of these, and all of the
 // others.
 struct ByRow {
-    std::array<bool, 4> operand = {};
+    std::array<bool, Operands::kMost> operand = {};
 };
 
 // The tensors that an operation reads, as they are and as they were, and what of them changed.

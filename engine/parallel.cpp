@@ -114,9 +114,11 @@ Index thread_count() {
 ThreadLimit::ThreadLimit(Index threads) : before_(thread_limit) { thread_limit = threads; }
 ThreadLimit::~ThreadLimit() { thread_limit = before_; }
 
+bool is_shared(Index cost) { return !inside_of_work && cost >= kWorthwhile && thread_count() > 1; }
+
 Index detail::chunk_size(Index count, Index cost) {
+    if (!is_shared(count * cost)) return count;
     const Index threads = thread_count();
-    if (inside_of_work || threads == 1 || count * cost < kWorthwhile) return count;
     // A few chunks a thread, so that one that is held up does not hold up all.
     const Index pieces = std::clamp<Index>(count * cost / (kWorthwhile / 4), threads, threads * 4);
     return std::max<Index>(1, (count + pieces - 1) / pieces);

@@ -32,6 +32,9 @@ void spread(Index count, Index chunk, RangeWork run, const void* work);
 
 }  // namespace detail
 
+// Whether work of so many multiply-adds would be shared with other threads.
+[[nodiscard]] bool is_shared(Index cost);
+
 // Runs work(begin, end) over [0, count), in chunks on several threads where it pays; returns when all is done. `cost`
 // is about how many multiply-adds one index takes. The work must write to places of its own, throw nothing, and not
 // care where a chunk begins. Inside of such work it runs in place.

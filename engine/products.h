@@ -2,6 +2,7 @@
 
 #include "engine/linalg.h"
 
+#include <functional>
 #include <memory>
 
 // How each library multiplies; linalg.cpp chooses. All on the calling thread.
@@ -27,10 +28,15 @@ void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float s
 // A weight in the layout that the CPU multiplies fastest.
 class PackedWeight {
 public:
-    explicit PackedWeight(ConstMatrix weight);  // [n, k]
+    // Is told which rows it read and won't read again, from several threads.
+    using RowsPacked = std::function<void(Index first, Index rows)>;
+    explicit PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed = {});  // [n, k]
     ~PackedWeight();
     PackedWeight(const PackedWeight&) = delete;
     PackedWeight& operator=(const PackedWeight&) = delete;
+
+    // The weight as it was, row after row.
+    void unpack(float* weight) const;  // [n, k]
 
     // out = x · weightᵀ + bias; out's rows must lie one after another.
     void multiply(ConstMatrix x, const float* bias, Matrix out) const;

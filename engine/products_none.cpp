@@ -12,8 +12,9 @@ std::string version() { return {}; }
 bool rows_stand_alone() { return false; }
 void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
 
-PackedWeight::PackedWeight(ConstMatrix) {}
+PackedWeight::PackedWeight(ConstMatrix, const RowsPacked&) {}
 PackedWeight::~PackedWeight() = default;
+void PackedWeight::unpack(float*) const { std::abort(); }
 Index PackedWeight::slices() const { return 0; }
 void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }
 void PackedWeight::multiply_slice(Index, ConstMatrix, const float*, Matrix) const { std::abort(); }

@@ -1,4 +1,5 @@
 #include "engine/memory.h"
+#include "engine/parallel.h"
 #include "engine/products.h"
 
 #include <dnnl.hpp>
@@ -9,7 +10,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace decoderscope::onednn_products {
@@ -95,6 +95,9 @@ std::vector<memory::dim> blocks_of(const memory::desc& layout) {
     return blocks;
 }
 
+// Memory of that layout somewhere else; oneDNN asks for pointers to what it may write, also where it only reads.
+memory at(const memory::desc& layout, const void* values) { return {layout, cpu(), const_cast<void*>(values)}; }
+
 // A product of one shape, ready to be run on other numbers again and again.
 class Product {
 public:
@@ -102,23 +105,32 @@ public:
     Product(const Description& description, dnnl::primitive primitive, const memory::desc* bias)
         : primitive_(std::move(primitive)),
           stream_(cpu()),
-          a_(description.src_desc(), cpu(), nullptr),
-          b_(description.weights_desc(), cpu(), nullptr),
-          out_(description.dst_desc(), cpu(), nullptr) {
-        arguments_ = {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, out_}};
-        if (bias == nullptr) return;
-        bias_ = memory(*bias, cpu(), nullptr);
-        arguments_.emplace(DNNL_ARG_BIAS, *bias_);
+          a_(at(description.src_desc(), nullptr)),
+          b_(at(description.weights_desc(), nullptr)),
+          out_(at(description.dst_desc(), nullptr)) {
+        if (bias != nullptr) bias_ = at(*bias, nullptr);
     }
 
-    void run(const float* a, const void* b, const float* bias, float* out) {
-        // oneDNN asks for pointers to what it may write, also where it only reads.
+    void run(const float* a, const memory& b, const float* bias, float* out) {
         a_.set_data_handle(const_cast<float*>(a));
-        b_.set_data_handle(const_cast<void*>(b));
-        if (bias_) bias_->set_data_handle(const_cast<float*>(bias));
         out_.set_data_handle(out);
-        primitive_.execute(stream_, arguments_);
-        stream_.wait();
+        std::array<dnnl_exec_arg_t, 4> arguments = {{{DNNL_ARG_SRC, a_.get()},
+                                                     {DNNL_ARG_WEIGHTS, b.get()},
+                                                     {DNNL_ARG_DST, out_.get()},
+                                                     {DNNL_ARG_BIAS, nullptr}}};
+        if (bias_) {
+            bias_->set_data_handle(const_cast<float*>(bias));
+            arguments[3].memory = bias_->get();
+        }
+        // The C++ interface would put the arguments together anew for every call.
+        dnnl::error::wrap_c_api(
+            dnnl_primitive_execute(primitive_.get(), stream_.get(), bias_ ? 4 : 3, arguments.data()),
+            "could not run a product");
+    }
+
+    void run(const float* a, const float* b, float* out) {
+        b_.set_data_handle(const_cast<float*>(b));
+        run(a, b_, nullptr, out);
     }
 
 private:
@@ -126,7 +138,6 @@ private:
     dnnl::stream stream_;
     memory a_, b_, out_;
     std::optional<memory> bias_;
-    std::unordered_map<int, memory> arguments_;
 };
 
 Product matmul(const memory::desc& a, const memory::desc& b, const memory::desc* bias, const memory::desc& out,
@@ -199,19 +210,16 @@ void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float s
         return matmul(rows_of(a.rows, a.columns, a.stride), b_layout, nullptr,
                       rows_of(out.rows, out.columns, out.stride), scale);
     });
-    product.run(a.data, b.data, nullptr, out.data);
+    product.run(a.data, b.data, out.data);
 }
 
 struct PackedWeight::Packed {
     Index k = 0, n = 0;
     bool by_inner_product = false;
-    std::shared_ptr<float> room;
-    memory values;           // in the room
-    Index slice_width = 0;   // in outputs; the last slice has fewer
-    Index slice_floats = 0;  // how far apart the slices lie
-    memory::desc slice, last_slice;
-
-    [[nodiscard]] Index slices() const { return (n + slice_width - 1) / slice_width; }
+    Floats room;
+    memory values;               // in the room
+    Index slice_width = 0;       // in outputs; the last slice has fewer
+    std::vector<memory> slices;  // in the room, too
 };
 
 namespace {
@@ -222,40 +230,56 @@ Index slice_width(Index outputs) {
     return std::clamp<Index>((outputs / kSlices + kBlock - 1) / kBlock * kBlock, kBlock, kWidest);
 }
 
-// The values in another layout, in memory on large pages: a weight is read from end to end for every product.
-memory pack(const memory::desc& from, const float* values, const memory::desc& layout, std::shared_ptr<float>& room) {
-    room = floats(static_cast<Index>(layout.get_size() / sizeof(float)));
-    memory packed(layout, cpu(), room.get());
-    memory plain(from, cpu(), const_cast<float*>(values));
+// Copies values from one layout to another.
+void reorder(memory from, memory to) {
+    stay_on_this_thread();
     dnnl::stream stream(cpu());
-    dnnl::reorder(plain, packed).execute(stream, plain, packed);
+    dnnl::reorder(from, to).execute(stream, from, to);
     stream.wait();
-    return packed;
+}
+
+// Room for a layout, on large pages: a weight is read from end to end for every product.
+Floats room_for(const memory::desc& layout) { return floats(static_cast<Index>(layout.get_size() / sizeof(float))); }
+
+// Slices of whole outputs, which lie one after another in the layout of all; none where they don't.
+std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Index width, float* room) {
+    if (n <= width) return {};
+    const memory::desc slice = packed_layout(k, width), last = packed_layout(k, n - (n - 1) / width * width);
+    if (blocks_of(slice) != blocks_of(layout) || blocks_of(last) != blocks_of(layout)) return {};
+    std::vector<memory> slices;
+    for (Index first = 0; first < n; first += width)
+        slices.push_back(at(first + width < n ? slice : last,
+                            room + first / width * static_cast<Index>(slice.get_size() / sizeof(float))));
+    return slices;
 }
 
 }  // namespace
 
-PackedWeight::PackedWeight(ConstMatrix weight) : packed_(std::make_unique<Packed>()) {
+PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : packed_(std::make_unique<Packed>()) {
     stay_on_this_thread();
     Packed& p = *packed_;
     p.k = weight.columns;
     p.n = p.slice_width = weight.rows;
-    const memory::desc layout = packed_layout(p.k, p.n);
+    memory::desc layout = packed_layout(p.k, p.n);
     // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
     p.by_inner_product = blocks_of(layout).empty();
-    if (p.by_inner_product) {
-        p.values = pack(rows_of(p.n, p.k, weight.stride), weight.data, inner_product_layout(p.k, p.n), p.room);
+    if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
+    p.room = room_for(layout);
+    p.values = at(layout, p.room.get());
+    if (!p.by_inner_product) p.slices = slices_of(layout, p.k, p.n, slice_width(p.n), p.room.get());
+    if (p.slices.empty()) {
+        const memory::desc plain =
+            p.by_inner_product ? rows_of(p.n, p.k, weight.stride) : matrix(p.k, p.n, 1, weight.stride);
+        reorder(at(plain, weight.data), p.values);
         return;
     }
-    p.values = pack(matrix(p.k, p.n, 1, weight.stride), weight.data, layout, p.room);
-    const Index width = slice_width(p.n);
-    if (p.n <= width) return;
-    // A slice is whole blocks of the same layout, which lie one after another.
-    p.slice = packed_layout(p.k, width);
-    p.last_slice = packed_layout(p.k, p.n - (p.n - 1) / width * width);
-    if (blocks_of(p.slice) != blocks_of(layout) || blocks_of(p.last_slice) != blocks_of(layout)) return;
-    p.slice_width = width;
-    p.slice_floats = static_cast<Index>(p.slice.get_size() / sizeof(float));
+    p.slice_width = slice_width(p.n);
+    each_in_parallel(static_cast<Index>(p.slices.size()), p.k * p.slice_width, [&](Index slice) {
+        const Index first = slice * p.slice_width, rows = std::min(p.slice_width, p.n - first);
+        reorder(at(matrix(p.k, rows, 1, weight.stride), weight.data + first * weight.stride),
+                p.slices[static_cast<std::size_t>(slice)]);
+        if (rows_packed) rows_packed(first, rows);
+    });
 }
 
 PackedWeight::~PackedWeight() = default;
@@ -265,45 +289,50 @@ namespace {
 // The key of a product with a weight: rows, k, outputs, the stride of x, whether there is a bias.
 using WeightKey = std::tuple<Index, Index, Index, Index, bool>;
 
-Product& weight_product(ConstMatrix x, const memory::desc& weight, Index outputs, bool biased) {
+Product& weight_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
     thread_local Products<WeightKey> products;
     return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
         const memory::desc bias = rows_of(1, outputs, outputs);
-        return matmul(rows_of(x.rows, x.columns, x.stride), weight, biased ? &bias : nullptr,
+        return matmul(rows_of(x.rows, x.columns, x.stride), weight.get_desc(), biased ? &bias : nullptr,
                       rows_of(x.rows, outputs, outputs));
     });
 }
 
-Product& inner_product(ConstMatrix x, const memory::desc& weight, Index outputs, bool biased) {
+Product& inner_product(ConstMatrix x, const memory& weight, Index outputs, bool biased) {
     thread_local Products<WeightKey> products;
     return products.get({x.rows, x.columns, outputs, x.stride, biased}, [&] {
         const memory::desc bias(memory::dims{outputs}, kFloat, Format::a);
-        const InnerProductDesc description = inner_product_desc(
-            rows_of(x.rows, x.columns, x.stride), weight, biased ? &bias : nullptr, rows_of(x.rows, outputs, outputs));
+        const InnerProductDesc description =
+            inner_product_desc(rows_of(x.rows, x.columns, x.stride), weight.get_desc(), biased ? &bias : nullptr,
+                               rows_of(x.rows, outputs, outputs));
         return Product(description, dnnl::inner_product_forward(description), biased ? &bias : nullptr);
     });
 }
 
 }  // namespace
 
-void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {
-    stay_on_this_thread();
-    const memory::desc layout = packed_->values.get_desc();
-    Product& product = packed_->by_inner_product ? inner_product(x, layout, packed_->n, bias != nullptr)
-                                                 : weight_product(x, layout, packed_->n, bias != nullptr);
-    product.run(x.data, packed_->values.get_data_handle(), bias, out.data);
+void PackedWeight::unpack(float* weight) const {
+    const Packed& p = *packed_;
+    reorder(p.values, at(p.by_inner_product ? rows_of(p.n, p.k, p.k) : matrix(p.k, p.n, 1, p.k), weight));
 }
 
-Index PackedWeight::slices() const { return packed_->slices(); }
+void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {
+    stay_on_this_thread();
+    const memory& weight = packed_->values;
+    Product& product = packed_->by_inner_product ? inner_product(x, weight, packed_->n, bias != nullptr)
+                                                 : weight_product(x, weight, packed_->n, bias != nullptr);
+    product.run(x.data, weight, bias, out.data);
+}
+
+Index PackedWeight::slices() const { return std::max<Index>(1, static_cast<Index>(packed_->slices.size())); }
 
 void PackedWeight::multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const {
     const Packed& p = *packed_;
-    if (p.slices() == 1) return multiply(x, bias, out);
+    if (p.slices.empty()) return multiply(x, bias, out);
     stay_on_this_thread();
     const Index first = slice * p.slice_width, outputs = std::min(p.slice_width, p.n - first);
-    const memory::desc& layout = slice + 1 < p.slices() ? p.slice : p.last_slice;
-    const auto* const weight = static_cast<const float*>(p.values.get_data_handle()) + slice * p.slice_floats;
-    Product& product = weight_product(x, layout, outputs, bias != nullptr);
+    const memory& weight = p.slices[static_cast<std::size_t>(slice)];
+    Product& product = weight_product(x, weight, outputs, bias != nullptr);
     const float* const slice_bias = bias != nullptr ? bias + first : nullptr;
     if (x.rows == 1) return product.run(x.data, weight, slice_bias, out.data + first);
     // The kernels only write rows that lie one after another.

@@ -24,9 +24,16 @@ namespace {
 constexpr std::size_t kLanes = 16;
 using Lanes = std::array<double, kLanes>;
 
-// Σ of(x), part by part and then over the parts. Inlined, so that it is made for each generation of instructions.
+// What follows is inlined, so that it is made for each generation of instructions.
+
+// Σ of(x), part by part and then over the parts.
 template <class Of>
 [[gnu::always_inline]] inline double added_up(In x, const Of& of) {
+    if (x.size() < kLanes) {  // the same, where no part has two
+        double sum = 0.0;
+        for (const float value : x) sum += of(value);
+        return sum;
+    }
     Lanes lanes = {};
     std::size_t i = 0;
     for (; i + kLanes <= x.size(); i += kLanes)
@@ -37,9 +44,26 @@ template <class Of>
     return sum;
 }
 
+[[gnu::always_inline]] inline float highest(In x) {
+    if (x.size() < kLanes) {
+        float top = x[0];
+        for (const float value : x) top = value > top ? value : top;
+        return top;
+    }
+    std::array<float, kLanes> lanes;
+    lanes.fill(x[0]);
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+    float top = lanes[0];
+    for (const float lane : lanes) top = lane > top ? lane : top;
+    for (; i < x.size(); ++i) top = x[i] > top ? x[i] : top;
+    return top;
+}
+
 inline double itself(float x) { return static_cast<double>(x); }
 
-// e^x to 1 part in 10^14, without a branch; beyond ±200 as at ±200, which no float can tell from 0 and ∞. x = n ln 2 +
+// e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which no float can tell from 0 and ∞. x = n ln 2 +
 // r with |r| ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is put together from bits.
 inline double exponential(double x) {
     constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
@@ -49,9 +73,7 @@ inline double exponential(double x) {
     const double shifted = x * std::numbers::log2e + kToInteger;
     const double n = shifted - kToInteger;
     const double r = (x - n * kLn2High) - n * kLn2Low;
-    double power = 1.0 / 39916800.0;  // Taylor's series: 1/11!, 1/10!, …
-    power = power * r + 1.0 / 3628800.0;
-    power = power * r + 1.0 / 362880.0;
+    double power = 1.0 / 362880.0;  // Taylor's series: 1/9!, 1/8!, …
     power = power * r + 1.0 / 40320.0;
     power = power * r + 1.0 / 5040.0;
     power = power * r + 1.0 / 720.0;
@@ -101,18 +123,6 @@ inline double normal_share(double x) {
 
 }  // namespace
 
-FOR_EACH_CPU float highest(In x) {
-    std::array<float, kLanes> lanes;
-    lanes.fill(x[0]);
-    std::size_t i = 0;
-    for (; i + kLanes <= x.size(); i += kLanes)
-        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
-    float top = lanes[0];
-    for (const float lane : lanes) top = lane > top ? lane : top;
-    for (; i < x.size(); ++i) top = x[i] > top ? x[i] : top;
-    return top;
-}
-
 FOR_EACH_CPU double sum(In x) { return added_up(x, itself); }
 
 FOR_EACH_CPU double squares(In x, double centre) {
@@ -122,14 +132,18 @@ FOR_EACH_CPU double squares(In x, double centre) {
     });
 }
 
-FOR_EACH_CPU double exponentials(In x, float highest, Out y) {
-    for (std::size_t i = 0; i < x.size(); ++i)
-        y[i] = static_cast<float>(exponential(static_cast<double>(x[i] - highest)));
-    return added_up(y, itself);
-}
-
-FOR_EACH_CPU void divide(Out x, double by) {
-    for (float& value : x) value = static_cast<float>(static_cast<double>(value) / by);
+FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
+    for (std::size_t row = 0; row < x.size(); row += width) {
+        const float top = highest(x.subspan(row, width));
+        for (std::size_t i = row; i < row + width; ++i) y[i] = x[i] - top;
+    }
+    // All rows at once: many a row is shorter than a vector.
+    for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
+    for (std::size_t row = 0; row < y.size(); row += width) {
+        const Out weights = y.subspan(row, width);
+        const double sum = added_up(weights, itself);
+        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) / sum);
+    }
 }
 
 FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {

@@ -9,15 +9,13 @@ namespace decoderscope::row {
 using In = std::span<const float>;
 using Out = std::span<float>;
 
-[[nodiscard]] float highest(In x);
 [[nodiscard]] double sum(In x);
 // Σ (x − centre)²
 [[nodiscard]] double squares(In x, double centre);
 
-// y = exp(x − highest), to the last digit of a float; exactly 0 for −∞. Returns Σ y.
-double exponentials(In x, float highest, Out y);
-// x = x / by
-void divide(Out x, double by);
+// Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), the exponentials to the last digit of a float,
+// exactly 0 for −∞. x may be y.
+void softmax(In x, std::size_t width, Out y);
 // y = (x − centre) / scale · gain (+ shift, where there is one)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);
 // y = a + b

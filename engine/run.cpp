@@ -32,9 +32,9 @@ const Tensor& Run::value(std::string_view name) const {
 }
 
 Operands Run::operands_of(StepId id) const {
-    std::vector<const Tensor*> tensors;
-    for (const StepId operand : (*plan_)[id].operands) tensors.push_back(&values_[operand]);
-    return Operands(std::move(tensors));
+    Operands operands;
+    for (const StepId operand : (*plan_)[id].operands) operands.add(values_[operand]);
+    return operands;
 }
 
 Explanation Run::explain(StepId id, const Cell& cell) const {
@@ -47,7 +47,7 @@ Explanation Run::explain(StepId id, const Cell& cell) const {
 
 std::size_t Run::recorded_bytes() const {
     std::size_t bytes = 0;
-    for (const auto& [name, tensor] : recorded_tensors(*this)) bytes += tensor.values().size_bytes();
+    for (const auto& [name, tensor] : recorded_tensors(*this)) bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
     return bytes;
 }
 

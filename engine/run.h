@@ -3,6 +3,7 @@
 #include "engine/plan.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -50,6 +51,15 @@ struct ExecuteOptions {
     std::span<const std::string> asked;        // on-demand steps to compute, by name; "*" for all
     std::stop_token stop;                      // looked at between steps
     std::atomic<std::size_t>* done = nullptr;  // counts the steps behind us, for a progress bar
+    // Steps that are computed before all others; `early` then gets the run as far as it is. Their other values are
+    // empty.
+    std::span<const std::string> looked_at;
+    std::function<void(std::shared_ptr<const Run>)> early;
+    // Which steps' tensors are kept; all where it is empty. Others are let go of when the last step that reads them is
+    // computed, and their values are empty then.
+    std::function<bool(const Step&)> kept;
+    // Steps of which only the last row is computed now, the others when somebody looks at them.
+    std::span<const std::string> last_row_first;
 };
 
 // Computes a plan. A step is computed anew only if its operation, its patches or one of its operands changed. Returns

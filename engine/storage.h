@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/memory.h"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -25,6 +27,11 @@ public:
     [[nodiscard]] virtual Tensor rows_from(Index first) const;
 };
 
+// Values in a mapped file. Their pages may be left to the system: it reads them again when somebody looks.
+struct FileValues {
+    std::shared_ptr<const float> first;  // keeps the mapping
+};
+
 // Where a tensor's numbers lie. Safe to read from several threads; written only while one tensor holds it.
 class Storage {
 public:
@@ -32,8 +39,11 @@ public:
     explicit Storage(Index size);
     // Values that live elsewhere, never written to.
     explicit Storage(std::shared_ptr<const float> elsewhere);
+    Storage(Index size, FileValues in_file);
     // Values that are made when data() is first called.
     Storage(Index size, std::shared_ptr<const LazyValues> lazy);
+    // The same, made from what would otherwise be derived from them.
+    Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;
 
@@ -45,6 +55,7 @@ public:
     [[nodiscard]] bool is_plain() const { return own_ != nullptr && derived_ == nullptr; }
     [[nodiscard]] float* writable() { return own_.get(); }
 
+    [[nodiscard]] bool is_in_file() const { return in_file_; }
     // What the values will be made from; nullptr once they are there.
     [[nodiscard]] const LazyValues* lazy() const {
         return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
@@ -52,13 +63,16 @@ public:
 
     // What was derived from the values, made by the first who asks.
     [[nodiscard]] std::shared_ptr<const void> derived(const std::function<std::shared_ptr<const void>()>& make) const;
+    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    void leave_to_file(Index first, Index count) const;
 
 private:
     [[nodiscard]] const float* made() const;
 
     Index size_ = 0;
-    mutable std::shared_ptr<float> own_;
+    mutable Floats own_;
     std::shared_ptr<const float> elsewhere_;
+    bool in_file_ = false;
     std::shared_ptr<const LazyValues> lazy_;  // kept for good: who looks at it may still hold it
     mutable std::atomic<const float*> ready_ = nullptr;
     mutable std::mutex making_;

@@ -39,6 +39,16 @@ Tensor::Tensor(Axes axes, std::initializer_list<float> values)
 Tensor::Tensor(Axes axes, std::shared_ptr<const float> storage)
     : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(std::move(storage))) {}
 
+Tensor::Tensor(Axes axes, FileValues in_file)
+    : axes_(std::move(axes)),
+      size_(element_count(axes_)),
+      storage_(std::make_shared<Storage>(size_, std::move(in_file))) {}
+
+Tensor::Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived)
+    : axes_(std::move(axes)),
+      size_(element_count(axes_)),
+      storage_(std::make_shared<Storage>(size_, std::move(lazy), std::move(derived))) {}
+
 Tensor::Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy)
     : axes_(std::move(axes)),
       size_(element_count(axes_)),

@@ -54,10 +54,13 @@ public:
     explicit Tensor(Axes axes);
     Tensor(Axes axes, std::span<const float> values);
     Tensor(Axes axes, std::initializer_list<float> values);
-    // Values that live elsewhere (a mapped file); `storage` keeps them alive.
+    // Values that live elsewhere; `storage` keeps them alive.
     Tensor(Axes axes, std::shared_ptr<const float> storage);
+    Tensor(Axes axes, FileValues in_file);
     // Values that are made when somebody looks at them.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy);
+    // The same, made from another form of them.
+    Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
 
     [[nodiscard]] bool empty() const { return storage_ == nullptr; }
     [[nodiscard]] const Axes& axes() const { return axes_; }
@@ -81,6 +84,14 @@ public:
     [[nodiscard]] Tensor beginning(Axes axes) const;
     // Whether both are one storage: then nothing was computed between them.
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
+
+    // Whether the values are there: data() makes those that are not.
+    [[nodiscard]] bool is_ready() const { return storage_ == nullptr || storage_->lazy() == nullptr; }
+    // Whether the values lie in a mapped file.
+    [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
+
+    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    void leave_to_file(Index first, Index count) const { storage_->leave_to_file(first, count); }
 
     // What the values will be made from, where that is a T and nobody looked at them yet; else nullptr.
     template <class T>

@@ -5,6 +5,8 @@ packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
+# What the fuzzers need on top of that.
+fuzz_packages="clang libclang-rt-14-dev"
 
 is_installed() {
     dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
@@ -19,14 +21,10 @@ as_root() {
     "$@"
 }
 
-# Installs the packages that are missing. Where it can't, names them in one sentence and ends the script.
-install_missing() {
-    if ! command -v dpkg-query >/dev/null; then
-        echo "This is not Debian; install by your system's means what these packages hold:" $packages >&2
-        return
-    fi
+# Installs what is missing of the packages. Where it can't, names them in one sentence, and fails.
+install() {
     missing=""
-    for package in $packages; do
+    for package in "$@"; do
         is_installed "$package" || missing="$missing $package"
     done
     [ -z "$missing" ] && return
@@ -37,7 +35,16 @@ install_missing() {
             apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
     fi
     echo "These Debian packages are missing, and could not be installed:$missing" >&2
-    exit 1
+    return 1
+}
+
+# Installs the packages that are missing, or ends the script.
+install_missing() {
+    if ! command -v dpkg-query >/dev/null; then
+        echo "This is not Debian; install by your system's means what these packages hold:" $packages >&2
+        return
+    fi
+    install $packages || exit 1
 }
 
 # Runs a command and shows what it said only where it failed, or somebody watches.

@@ -13,13 +13,12 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2.0;
 }
 
-// The median time of a run that takes over what it can from another one.
-double median_ms(const std::shared_ptr<const Plan>& plan, const Run* previous, int repeat) {
+double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& options, int repeat) {
     using Clock = std::chrono::steady_clock;
     std::vector<double> times;
     for (int i = 0; i < repeat; ++i) {
         const Clock::time_point start = Clock::now();
-        const std::shared_ptr<const Run> run = execute(plan, {.previous = previous});
+        const std::shared_ptr<const Run> run = execute(plan, options);
         times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     }
     return median(std::move(times));
@@ -30,12 +29,16 @@ double median_ms(const std::shared_ptr<const Plan>& plan, const Run* previous, i
 BenchResult bench_forward(const Scenario& scenario, int repeat) {
     const std::shared_ptr<const Plan> plan = plan_of(scenario);
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan)->recorded_bytes()};
-    result.forward_ms = median_ms(plan, nullptr, repeat);
+    result.forward_ms = median_ms(plan, {}, repeat);
+    const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
+    result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
     if (scenario.edits.empty()) return result;
     Scenario unedited = scenario;
     unedited.edits.clear();
     const std::shared_ptr<const Run> before = execute(plan_of(unedited));
-    result.edit_ms = median_ms(plan, before.get(), repeat);
+    const std::vector<std::string> last_row_first = {"logits"};
+    result.edit_ms = median_ms(plan, {.previous = before.get(), .last_row_first = last_row_first}, repeat);
+    result.edit_complete_ms = median_ms(plan, {.previous = before.get()}, repeat);
     return result;
 }
 

@@ -124,11 +124,13 @@ Scenario without_last_token(Scenario scenario, Index row) {
 }
 
 std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, Index row, const Sampling& sampling) {
-    const Tensor& logits = run.value("logits");  // [batch, pos, vocab]
-    if (logits.empty() || row >= logits.dim(0)) return std::nullopt;
-    const Index length = row_length(scenario.inputs, row), vocab = logits.dim(2);
-    if (length < 1 || length > logits.dim(1)) return std::nullopt;
-    const Cell first = {row, length - 1, 0};
+    const Tensor& all = run.value("logits");  // [batch, pos, vocab]
+    if (all.empty() || row >= all.dim(0)) return std::nullopt;
+    const Index length = row_length(scenario.inputs, row), vocab = all.dim(2);
+    if (length < 1 || length > all.dim(1)) return std::nullopt;
+    // Those of the last position may be there before all others are.
+    const Tensor logits = all.is_ready() ? all : rows_from(all, length - 1);
+    const Cell first = {row, length - 1 - (all.dim(1) - logits.dim(1)), 0};
     const auto from = static_cast<std::size_t>(logits.offset(first));
     return next_token(logits.values().subspan(from, static_cast<std::size_t>(vocab)), sampling);
 }

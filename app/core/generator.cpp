@@ -28,10 +28,12 @@ std::optional<Index> Generator::next() {
     const Index length = scenario_.inputs.pos();
     if (has_ended(scenario_, 0) || !row_is_full(scenario_, 0).empty()) return std::nullopt;
     const InputsPart part = {past_.positions, length - past_.positions};
-    const auto run = execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr));
+    static const std::vector<std::string> logits_last = {"logits"};
+    const auto run =
+        execute(plan_of_part(scenario_, part, past_.positions > 0 ? &past_ : nullptr), {.last_row_first = logits_last});
     computed_positions_ += part.count;
     if (cached_) past_ = past_of(*run);
-    const Tensor& logits = run->value("logits");  // [1, part.count, vocab]
+    const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
     const auto vocab = static_cast<std::size_t>(logits.dim(2));
     const auto choice = next_token(logits.values().last(vocab), sampling_);
     if (!choice) throw Error("logits: NaN or ∞ after position " + std::to_string(length - 1) + ", expected numbers");

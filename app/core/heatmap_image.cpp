@@ -1,10 +1,13 @@
 #include "app/core/heatmap_image.h"
 
+#include "engine/parallel.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 namespace decoderscope {
@@ -23,21 +26,6 @@ Rgba color_at(const Heatmap& heatmap, Index offset, ColorMap map, bool dark) {
     return color_of(value, heatmap.range, heatmap.scale, map, dark);
 }
 
-// How strongly a cell asks to be seen when it shares a pixel with others.
-struct Strength {
-    int rank = 0;
-    float magnitude = 0.0F;
-    auto operator<=>(const Strength&) const = default;
-};
-
-Strength strength_at(const Heatmap& heatmap, Index offset) {
-    const float value = heatmap.values[place(offset)];
-    if (std::isnan(value)) return {3, 0.0F};
-    const float magnitude = std::fabs(value);
-    if (causes_at(heatmap, offset) != hidden_by::nothing) return {0, magnitude};
-    return std::isinf(value) ? Strength{2, 0.0F} : Strength{1, magnitude};
-}
-
 // The cells [first, last) beneath one of `pixels` pixels that show `cells` cells.
 struct Span {
     Index first = 0, last = 0;
@@ -51,20 +39,36 @@ Span beneath(Index pixel, Index pixels, Index cells) {
     return {pixel * cells / pixels, ((pixel + 1) * cells + pixels - 1) / pixels};
 }
 
-Index strongest(const Heatmap& heatmap, Span rows, Span columns) {
-    Index best = rows.first * heatmap.columns + columns.first;
-    Strength most = strength_at(heatmap, best);
-    for (Index row = rows.first; row < rows.last; ++row) {
-        for (Index column = columns.first; column < columns.last; ++column) {
-            const Index offset = row * heatmap.columns + column;
-            const Strength strength = strength_at(heatmap, offset);
-            if (strength > most) {
-                most = strength;
-                best = offset;
-            }
-        }
+// How strongly a cell asks to be seen when it shares a pixel with others, as one number: the bits of the magnitude,
+// which grow with it up to ∞ and NaN, and the sign behind them; less 2^31, because signed numbers are compared in fewer
+// instructions. A hidden cell other than NaN has the least.
+using Key = std::int32_t;
+constexpr std::uint32_t kTop = 0x80000000U;
+constexpr Key kHidden = std::numeric_limits<Key>::min(), kInfinite = static_cast<Key>(0xff000001U ^ kTop);
+
+Key key_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::max(static_cast<Key>((bits << 1U | bits >> 31U) ^ kTop), kHidden + 1);
+}
+
+float value_of(Key key) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
+    return std::bit_cast<float>(bits >> 1U | bits << 31U);
+}
+
+// Raises the keys of a row of pixels as wide as cells to those of the cells from `offset` on.
+void raise_keys(std::vector<Key>& keys, const Heatmap& heatmap, Index offset) {
+    const float* values = heatmap.values.data() + offset;
+    if (heatmap.hidden.empty()) {
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::max(keys[i], key_of(values[i]));
+        return;
     }
-    return best;
+    const std::uint8_t* hidden = heatmap.hidden.data() + offset;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const Key key = key_of(values[i]);
+        const bool shows = hidden[i] == hidden_by::nothing || key > kInfinite;
+        keys[i] = std::max(keys[i], shows ? key : kHidden);
+    }
 }
 
 // Causes from weak to strong, with the bit's place as index.
@@ -114,26 +118,27 @@ std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark) {
     return colors;
 }
 
-std::vector<Index> reduced_cells(const Heatmap& heatmap, const CellRect& seen, Index height, Index width) {
-    std::vector<Index> cells;
-    cells.reserve(place(height * width));
-    for (Index y = 0; y < height; ++y) {
-        const Span rows = beneath(y, height, seen.rows);
-        for (Index x = 0; x < width; ++x) {
-            const Span columns = beneath(x, width, seen.columns);
-            cells.push_back(strongest(heatmap, {seen.row + rows.first, seen.row + rows.last},
-                                      {seen.column + columns.first, seen.column + columns.last}));
-        }
-    }
-    return cells;
-}
-
 std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width, ColorMap map,
                                  bool dark) {
-    const std::vector<Index> cells = reduced_cells(heatmap, seen, height, width);
-    std::vector<Rgba> colors(cells.size());
-    std::transform(cells.begin(), cells.end(), colors.begin(),
-                   [&](Index cell) { return color_at(heatmap, cell, map, dark); });
+    std::vector<Rgba> colors(place(height * width));
+    const Index rows_beneath = seen.rows / std::max<Index>(1, height) + 1;
+    in_parallel(height, rows_beneath * seen.columns, [&](Index begin, Index end) {
+        std::vector<Key> keys(place(seen.columns));
+        for (Index y = begin; y < end; ++y) {
+            const Span rows = beneath(y, height, seen.rows);
+            std::ranges::fill(keys, kHidden);
+            for (Index row = rows.first; row < rows.last; ++row)
+                raise_keys(keys, heatmap, (seen.row + row) * heatmap.columns + seen.column);
+            for (Index x = 0; x < width; ++x) {
+                const Span columns = beneath(x, width, seen.columns);
+                const Key key = *std::max_element(keys.begin() + columns.first, keys.begin() + columns.last);
+                const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + columns.first;
+                colors[place(y * width + x)] = key == kHidden
+                                                   ? hidden_color(causes_at(heatmap, first), dark)
+                                                   : color_of(value_of(key), heatmap.range, heatmap.scale, map, dark);
+            }
+        }
+    });
     return colors;
 }
 

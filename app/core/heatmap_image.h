@@ -22,14 +22,10 @@ struct CellRect {
 // One pixel a cell, [row, column].
 [[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
 
-// Which cell each pixel of a smaller picture shows: an offset into heatmap.values for each of height × width pixels,
-// row by row. A pixel shows the strongest of the cells beneath it, so that no extreme can hide: NaN before all, then
-// ±∞, then the largest magnitude; a masked cell other than NaN only where there is nothing else. Every cell of `seen`
-// lies beneath a pixel. `seen` lies inside the heatmap and is not empty; a side with more pixels than cells repeats
-// cells.
-[[nodiscard]] std::vector<Index> reduced_cells(const Heatmap& heatmap, const CellRect& seen, Index height, Index width);
-
-// The colours of those cells: height × width pixels, row by row.
+// The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of the cells beneath
+// it, so that no extreme can hide: NaN before all, then ±∞, then the largest magnitude; a masked cell other than NaN
+// only where there is nothing else. Every cell of `seen` lies beneath a pixel. `seen` lies inside the heatmap and is
+// not empty; a side with more pixels than cells repeats cells.
 [[nodiscard]] std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width,
                                                ColorMap map, bool dark);
 

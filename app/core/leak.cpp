@@ -13,18 +13,6 @@ namespace decoderscope {
 
 namespace {
 
-// The place of the decoder's positions among a step's axes; -1 where it has none: an encoder's, or a memory's.
-std::ptrdiff_t position_axis(const Step& step) {
-    if (step.name.starts_with("encoder")) return -1;
-    for (std::size_t i = 0; i < step.axes.size(); ++i) {
-        const std::string_view name = step.axes[i].name;
-        const bool of_memory = name == axis::pos && step.name.find(".cross_attn.") != std::string::npos &&
-                               (step.name.ends_with(".k") || step.name.ends_with(".v"));
-        if ((name == axis::pos || name == axis::query) && !of_memory) return static_cast<std::ptrdiff_t>(i);
-    }
-    return -1;
-}
-
 // How far two numbers are apart; 0 for equal infinities and for two NaN, ∞ where only one of them is a number.
 float apart(float a, float b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
@@ -98,6 +86,17 @@ void sum_up_earlier(Leak& leak) {
 }
 
 }  // namespace
+
+std::ptrdiff_t position_axis(const Step& step) {
+    if (step.name.starts_with("encoder")) return -1;
+    for (std::size_t i = 0; i < step.axes.size(); ++i) {
+        const std::string_view name = step.axes[i].name;
+        const bool of_memory = name == axis::pos && step.name.find(".cross_attn.") != std::string::npos &&
+                               (step.name.ends_with(".k") || step.name.ends_with(".v"));
+        if ((name == axis::pos || name == axis::query) && !of_memory) return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+}
 
 Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position) {
     Variation variation;

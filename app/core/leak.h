@@ -2,6 +2,7 @@
 
 #include "app/core/scenario.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace decoderscope {
 // What to compute beside the run for it: another token at a position (the next one in the vocabulary), or its row of x
 // with the opposite sign (0 becomes 1), on top of all edits.
 [[nodiscard]] Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position);
+
+// The place of the decoder's positions among a step's axes; -1 where it has none: an encoder's, or a memory's.
+[[nodiscard]] std::ptrdiff_t position_axis(const Step& step);
 
 // How one position moved.
 struct Moved {

@@ -260,6 +260,13 @@ private:
     }
 };
 
+const Run& Snapshot::run_of(const Step& step) const {
+    if (!early || step.id >= early->plan().steps().size()) return *run;
+    const Step& same = early->plan()[step.id];
+    const bool there = same.name == step.name && same.axes == step.axes && !early->value(step.id).empty();
+    return there ? *early : *run;
+}
+
 const Companion* Snapshot::companion(const std::string& name) const {
     const auto found = companions.find(name);
     return found != companions.end() && found->second.run ? &found->second : nullptr;
@@ -269,9 +276,9 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : worker_(wake), loader_(wake), exporter_(wake), scenario_(std::move(scenario)) {
+    : worker_(wake), loader_(wake), exporter_(wake), monitor_(wake), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
-    finish();
+    finish_run();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
     cursor_ = opening_cursor(*scenario_.model, plan(), timeline_);
     tell_remarks();
@@ -292,8 +299,10 @@ void Session::update(std::chrono::milliseconds patience) {
         if (const auto result = loader_.collect()) take(*result);
     }
     if (computing_ && patience.count() > 0) worker_.wait(patience);
+    if (auto early = worker_.collect_early()) take_early(std::move(early));
     if (const auto result = worker_.collect()) take(*result);
     if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
+    if (auto result = monitor_.collect()) invariants_ = std::move(*result);
 }
 
 void Session::finish_run() {
@@ -305,8 +314,13 @@ void Session::finish_run() {
 
 void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
+    monitor_.finish();
     while (exporter_.progress()) exporter_.wait(std::chrono::milliseconds(1000));
     update();
+}
+
+const InvariantsMonitor::Result* Session::invariants() const {
+    return invariants_.run == shown_.run ? &invariants_ : nullptr;
 }
 
 const Step& Session::step() const {
@@ -374,7 +388,26 @@ void Session::start(std::shared_ptr<const Plan> plan) {
         job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
     stale_ = true;
     computing_ = true;
+    // While nobody compares whole runs and the logits are not on the stage, those of the last position will do at
+    // first.
+    const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
+    if (shown_.run && cursor_.step != "logits" && cursor_.step != "probs" && !compared) job.last_row_first = {"logits"};
+    if (shown_.run) job.looked_at = looked_at();
+    monitor_.stop();
     worker_.start(std::move(job));
+}
+
+// The step on the stage and what stands beside it there.
+std::vector<std::string> Session::looked_at() const {
+    std::vector<std::string> names = {cursor_.step};
+    if (const Ref step = plan().find(cursor_.step))
+        for (const StepId operand : step->operands) names.push_back(plan()[operand].name);
+    return names;
+}
+
+void Session::take_early(std::shared_ptr<const Run> run) {
+    shown_.early = std::move(run);
+    ++shown_.version;
 }
 
 std::map<std::string, Worker::Task> Session::companion_tasks() {
@@ -450,12 +483,31 @@ void Session::take(const Worker::Result& result) {
         return;
     }
     take_companions(result);
-    shown_ = {scenario_,        result.run,         result.unedited ? result.unedited : result.run,
-              companions_,      shown_.version + 1, shown_.pinned,
-              shown_.trace_file};
+    shown_ = {.scenario = scenario_,
+              .run = result.run,
+              .unedited = result.unedited ? result.unedited : result.run,
+              .early = nullptr,
+              .companions = companions_,
+              .version = shown_.version + 1,
+              .pinned = shown_.pinned,
+              .trace_file = shown_.trace_file};
+    measure(result.complete);
     timeline_ = computed_steps(plan());
     keep_cursor_in_plan();
     if (opened_) look_at_opened();
+}
+
+// What was measured stays where nothing was computed anew, as when only a companion was. A run of another time isn't
+// kept alive for what is known of it.
+void Session::measure(bool complete) {
+    const Run& run = *shown_.run;
+    const bool same = invariants_.run && run.computed_steps() == 0 &&
+                      run.plan().steps().size() == invariants_.run->plan().steps().size();
+    if (same)
+        invariants_.run = shown_.run;
+    else if (invariants_.run != shown_.run)
+        invariants_ = {};
+    if (complete && !invariants_.run) monitor_.start({shown_.run, scenario_.config()});
 }
 
 void Session::take_companions(const Worker::Result& result) {

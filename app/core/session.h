@@ -3,6 +3,7 @@
 #include "app/core/command.h"
 #include "app/core/cursor.h"
 #include "app/core/exporter.h"
+#include "app/core/invariants_monitor.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
 #include "app/core/sampling.h"
@@ -34,11 +35,16 @@ struct Snapshot {
     Scenario scenario;
     std::shared_ptr<const Run> run;
     std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
+    // The run that is to take its place, as far as it was computed: the step that is looked at and what it is made
+    // from.
+    std::shared_ptr<const Run> early;
     std::map<std::string, Companion> companions;
     std::uint64_t version = 0;                       // another number for other numbers
     std::shared_ptr<const ReferenceRun> pinned;      // the run that was kept; nullptr where none was
     std::shared_ptr<const ReferenceRun> trace_file;  // the file that is compared with; nullptr where none is
 
+    // The run to show this step's values from.
+    [[nodiscard]] const Run& run_of(const Step& step) const;
     // The companion of that name, if its run is there; else nullptr.
     [[nodiscard]] const Companion* companion(const std::string& name) const;
 };
@@ -95,6 +101,9 @@ public:
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
 
+    // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
+    [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
+
     // How the next token is drawn. It is no part of what is run, and so not of what is undone.
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
 
@@ -118,7 +127,10 @@ private:
     void finish_run();
     [[nodiscard]] std::map<std::string, Worker::Task> companion_tasks();
     void take_companions(const Worker::Result& result);
+    void measure(bool complete);
     void take(const Worker::Result& result);
+    void take_early(std::shared_ptr<const Run> run);
+    [[nodiscard]] std::vector<std::string> looked_at() const;
     void take(const ModelLoader::Result& result);
     void look_at_opened();
     void tell_remarks();
@@ -129,6 +141,8 @@ private:
     Worker worker_;
     ModelLoader loader_;
     Exporter exporter_;
+    InvariantsMonitor monitor_;
+    InvariantsMonitor::Result invariants_;  // of the last run that was measured
     std::optional<Opening> opening_;
     bool opened_ = false;  // a model was read, and its first run is being computed
     Scenario scenario_;

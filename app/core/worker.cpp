@@ -21,6 +21,7 @@ void Worker::start(Job job) {
     const std::lock_guard lock(mutex_);
     cancel_.request_stop();
     finished_.reset();
+    early_.reset();
     waiting_ = std::move(job);
     changed_.notify_all();
 }
@@ -28,6 +29,11 @@ void Worker::start(Job job) {
 std::optional<Worker::Result> Worker::collect() {
     const std::lock_guard lock(mutex_);
     return std::exchange(finished_, std::nullopt);
+}
+
+std::shared_ptr<const Run> Worker::collect_early() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(early_, nullptr);
 }
 
 bool Worker::busy() const {
@@ -64,8 +70,18 @@ void Worker::publish(Result result, const std::stop_token& stop) {
     {
         const std::lock_guard lock(mutex_);
         if (stop.stop_requested()) return;
+        early_.reset();
         finished_ = std::move(result);
         changed_.notify_all();
+    }
+    if (wake_) wake_();
+}
+
+void Worker::publish_early(std::shared_ptr<const Run> run, const std::stop_token& stop) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stop.stop_requested()) return;
+        early_ = std::move(run);
     }
     if (wake_) wake_();
 }
@@ -74,9 +90,15 @@ void Worker::compute(const Job& job, const std::stop_token& stop) {
     done_ = 0;
     total_ = job.main.plan->steps().size() + (job.unedited ? job.unedited->plan->steps().size() : 0);
     Result result = compute_main(job, stop);
-    if (!result.run || job.companions.empty()) return publish(std::move(result), stop);
+    const std::shared_ptr<const Run> run = result.run;
+    if (!run) return publish(std::move(result), stop);
+    if (job.companions.empty()) {
+        publish(std::move(result), stop);
+        return compute_rest(job, stop, *run);
+    }
     result.complete = false;
     publish(result, stop);
+    compute_rest(job, stop, *run);
     compute_companions(job, stop, result);
     result.complete = true;
     publish(std::move(result), stop);
@@ -90,13 +112,31 @@ Worker::Result Worker::compute_main(const Job& job, const std::stop_token& stop)
         Result result;
         if (job.unedited) result.unedited = execute(job.unedited->plan, options(job.unedited->previous.get()));
         // Where edits are few, most tensors are those of the unedited run.
-        result.run =
-            execute(job.main.plan, options(job.main.previous ? job.main.previous.get() : result.unedited.get()));
+        ExecuteOptions main = options(job.main.previous ? job.main.previous.get() : result.unedited.get());
+        main.last_row_first = job.last_row_first;
+        main.looked_at = job.looked_at;
+        if (!job.looked_at.empty())
+            main.early = [&](std::shared_ptr<const Run> run) { publish_early(std::move(run), stop); };
+        result.run = execute(job.main.plan, main);
         return result;
     } catch (const Error& error) {
         return {.error = error.what()};
     } catch (const std::bad_alloc&) {
         return {.error = "this run does not fit into the machine's memory"};
+    }
+}
+
+// The rows that could wait. Who looks at them before they are there computes them where they look.
+void Worker::compute_rest(const Job& job, const std::stop_token& stop, const Run& run) {
+    for (const std::string& name : job.last_row_first) {
+        if (stop.stop_requested()) return;
+        try {
+            if (run.value(name).is_ready()) continue;
+            (void)run.value(name).data();
+            if (wake_) wake_();
+        } catch (const std::bad_alloc&) {
+            return;  // nobody asked for them yet; who does is told
+        }
     }
 }
 

@@ -28,9 +28,11 @@ public:
     };
     struct Job {
         Task main;
-        std::optional<Task> unedited;            // the same without edits
-        std::map<std::string, Task> companions;  // what the labs look at beside it
-        std::vector<std::string> asked;          // on-demand tensors
+        std::optional<Task> unedited;             // the same without edits
+        std::map<std::string, Task> companions;   // what the labs look at beside it
+        std::vector<std::string> asked;           // on-demand tensors
+        std::vector<std::string> looked_at;       // steps of the main run that are computed first
+        std::vector<std::string> last_row_first;  // steps whose other rows are computed when all else is there
     };
     // Comes twice where there are companions: first with what is looked at, then complete.
     struct Result {
@@ -51,6 +53,9 @@ public:
     void start(Job job);
     // What is new of the last job's result.
     [[nodiscard]] std::optional<Result> collect();
+    // The main run of the job under way as soon as the steps that are looked at are there, and before all are; else
+    // nullptr.
+    [[nodiscard]] std::shared_ptr<const Run> collect_early();
     [[nodiscard]] bool busy() const;
     // Waits until something new is there or all is done, or as long as `patience`.
     void wait(std::chrono::milliseconds patience);
@@ -61,6 +66,8 @@ private:
     void serve(const std::stop_token& stop);
     void compute(const Job& job, const std::stop_token& stop);
     [[nodiscard]] Result compute_main(const Job& job, const std::stop_token& stop);
+    void publish_early(std::shared_ptr<const Run> run, const std::stop_token& stop);
+    void compute_rest(const Job& job, const std::stop_token& stop, const Run& run);
     void compute_companions(const Job& job, const std::stop_token& stop, Result& result);
     void publish(Result result, const std::stop_token& stop);
 
@@ -69,6 +76,7 @@ private:
     std::condition_variable_any changed_;
     std::optional<Job> waiting_;
     std::optional<Result> finished_;
+    std::shared_ptr<const Run> early_;
     bool working_ = false;
     std::stop_source cancel_;
     std::atomic<std::size_t> done_ = 0;

@@ -112,6 +112,8 @@ std::vector<Action> make_actions() {
         open_tab("Norms: what does their place change?", Key::n, Tab::norms),
         open_tab("Generate: which token comes next?", Key::g, Tab::generate),
         open_tab("Diff: what changed?", Key::c, Tab::diff),
+        view_action("Checks: what holds of this run?", Key::v, {},
+                    [](ViewState& s) { open_dialog(s, Dialog::checks); }),
         {"Edit the input",
          Key::i,
          {},

@@ -122,7 +122,8 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     follow_opening(session, state);
     if (state.dialog == Dialog::none) return;
-    if (state.dialog_opens) {
+    const bool opens = state.dialog_opens;
+    if (opens) {
         ImGui::OpenPopup("dialog");
         state.search.fill('\0');
         state.chosen_action = 0;
@@ -147,6 +148,9 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
             case Dialog::settings:
                 settings_dialog(ui, state);
                 break;
+            case Dialog::checks:
+                draw_checks_dialog(ui, session, state, commands);
+                break;
             case Dialog::none:
                 break;
         }
@@ -156,7 +160,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
         state.dialog = Dialog::none;  // a click beside it closes it
     }
     ImGui::PopStyleVar();
-    state.dialog_opens = false;
+    if (opens) state.dialog_opens = false;  // not where one dialog, the palette, opened another
 }
 
 }  // namespace decoderscope

@@ -194,6 +194,11 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     const Compared runs = compared(session, state.heads);
     const Ref output = output_step(runs.after->plan());
     if (output == nullptr) return;
+    const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
+    if (!ready(runs.before) || !ready(runs.after)) {  // they come when all else is there
+        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, "computing " + output->name + " …", top.width());
+        return;
+    }
     const Index batch = session.cursor().place.batch;
     const Shown shown = {session,
                          *output,

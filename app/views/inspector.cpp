@@ -153,7 +153,7 @@ void type_over(const Ui& ui, ViewState& state, const Step& step, const Cell& cel
 
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
-    const Tensor& values = session.shown().run->value(step.id);
+    const Tensor& values = session.shown().run_of(step).value(step.id);
     breadcrumb(ui, session, commands);
     if (!session.cursor().cell || values.empty() || !values.contains(*session.cursor().cell)) {
         paragraph(ui.fonts.caption, ui.theme.muted,

@@ -32,6 +32,10 @@ void step_back(const Session& session, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// Whether the laws of every forward pass hold of this run: a mark that opens the dialog that says more.
+[[nodiscard]] float checks_mark_width(const Ui& ui);
+void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at);
+void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 // The dialog that opens a model: which one, how far it is read, what has to be asked, why it failed.
 void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 // Opens it by itself where a model that is on its way takes long or asks something, and closes it when that is there.

@@ -75,13 +75,12 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     const std::size_t here = session.timeline_position();
     const std::string count = std::to_string(here + 1) + " / " + std::to_string(session.timeline().size());
     const float count_width = compat::text_size(ui.fonts.mono, std::string(count.size() + 1, '0')).x;
-    draw_text(
-        ui, ui.fonts.mono,
-        {area.high.x - count_width - ui.px(4), area.low.y + (area.height() - compat::font_size(ui.fonts.mono)) * 0.5F},
-        ui.theme.muted, count);
+    const float right_width = std::max(count_width, checks_mark_width(ui));
+    draw_text(ui, ui.fonts.mono, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(12)}, ui.theme.muted, count);
+    draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
 
     const Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
-                       {area.high.x - count_width - ui.px(20), area.high.y - ui.px(4)}};
+                       {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
     if (bars.width() < ui.px(40)) return;
     marks(ui, session, bars, here);
     ImGui::SetCursorScreenPos(bars.low);

@@ -11,9 +11,9 @@ bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const Heatmap& heatmap, Place place) {
     const Ref before = shown.unedited->plan().find(step.name);
-    if (shown.unedited == shown.run || before == nullptr || before->axes != step.axes) return {};
+    if (&shown.run_of(step) == shown.unedited.get() || before == nullptr || before->axes != step.axes) return {};
     const Tensor& old_values = shown.unedited->value(before->id);
-    if (old_values.empty() || old_values.shares_values_with(shown.run->value(step.id))) return {};
+    if (old_values.empty() || old_values.shares_values_with(shown.run_of(step).value(step.id))) return {};
     const Slice slice = slice_of(step, place, shown.scenario.config().nhead);
     std::vector<std::uint8_t> changed;
     for (Index row = 0; row < heatmap.rows; ++row)
@@ -30,7 +30,7 @@ const ShownHeatmap& HeatmapCache::get(const Snapshot& shown, const Step& step, P
     const auto [found, added] = heatmaps_.try_emplace({step.id, place.batch, place.head});
     ShownHeatmap& entry = found->second;
     if (added) {
-        entry.heatmap = heatmap_of(shown.scenario, *shown.run, step, place);
+        entry.heatmap = heatmap_of(shown.scenario, shown.run_of(step), step, place);
         entry.changed = changes(shown, step, entry.heatmap, place);
         const auto number = [](Index index) { return static_cast<std::uint64_t>(index); };
         entry.version =
@@ -43,7 +43,7 @@ const Explanation& ExplanationCache::get(const Snapshot& shown, const Step& step
     if (version_ != shown.version || explanations_.size() > 16) explanations_.clear();
     version_ = shown.version;
     const auto [found, added] = explanations_.try_emplace({step.id, cell});
-    if (added) found->second = shown.run->explain(step.id, cell);
+    if (added) found->second = shown.run_of(step).explain(step.id, cell);
     return found->second;
 }
 

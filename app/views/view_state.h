@@ -49,7 +49,7 @@ private:
 };
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, palette, export_file, open_model, settings };
+enum class Dialog { none, keys, palette, export_file, open_model, settings, checks };
 
 // What the views remember from frame to frame; nothing of it is the model's.
 struct ViewState {

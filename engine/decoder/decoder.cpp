@@ -59,7 +59,7 @@ LinearParameters head_parameters(Builder& b) {
 // Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
 void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
     const Ref logits = b.plan.step(at + "logits", Linear{axis::vocab}, {x, head.weight, head.bias});
-    b.plan.step(at + "probs", Softmax{}, {logits});
+    b.plan.step(at + "probs", Softmax{.when_looked_at = true}, {logits});
 }
 
 // What the decoder would say if it ended early: the final norm and the head on the stream as it enters the first block

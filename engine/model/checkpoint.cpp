@@ -1,7 +1,7 @@
 #include "engine/model/checkpoint.h"
 
-#include "engine/file.h"
 #include "engine/json.h"
+#include "engine/model/folder_file.h"
 
 #include <algorithm>
 #include <array>
@@ -19,11 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
-
-bool is_there(const fs::path& path) {
-    std::error_code failed;
-    return fs::exists(path, failed);
-}
 
 bool leads_to_folder(const fs::path& path) {
     std::error_code failed;
@@ -111,16 +106,17 @@ fs::path weights_in(const fs::path& folder) {
 
 // Which file of an index holds each tensor.
 std::map<std::string, std::string> weight_map(const fs::path& index) {
+    const std::string text = text_of_file(index);
     return naming(index.string(), [&] {
-        const nlohmann::json json = parse_json(read_text(index.string()), "an index of tensors");
+        const nlohmann::json json = parse_json(text, "an index of tensors");
         if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
             throw Error("weight_map: missing; expected an object of tensor names and their files");
         std::map<std::string, std::string> map;
         for (const auto& [name, file] : json["weight_map"].items()) {
-            const std::string text = file.is_string() ? file.get<std::string>() : std::string();
-            if (text.empty() || text != fs::path(text).filename().string() || text == "..")
+            const std::string in = file.is_string() ? file.get<std::string>() : std::string();
+            if (in.empty() || in != fs::path(in).filename().string() || in == "..")
                 throw Error("weight_map: " + name + ": expected the name of a file in the same folder");
-            map.emplace(name, text);
+            map.emplace(name, in);
         }
         return map;
     });

@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/json.h"
+#include "engine/limits.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,11 +14,6 @@ namespace decoderscope {
 namespace {
 
 using Json = nlohmann::json;
-
-// Beyond these nothing that fits a machine is meant, products of two sizes stay far from overflowing, and a plan of
-// that many layers can still be written.
-constexpr Index kLargestSize = Index{1} << 24;
-constexpr Index kMostLayers = Index{1} << 12;
 
 [[noreturn]] void fail(std::string_view key, const std::string& expected, const std::string& found) {
     throw Error(std::string(key) + ": expected " + expected + ", found " + found);
@@ -41,7 +37,7 @@ struct Key {
     std::function<Json(const Config&)> write;
 };
 
-Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = kLargestSize) {
+Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = limits::kSize) {
     return {name,
             [=](Config& config, const Json& value) {
                 const std::string expected = lowest > 0 ? "a positive integer" : "an integer from 0";
@@ -152,7 +148,7 @@ const std::vector<Key>& keys() {
     static const std::vector<Key> table = {
         integer("d_model", &Config::d_model, 1),
         integer("nhead", &Config::nhead, 1),
-        integer("num_layers", &Config::num_layers, 1, kMostLayers),
+        integer("num_layers", &Config::num_layers, 1, limits::kLayers),
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
@@ -168,7 +164,7 @@ const std::vector<Key>& keys() {
         boolean("bias", &Config::bias),
         boolean("causal", &Config::causal),
         boolean("cross_attention", &Config::cross_attention),
-        integer("encoder_layers", &Config::encoder_layers, 0, kMostLayers),
+        integer("encoder_layers", &Config::encoder_layers, 0, limits::kLayers),
         integer("vocab_size", &Config::vocab_size, 0),
         integer("encoder_vocab_size", &Config::encoder_vocab_size, 0),
         word<PositionalEncoding>("positional_encoding", &Config::positional_encoding,
@@ -211,9 +207,11 @@ Json list_from_commas(const std::string& text) {
 Json override_json(const std::string& key, const std::string& text) {
     if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding") return text;
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
-    Json value = Json::parse(text, nullptr, false);
-    if (value.is_discarded()) return text;
-    return value;
+    try {
+        return parse_json(text, "a value");
+    } catch (const Error&) {
+        return text;
+    }
 }
 
 // ---- the whole

@@ -1,8 +1,7 @@
 #include "engine/model/hugging_face.h"
 
 #include "engine/error.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <initializer_list>
 
@@ -102,7 +101,7 @@ Json from_llama(const Json& from) {
 }  // namespace
 
 std::string from_hugging_face(std::string_view config_json) {
-    const Json from = Json::parse(config_json.begin(), config_json.end(), nullptr, false);
+    const Json from = parse_json(config_json, "an object of configuration keys");
     if (!from.is_object()) return std::string(config_json);
     const Json type = value(from, {"model_type"}, "");
     if (type == "gpt2") return from_gpt2(from).dump(2);

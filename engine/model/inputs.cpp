@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/explanation.h"
+#include "engine/limits.h"
 #include "engine/model/safetensors.h"
 
 #include <algorithm>
@@ -53,7 +54,13 @@ void check_mask_values(const std::string& name, const Tensor& mask) {
                         ", expected 1 = keep or 0 = hide");
 }
 
+void check_most(const std::string& name, Index count, const char* what, Index most) {
+    if (count > most)
+        throw Error(name + ": " + std::to_string(count) + " " + what + ", expected at most " + std::to_string(most));
+}
+
 void check_length(const std::string& name, Index length, const Config& config) {
+    check_most(name, length, "positions", limits::kPositions);
     if (config.max_positions > 0 && length > config.max_positions)
         throw Error(name + ": " + std::to_string(length) +
                     " positions, expected at most max_positions = " + std::to_string(config.max_positions));
@@ -70,7 +77,9 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
     } else {
         check_shape("x", inputs.x, {{axis::batch}, {axis::pos}, {axis::d_model, config.d_model}});
     }
-    check_length(has_tokens ? "tokens" : "x", past + inputs.pos(), config);
+    const char* name = has_tokens ? "tokens" : "x";
+    check_most(name, inputs.batch(), "batch rows", limits::kBatch);
+    check_length(name, past + inputs.pos(), config);
 }
 
 // What cross-attention reads, or what the encoder makes it from. Returns its length.
@@ -90,8 +99,36 @@ Index check_source(const Inputs& inputs, const Config& config) {
     }
     if (!has_memory) return 0;
     check_shape("memory", inputs.memory, {{axis::batch, inputs.batch()}, {axis::src}, {axis::d_model, config.d_model}});
-    if (config.encoder_layers > 0) check_length("memory", inputs.memory.dim(1), config);
-    return inputs.memory.dim(1);
+    const Index src = inputs.memory.dim(1);
+    check_most("memory", src, "positions", limits::kPositions);
+    if (config.encoder_layers > 0) check_length("memory", src, config);
+    return src;
+}
+
+// The largest tensors of the run hold a number of numbers that can be counted.
+void check_sizes(const Inputs& inputs, const Config& config, Index src, Index past) {
+    const Index batch = inputs.batch(), pos = inputs.pos(), heads = config.nhead;
+    const auto check = [](const char* what, const Axes& axes) {
+        std::optional<Index> count = 1;
+        for (const Axis& axis : axes)
+            if (count) count = limits::count_of({*count, axis.size});
+        if (!count)
+            throw Error(std::string(what) + " of shape " + shape_text(axes) + " would hold more than " +
+                        std::to_string(limits::kNumbers) + " numbers, expected fewer batch rows or positions");
+    };
+    const auto check_attention = [&](const char* what, Index queries, Index keys) {
+        check(what, {{axis::batch, batch}, {axis::head, heads}, {axis::query, queries}, {axis::key, keys}});
+    };
+    check_attention("attention scores", pos, past + pos);
+    check_attention("cross-attention scores", pos, src);
+    if (config.encoder_layers > 0) check_attention("the encoder's attention scores", src, src);
+    for (const Index length : {pos, src})
+        for (const Index width : {config.d_model, config.dim_feedforward, config.vocab_size})
+            check("a tensor", {{axis::batch, batch}, {axis::pos, length}, {axis::d_model, width}});
+    // attn.result, which is made when it is asked for
+    check(
+        "what each head adds",
+        {{axis::batch, batch}, {axis::head, heads}, {axis::pos, std::max(pos, src)}, {axis::d_model, config.d_model}});
 }
 
 // PyTorch's broadcast rule: axes are matched from the last, and each is 1 or as long.
@@ -179,6 +216,7 @@ Inputs read(const SafetensorsFile& file) {
 void check_inputs(const Inputs& inputs, const Config& config, Index past) {
     check_target(inputs, config, past);
     const Index src = check_source(inputs, config);
+    check_sizes(inputs, config, src, past);
     check_masks(inputs, config, src, past);
 }
 

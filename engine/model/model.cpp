@@ -2,10 +2,10 @@
 
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
-#include "engine/file.h"
 #include "engine/model/bundled.h"
-#include "engine/model/example_file.h"
 #include "engine/model/checkpoint.h"
+#include "engine/model/example_file.h"
+#include "engine/model/folder_file.h"
 #include "engine/model/hugging_face.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
@@ -65,15 +65,6 @@ void add_missing_head_bias(Shapes& shapes, const Config& config) {
     if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
 }
 
-// A pipe is there, but waiting for it to say something isn't reading a configuration.
-bool has_config(const fs::path& path) {
-    std::error_code failed;
-    if (!fs::exists(path, failed)) return false;
-    if (!fs::is_regular_file(path, failed))
-        throw Error(path.string() + ": expected a configuration, found something that is not a file");
-    return true;
-}
-
 void check_look_at(const Model& model, const Config& config) {
     const LookAt& look_at = model.look_at;
     if (look_at.step.empty()) return;
@@ -88,12 +79,12 @@ void check_look_at(const Model& model, const Config& config) {
 void read_example(Model& model, const fs::path& folder, const Config& config) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();
-    const auto said = [&] { return fs::exists(texts) ? parse_example_file(read_text(texts)) : ExampleFile(); };
-    const ExampleFile example = naming(texts, said);
+    const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
+    const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
     model.description = example.description;
     model.look_at = example.look_at;
     if (!example.has_text())
-        model.example = fs::exists(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
+        model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
     naming(texts, [&] {
         if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
         check_inputs(model.example, config);
@@ -128,8 +119,9 @@ std::string remark_on(const Checkpoint::NonFinite& found, const std::string& fil
 void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict, const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
-    if (has_config(path)) {
-        model.config_json = naming(path, [&] { return from_hugging_face(read_text(path)); });
+    if (is_there(path)) {
+        const std::string text = text_of_file(path);
+        model.config_json = naming(path, [&] { return from_hugging_face(text); });
         static_cast<void>(naming(path, [&] { return model.config(overrides); }));
         return;
     }
@@ -147,7 +139,7 @@ void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict
 std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
-    const bool by_folder = checkpoint.is_folder() || has_config(folder / "config.json");
+    const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
     Model model{.name = by_folder ? folder.string() : weights_path};
     model.path = fs::absolute(checkpoint.is_folder() ? folder : fs::path(weights_path)).lexically_normal().string();
     StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
@@ -190,7 +182,7 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path) {
         if (model.name == name_or_path) return std::nullopt;
     if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
     const Checkpoint checkpoint(path);
-    if (has_config(checkpoint.folder() / "config.json")) return std::nullopt;
+    if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
         StateDict state_dict = read_state_dict(checkpoint.shapes());
         return recognise(checkpoint.shapes(), state_dict);

@@ -1,6 +1,7 @@
 #include "engine/model/recognised.h"
 
 #include "engine/error.h"
+#include "engine/limits.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,8 +15,6 @@ namespace decoderscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr Index kWidest = Index{1} << 24;  // as parse_config has it
 
 // A kind of module, and what it is known to do.
 struct Module {
@@ -161,7 +160,7 @@ private:
 
     void sizes() {
         d_model_ = columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
-        if (d_model_ < 1 || d_model_ > kWidest)
+        if (d_model_ < 1 || d_model_ > limits::kSize)
             throw Error(
                 "its tensors are not a decoder's: expected a query projection such as "
                 "layers.0.self_attn.q_proj.weight [d_model, d_model]" +

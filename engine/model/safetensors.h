@@ -1,11 +1,11 @@
 #pragma once
 
+#include "engine/model/mapped_file.h"
+#include "engine/model/safetensors_header.h"
 #include "engine/tensor.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,23 +16,18 @@ namespace decoderscope {
 
 // A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads
 // the header alone. Every size and offset is checked against the file before anything is allocated. As with any
-// mapping, the file must stay as long as it was while its tensors are in use; a file that is replaced by another of its
-// name (renamed over, as careful programs write) is no harm.
+// mapping, the file must stay as long as it was while its tensors are in use (mapped_file.h says what happens else); a
+// file that is replaced by another of its name (renamed over, as careful programs write) is no harm.
 class SafetensorsFile {
 public:
-    struct Entry {
-        std::string dtype;  // "F32", "I64", …
-        std::vector<Index> shape;
-        std::size_t begin = 0;  // bytes from the start of the data
-        std::size_t end = 0;
-    };
+    using Entry = StoredTensor;
 
     // Throws Error naming the file and what is wrong with it.
     explicit SafetensorsFile(const std::string& path);
 
     [[nodiscard]] const std::string& path() const { return path_; }
     // By name, sorted.
-    [[nodiscard]] const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+    [[nodiscard]] const StoredTensors& entries() const { return entries_; }
     [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
 
     // The names in the order in which their numbers lie in the file.
@@ -58,9 +53,9 @@ private:
                                      Tensor* room) const;
 
     std::string path_;
-    std::shared_ptr<char> mapping_;  // the whole file, private to this process
+    MappedFile file_;
     std::size_t data_offset_ = 0;
-    std::map<std::string, Entry, std::less<>> entries_;
+    StoredTensors entries_;
 };
 
 // Writes float tensors in the order given, as F32; the file appears whole or not at all. Throws Error naming the file.

@@ -1,6 +1,7 @@
 #include "engine/model/state_dict.h"
 
 #include "engine/error.h"
+#include "engine/linalg.h"
 #include "engine/model/state_dict_names.h"
 
 #include <algorithm>
@@ -135,6 +136,9 @@ private:
 
 // ---- numbers
 
+// Whether a weight is only read by products.
+bool is_projection(std::string_view name) { return name.ends_with("_proj.weight") || name == "lm_head.weight"; }
+
 // Rows first … first + rows of the matrix that `stored` [in, out] is the transpose of. A square at a time, so that both
 // sides stay in the cache.
 void copy_turned(const Tensor& stored, Index first, Index rows, float* to) {
@@ -195,6 +199,8 @@ Weights Assembly::take() {
         at->second = Tensor(unnamed(shape));
         std::ranges::fill(at->second.writable(), 0.0F);
     }
+    for (auto& [name, tensor] : weights_)
+        if (is_projection(name) && !tensor.is_in_file()) tensor = packed_for_products(tensor);
     return std::move(weights_);
 }
 

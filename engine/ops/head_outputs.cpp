@@ -88,7 +88,7 @@ Axes ProjectOutput::axes(const OperandAxes& in) const {
 Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
     const Index rows = axes[0].size * queries, d_model = axes[2].size;
-    const std::shared_ptr<float> merged = floats(rows * width);  // [batch, pos, head·d_head]
+    const Floats merged = floats(rows * width);  // [batch, pos, head·d_head]
     in_parallel(axes[0].size * heads, queries * d_head / 4, [&](Index begin, Index end) {
         for (Index plane = begin; plane < end; ++plane) {
             const float* z = in[0].data() + plane * queries * d_head;

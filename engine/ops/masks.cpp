@@ -1,6 +1,7 @@
 #include "engine/ops/masks.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace decoderscope {
 
@@ -61,7 +62,7 @@ CombinedMasks::CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor c
 }
 
 void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
-    const Index visible = masks_.causal ? std::min(masks_.first_query + q + 1, masks_.keys) : masks_.keys;
+    const Index visible = allowed(q);
     std::fill_n(kept.begin(), visible, 1.0F);
     std::fill(kept.begin() + visible, kept.end(), 0.0F);
     if (!padding_.empty()) {
@@ -73,6 +74,10 @@ void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const 
     const float* custom = custom_.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
     for (Index k = 0; k < visible; ++k)
         if (custom[k * strides_[3]] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
+}
+
+Index CombinedMasks::allowed(Index query) const {
+    return masks_.causal ? std::min(masks_.first_query + query + 1, masks_.keys) : masks_.keys;
 }
 
 Index CombinedMasks::first_query_allowed(Index first_key) const {
@@ -124,23 +129,45 @@ Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
 }
 
 MaskedScores::MaskedScores(Tensor scores, Tensor mask, float value)
-    : scores_(std::move(scores)), mask_(std::move(mask)), value_(value) {}
+    : scores_(std::move(scores)), mask_(std::move(mask)), combined_(mask_.lazy<CombinedMasks>()), value_(value) {}
 
-void MaskedScores::row(Index row, std::span<float> masked) const {
-    const auto at = static_cast<std::size_t>(row) * masked.size();
-    const std::span<const float> scores = scores_.values().subspan(at, masked.size());
-    if (const auto* combined = mask_.lazy<CombinedMasks>()) {
-        const Index queries = scores_.dim(2), heads = scores_.dim(1);
-        combined->row(row / queries / heads, row / queries % heads, row % queries, masked);
-    } else {
-        std::ranges::copy(mask_.values().subspan(at, masked.size()), masked.begin());
+void MaskedScores::rows(Index begin, Index end, std::span<float> masked) const {
+    const Index heads = scores_.dim(1), queries = scores_.dim(2);
+    const auto width = static_cast<std::size_t>(scores_.dim(3));
+    Index q = begin % queries, h = begin / queries % heads, b = begin / queries / heads;
+    const float* scores = scores_.data() + static_cast<std::size_t>(begin) * width;
+    const float* mask = combined_ == nullptr ? mask_.data() + static_cast<std::size_t>(begin) * width : nullptr;
+    for (Index r = begin; r < end; ++r, masked = masked.subspan(width), scores += width) {
+        if (combined_ != nullptr)
+            combined_->row(b, h, q, masked.first(width));
+        else
+            std::copy_n(mask + static_cast<std::size_t>(r - begin) * width, width, masked.begin());
+        for (std::size_t k = 0; k < width; ++k) masked[k] = masked[k] == 0.0F ? value_ : scores[k];
+        if (++q < queries) continue;
+        q = 0;
+        if (++h < heads) continue;
+        h = 0;
+        ++b;
     }
-    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = masked[k] == 0.0F ? value_ : scores[k];
 }
 
-void MaskedScores::make(std::span<float> values) const {
+std::span<const float> MaskedScores::as_they_are(Index row) const {
     const auto width = static_cast<std::size_t>(scores_.dim(3));
-    for (Index r = 0; !values.empty(); ++r, values = values.subspan(width)) row(r, values.first(width));
+    return scores_.values().subspan(static_cast<std::size_t>(row) * width, width);
+}
+
+Index MaskedScores::allowed(Index row) const {
+    return hidden_for_good() ? combined_->allowed(row % scores_.dim(2)) : scores_.dim(3);
+}
+
+bool MaskedScores::hidden_for_good() const {
+    return combined_ != nullptr && value_ == -std::numeric_limits<float>::infinity();
+}
+
+bool MaskedScores::only_the_future() const { return hidden_for_good() && combined_->only_causal(); }
+
+void MaskedScores::make(std::span<float> values) const {
+    rows(0, element_count(scores_.axes()) / scores_.dim(3), values);
 }
 
 namespace {

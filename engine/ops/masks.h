@@ -40,6 +40,10 @@ public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
     // What one query may see: 1 or 0 a key.
     void row(Index batch, Index head, Index query, std::span<float> kept) const;
+    // How many keys a query may see as far as the causal mask has a say: those before.
+    [[nodiscard]] Index allowed(Index query) const;
+    // Whether no other mask has a say.
+    [[nodiscard]] bool only_causal() const { return padding_.empty() && custom_.empty(); }
     // The first query that may see a key from this one on, as far as the causal mask has a say.
     [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;
@@ -69,12 +73,21 @@ struct FillMasked {
 class MaskedScores : public LazyValues {
 public:
     MaskedScores(Tensor scores, Tensor mask, float value);
-    // One query's masked scores; rows are numbered through [batch, head, query].
-    void row(Index row, std::span<float> masked) const;
+    // The masked scores of some queries; rows are numbered through [batch, head, query].
+    void rows(Index begin, Index end, std::span<float> masked) const;
+    // A query's scores before anything hides them.
+    [[nodiscard]] std::span<const float> as_they_are(Index row) const;
+    // How many of its keys can have a weight: those behind them are hidden by −∞, being in the future.
+    [[nodiscard]] Index allowed(Index row) const;
+    // Whether none but these is hidden.
+    [[nodiscard]] bool only_the_future() const;
     void make(std::span<float> values) const override;
 
 private:
-    Tensor scores_, mask_;  // [batch, head, query, key]
+    [[nodiscard]] bool hidden_for_good() const;
+
+    Tensor scores_, mask_;           // [batch, head, query, key]
+    const CombinedMasks* combined_;  // the mask, where nobody looked at it
     float value_;
 };
 

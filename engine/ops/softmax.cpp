@@ -4,6 +4,7 @@
 #include "engine/parallel.h"
 #include "engine/row_math.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace decoderscope {
@@ -11,6 +12,8 @@ namespace decoderscope {
 namespace {
 
 constexpr Index kCost = 16;  // of one number, in multiply-adds
+// Shorter rows are taken several at a time.
+constexpr std::size_t kWide = 32;
 
 }  // namespace
 
@@ -22,21 +25,63 @@ About Softmax::about() const {
         "overflowing."};
 }
 
-Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
-    const Index n = axes.back().size, rows = element_count(axes) / n;
-    const auto width = static_cast<std::size_t>(n);
-    Tensor out(axes);
-    const auto* masked = in[0].lazy<MaskedScores>();
-    const float* from = masked == nullptr ? in[0].data() : nullptr;
-    float* to = out.writable().data();
-    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
-        for (Index r = begin; r < end; ++r) {
-            const row::Out y(to + r * n, width);
-            if (masked != nullptr) masked->row(r, y);
-            const row::In x = masked != nullptr ? row::In(y) : row::In(from + r * n, width);
-            row::divide(y, row::exponentials(x, row::highest(x), y));
+namespace {
+
+// The softmax of scores that nobody looked at yet, from one row to another. Where the fill is −∞, keys that lie in the
+// future of a row get 0 without being asked.
+void masked_softmax(const MaskedScores& masked, Index begin, Index end, std::size_t width, float* weights) {
+    for (Index r = begin; r < end; ++r) {
+        const row::Out y(weights + static_cast<std::size_t>(r) * width, width);
+        const auto allowed = static_cast<std::size_t>(masked.allowed(r));
+        const row::Out past = y.first(allowed);
+        row::In scores = masked.as_they_are(r).first(allowed);
+        if (!masked.only_the_future()) {
+            masked.rows(r, r + 1, y);
+            scores = past;
         }
+        row::softmax(scores, allowed, past);
+        std::ranges::fill(y.subspan(allowed), 0.0F * y[0]);  // NaN where the whole row is
+    }
+}
+
+// The softmax of each row of x.
+void softmax(const Tensor& x, float* to) {
+    const Index n = x.axes().back().size, rows = x.size() / n;
+    const auto width = static_cast<std::size_t>(n);
+    const auto* masked = x.lazy<MaskedScores>();
+    const float* from = masked == nullptr ? x.data() : nullptr;
+    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
+        const auto first = static_cast<std::size_t>(begin) * width;
+        const auto count = static_cast<std::size_t>(end - begin) * width;
+        const row::Out weights(to + first, count);
+        if (masked == nullptr) return row::softmax({from + first, count}, width, weights);
+        if (width >= kWide) return masked_softmax(*masked, begin, end, width, to);
+        masked->rows(begin, end, weights);
+        row::softmax(weights, width, weights);
     });
+}
+
+// The same before anybody looks at it.
+class LaterSoftmax : public LazyValues {
+public:
+    explicit LaterSoftmax(Tensor x) : x_(std::move(x)) {}
+    void make(std::span<float> values) const override { softmax(x_, values.data()); }
+    [[nodiscard]] Tensor rows_from(Index first) const override {
+        Tensor rows = decoderscope::rows_from(x_, first);
+        Axes axes = rows.axes();
+        return {std::move(axes), std::make_shared<const LaterSoftmax>(std::move(rows))};
+    }
+
+private:
+    Tensor x_;
+};
+
+}  // namespace
+
+Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
+    if (when_looked_at) return {axes, std::make_shared<const LaterSoftmax>(in[0])};
+    Tensor out(axes);
+    softmax(in[0], out.writable().data());
     return out;
 }
 

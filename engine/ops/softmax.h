@@ -7,6 +7,8 @@ namespace decoderscope {
 // Softmax over the last axis, the row's maximum taken off first, as torch.softmax. A row of −∞ gives NaN.
 // {x [batch, …, n]} -> the same axes
 struct Softmax {
+    bool when_looked_at = false;  // made then: where nothing else reads it (probs)
+
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

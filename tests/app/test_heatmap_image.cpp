@@ -14,6 +14,7 @@ using namespace decoderscope;
 
 namespace {
 
+constexpr ColorMap kMap = ColorMap::viridis;
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -109,7 +110,9 @@ TEST_CASE("a picture of as many pixels as cells is the picture itself") {
 
 TEST_CASE("a larger picture repeats its cells") {
     const Heatmap heatmap = heatmap_of(1, 2, {-1, 1});
-    CHECK(reduced_cells(heatmap, {0, 0, 1, 2}, 2, 4) == std::vector<Index>{0, 0, 1, 1, 0, 0, 1, 1});
+    const Rgba low = cell_color(heatmap, 0, 0, kMap, false), high = cell_color(heatmap, 0, 1, kMap, false);
+    CHECK(reduced_colors(heatmap, {0, 0, 1, 2}, 2, 4, kMap, false) ==
+          std::vector<Rgba>{low, low, high, high, low, low, high, high});
 }
 
 TEST_CASE("a spike anywhere is seen at any reduction") {
@@ -124,47 +127,54 @@ TEST_CASE("a spike anywhere is seen at any reduction") {
         for (const float value : {-0.9F, infinity, nan_value}) {
             Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(at(rows * columns), 0.1F));
             heatmap.values[at(spike)] = value;
-            const auto cells = reduced_cells(heatmap, {0, 0, rows, columns}, height, width);
-            REQUIRE(cells.size() == at(height * width));
-            CHECK(std::count(cells.begin(), cells.end(), spike) >= 1);
+            const auto colors = reduced_colors(heatmap, {0, 0, rows, columns}, height, width, kMap, false);
+            REQUIRE(colors.size() == at(height * width));
+            const Rgba color = cell_color(heatmap, spike / columns, spike % columns, kMap, false);
+            CHECK(std::count(colors.begin(), colors.end(), color) >= 1);
         }
     }
 }
 
-TEST_CASE("a pixel shows a cell that lies beneath it, and none beneath it outranks that cell") {
+TEST_CASE("a pixel has the colour of a cell that lies beneath it, and none beneath it outranks that cell") {
     std::mt19937 random(3);
     for (int trial = 0; trial < 400; ++trial) {
         const Heatmap heatmap = random_heatmap(random);
         const CellRect part = random_part(heatmap, random);
         const Index height = std::uniform_int_distribution<Index>(1, part.rows)(random);
         const Index width = std::uniform_int_distribution<Index>(1, part.columns)(random);
-        const auto cells = reduced_cells(heatmap, part, height, width);
-        bool beneath = true;
-        bool strongest = true;
+        const auto colors = reduced_colors(heatmap, part, height, width, kMap, true);
+        bool right = true;
         for (Index y = 0; y < height; ++y) {
             for (Index x = 0; x < width; ++x) {
-                const Index shown = cells[at(y * width + x)];
-                beneath = beneath && covers(y, height, shown / heatmap.columns - part.row, part.rows) &&
-                          covers(x, width, shown % heatmap.columns - part.column, part.columns);
-                for (Index row = 0; row < part.rows; ++row) {
-                    for (Index column = 0; column < part.columns; ++column) {
-                        if (!covers(y, height, row, part.rows) || !covers(x, width, column, part.columns)) continue;
-                        const Index other = (part.row + row) * heatmap.columns + part.column + column;
-                        strongest = strongest && !outranks(heatmap, other, shown);
-                    }
-                }
+                // The colours that the pixel may have: those of the cells beneath it that no other there outranks.
+                std::vector<Index> beneath;
+                for (Index row = 0; row < part.rows; ++row)
+                    for (Index column = 0; column < part.columns; ++column)
+                        if (covers(y, height, row, part.rows) && covers(x, width, column, part.columns))
+                            beneath.push_back((part.row + row) * heatmap.columns + part.column + column);
+                right = right && std::ranges::any_of(beneath, [&](Index cell) {
+                            const auto outranked = [&](Index other) { return outranks(heatmap, other, cell); };
+                            const Rgba color =
+                                cell_color(heatmap, cell / heatmap.columns, cell % heatmap.columns, kMap, true);
+                            const bool hidden = is_masked(heatmap, cell) && !std::isnan(heatmap.values[at(cell)]);
+                            const bool all_hidden = std::ranges::all_of(beneath, [&](Index other) {
+                                return is_masked(heatmap, other) && !std::isnan(heatmap.values[at(other)]);
+                            });
+                            const bool may_show = hidden ? all_hidden : std::ranges::none_of(beneath, outranked);
+                            return may_show && colors[at(y * width + x)] == color;
+                        });
             }
         }
-        CHECK(beneath);
-        CHECK(strongest);
+        CHECK(right);
     }
 }
 
 TEST_CASE("a masked fill does not hide the values beside it") {
     Heatmap heatmap = heatmap_of(1, 4, {0.2F, -1e9F, -infinity, 0.3F});
     heatmap.hidden = {0, hidden_by::causal, hidden_by::causal, 0};
-    CHECK(reduced_cells(heatmap, {0, 0, 1, 4}, 1, 2) == std::vector<Index>{0, 3});
-    CHECK(reduced_cells(heatmap, {0, 1, 1, 2}, 1, 1) == std::vector<Index>{2});
+    const auto color = [&](Index column) { return cell_color(heatmap, 0, column, kMap, false); };
+    CHECK(reduced_colors(heatmap, {0, 0, 1, 4}, 1, 2, kMap, false) == std::vector<Rgba>{color(0), color(3)});
+    CHECK(reduced_colors(heatmap, {0, 1, 1, 2}, 1, 1, kMap, false) == std::vector<Rgba>{color(1)});
 }
 
 TEST_CASE("one mask is told from another by colour and by hatch") {

@@ -2,15 +2,24 @@
 
 #include "engine/run.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
 namespace decoderscope::testing {
 
-// The same shape and the same numbers to the last bit; NaN is NaN.
+// The same shape and the same numbers to the last bit. NaN is NaN, whatever its sign: of two that are multiplied a
+// processor keeps either's, as the instruction has its operands.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
     if (a.empty() || b.empty()) return a.empty() && b.empty();
-    return a.axes() == b.axes() && std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0;
+    if (a.axes() != b.axes()) return false;
+    if (std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0) return true;
+    return std::ranges::equal(a.values(), b.values(), [](float x, float y) {
+        return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
+    });
 }
 
 // The first tensor in which two runs differ; empty where they are the same, name by name and bit by bit.

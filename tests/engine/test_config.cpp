@@ -1,6 +1,7 @@
 // The configuration: the contract's keys and defaults, and what is said of a bad one.
 #include "engine/model/bundled.h"
 #include "engine/model/config.h"
+#include "engine/model/hugging_face.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"
@@ -238,6 +239,13 @@ TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
                       static_cast<void>(parse_config(json_with(""), {{"bias", deep + closing}}));
                   }),
                   {"bias"});
+    // Hugging Face's values are quoted and compared: that goes down into them, too.
+    for (const char* key : {"activation_function", "scale_attn_weights", "n_inner"}) {
+        INFO(key);
+        const std::string json = R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, ")";
+        const std::string end = std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+        check_message(error_of([&] { static_cast<void>(from_hugging_face(json + key + "\": " + end)); }), {"nested"});
+    }
 }
 
 TEST_CASE("a message stays one line of readable length whatever it quotes") {

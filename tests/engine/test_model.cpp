@@ -206,6 +206,23 @@ TEST_CASE("a pipe or a device in a model's folder is no file, and isn't waited f
     }
 }
 
+TEST_CASE("nor is one waited for that a model's folder may do without") {
+    for (const char* name :
+         {"example.json", "inputs.safetensors", "vocabulary.json", "tokenizer.json", "vocab.json", "pieces.json"}) {
+        const Saved saved;
+        REQUIRE(::mkfifo(saved.folder.file(name).c_str(), 0600) == 0);
+        if (name == std::string("vocab.json")) write_bytes(saved.folder.file("merges.txt"), "");
+        saved.check_error(name, {"not a file"});
+        std::filesystem::remove(saved.folder.file(name));
+        std::filesystem::create_symlink(saved.folder.file(name), saved.folder.file(name));  // leads to itself
+        saved.check_error(name, {"cannot be read", "symbolic links"});
+    }
+    const Saved split;
+    std::filesystem::remove(split.folder.file("model.safetensors"));
+    REQUIRE(::mkfifo(split.folder.file("model.safetensors.index.json").c_str(), 0600) == 0);
+    split.check_error("model.safetensors.index.json", {"not a file"});
+}
+
 TEST_CASE("a tensor that is missing, surplus, misshapen or of whole numbers is named") {
     const std::string name = "layers.0.self_attn.k_proj.weight";
     Saved missing;

@@ -124,3 +124,17 @@ TEST_CASE("a weight that is written to is packed anew") {
     const std::vector<float> after = by_weight(s, x, weight, nullptr);
     for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == -before[i]);
 }
+
+TEST_CASE("a weight of which only the packed form is kept is the weight, bit for bit") {
+    for (const Shape& s : kShapes) {
+        const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, numbers(s.n * s.k, "weight"));
+        const std::vector<float> x = numbers(s.m * s.k, "x"), bias = numbers(s.n, "bias");
+        const Tensor packed = packed_for_products(weight);
+        CHECK(same_bits(by_weight(s, x, packed, bias.data()), by_weight(s, x, weight, bias.data())));
+        CHECK(packed.axes() == weight.axes());
+        CHECK(std::ranges::equal(packed.values(), weight.values()));
+        Tensor changed = packed;
+        changed.writable()[0] += 1.0F;
+        CHECK(packed.values()[0] == weight.values()[0]);
+    }
+}

@@ -35,29 +35,46 @@ std::int64_t steps_between(float a, float b) {
 
 }  // namespace
 
-TEST_CASE("exponentials are the nearest floats, and a masked score's is 0") {
-    std::vector<float> x;
-    for (int i = 0; i <= 60'000; ++i) x.push_back(static_cast<float>(-105.0 + i * 0.00175));
-    std::vector<float> y(x.size());
-    const double sum = row::exponentials(x, 0.0F, y);
-    double expected_sum = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto nearest = static_cast<float>(std::exp(static_cast<double>(x[i])));
-        expected_sum += static_cast<double>(nearest);
-        if (steps_between(y[i], nearest) > 1) FAIL("exp(" << x[i] << ") is " << y[i] << ", not " << nearest);
+TEST_CASE("a softmax has the nearest floats to the exponentials over their sum") {
+    for (const std::size_t width : {1U, 4U, 15U, 16U, 17U, 40U, 768U}) {
+        const std::vector<float> x = spread(3 * width, 30.0);
+        std::vector<float> y(x.size());
+        row::softmax(x, width, y);
+        for (std::size_t row = 0; row < x.size(); row += width) {
+            const float highest = *std::max_element(x.begin() + static_cast<std::ptrdiff_t>(row),
+                                                    x.begin() + static_cast<std::ptrdiff_t>(row + width));
+            const auto exponential = [&](std::size_t i) { return std::exp(static_cast<double>(x[i] - highest)); };
+            double sum = 0.0;
+            for (std::size_t i = row; i < row + width; ++i) sum += exponential(i);
+            for (std::size_t i = row; i < row + width; ++i)
+                if (steps_between(y[i], static_cast<float>(exponential(i) / sum)) > 2)
+                    FAIL("softmax of " << x[i] << " is " << y[i] << ", not " << exponential(i) / sum);
+        }
     }
-    CHECK(sum == Approx(expected_sum).epsilon(1e-12));
-
-    std::vector<float> edge = {-kInfinity, -1e30F, 0.0F, kNaN, -kInfinity};
-    (void)row::exponentials(edge, 0.0F, edge);
-    CHECK(edge[0] == 0.0F);
-    CHECK(edge[1] == 0.0F);
-    CHECK(edge[2] == 1.0F);
-    CHECK(std::isnan(edge[3]));
-    CHECK(edge[4] == 0.0F);
 }
 
-TEST_CASE("sums, squares and maxima of rows of any length") {
+TEST_CASE("exponentials are the nearest floats, and a masked score's is 0") {
+    // Of two numbers, one of them 0, the other has the weight e^x / (1 + e^x).
+    for (int i = 0; i <= 60'000; ++i) {
+        const auto x = static_cast<float>(-105.0 + i * 0.0014);
+        std::vector<float> pair = {0.0F, x};
+        row::softmax(pair, 2, pair);
+        const double exponential = std::exp(static_cast<double>(x));
+        const auto nearest = static_cast<float>(exponential / (1.0 + exponential));
+        if (steps_between(pair[1], nearest) > 2) FAIL("of " << x << ": " << pair[1] << ", not " << nearest);
+    }
+    std::vector<float> edge = {-kInfinity, -1e30F, 0.0F, -kInfinity};
+    row::softmax(edge, edge.size(), edge);
+    CHECK(edge == std::vector<float>{0.0F, 0.0F, 1.0F, 0.0F});
+    std::vector<float> nothing_left(20, -kInfinity);
+    row::softmax(nothing_left, nothing_left.size(), nothing_left);
+    CHECK(std::ranges::all_of(nothing_left, [](float weight) { return std::isnan(weight); }));
+    std::vector<float> spoilt = {1.0F, kNaN, 0.0F};
+    row::softmax(spoilt, spoilt.size(), spoilt);
+    CHECK(std::ranges::all_of(spoilt, [](float weight) { return std::isnan(weight); }));
+}
+
+TEST_CASE("sums and squares of rows of any length") {
     for (const std::size_t n : {1U, 2U, 15U, 16U, 17U, 31U, 100U, 768U}) {
         const std::vector<float> x = spread(n, 10.0);
         double sum = 0.0, squares = 0.0;
@@ -65,9 +82,7 @@ TEST_CASE("sums, squares and maxima of rows of any length") {
         for (const float value : x) squares += (static_cast<double>(value) - 0.5) * (static_cast<double>(value) - 0.5);
         CHECK(row::sum(x) == Approx(sum).epsilon(1e-13).margin(1e-12));
         CHECK(row::squares(x, 0.5) == Approx(squares).epsilon(1e-13));
-        CHECK(row::highest(x) == *std::max_element(x.begin(), x.end()));
     }
-    CHECK(row::highest(std::vector<float>(20, -kInfinity)) == -kInfinity);
 }
 
 TEST_CASE("activations are the nearest floats to their formulas") {

@@ -1,8 +1,10 @@
 // Values that are made when somebody looks, pieces of memory that are used again, work that is spread over threads.
 #include "engine/memory.h"
+#include "engine/model/safetensors.h"
 #include "engine/parallel.h"
 #include "engine/tensor.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <atomic>
@@ -90,4 +92,37 @@ TEST_CASE("spread work does every index once, also from several threads and from
     const ThreadLimit one(1);
     CHECK(thread_count() == 1);
     CHECK(count_all());
+}
+
+TEST_CASE("a small piece of memory that was given back is handed out again, by its size") {
+    const float* first = nullptr;
+    {
+        const Floats piece = floats(100);
+        first = piece.get();
+        CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+    }
+    const Floats other = floats(1000);
+    CHECK(other.get() != first);
+#if !defined(__SANITIZE_ADDRESS__)
+    const Floats again = floats(99);  // rounded up to the same size
+    CHECK(again.get() == first);
+#endif
+    trim_memory();
+}
+
+TEST_CASE("values that were left to their file are there when somebody looks") {
+    const testing::TemporaryFolder folder;
+    const std::string path = folder.file("weights.safetensors");
+    Tensor weight({{axis::out, 300}, {axis::in, 100}});
+    for (Index i = 0; i < weight.size(); ++i) weight.writable()[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    write_safetensors(path, {{"w", weight}});
+    const Tensor mapped = SafetensorsFile(path).floats("w");
+    REQUIRE(mapped.is_in_file());
+    for (const Index first : {0, 5'000, 29'000}) {
+        mapped.leave_to_file(first, 1'000);
+        weight.leave_to_file(first, 1'000);  // values of our own stay
+    }
+    CHECK(std::ranges::equal(mapped.values(), SafetensorsFile(path).floats("w").values()));
+    CHECK_FALSE(weight.is_in_file());
+    CHECK(weight.at(Cell{299, 99}) == 29'999.0F);
 }

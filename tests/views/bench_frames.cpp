@@ -23,6 +23,17 @@ std::shared_ptr<const Model> large_model() {
     return std::make_shared<const Model>(std::move(model));
 }
 
+// The median CPU time of a frame that nothing changes.
+double median_frame(Driver& d) {
+    std::vector<double> steady;
+    for (int i = 0; i < 51; ++i) {
+        d.settle();
+        steady.push_back(d.frame_milliseconds());
+    }
+    std::nth_element(steady.begin(), steady.begin() + 25, steady.end());
+    return steady[25];
+}
+
 }  // namespace
 
 TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
@@ -35,12 +46,7 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     for (const auto& [tab, name] : tabs) {
         d.state.tab = tab;
         d.settle();
-        std::vector<double> steady;
-        for (int i = 0; i < 51; ++i) {
-            d.settle();
-            steady.push_back(d.frame_milliseconds());
-        }
-        std::nth_element(steady.begin(), steady.begin() + 25, steady.end());
+        const double steady = median_frame(d);
         double worst = 0.0;
         d.session.apply(command::PaintMask{"blocks.6.attn", 0, 0, 40, 3, false});
         d.session.finish();
@@ -50,7 +56,56 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
         }
         d.session.apply(command::Undo{});
         d.session.finish();
-        std::cout << name << std::string(8 - std::string(name).size(), ' ') << steady[25] << "   " << worst << '\n';
+        std::cout << name << std::string(8 - std::string(name).size(), ' ') << steady << "   " << worst << '\n';
         CHECK_FALSE(d.seen().empty());
     }
+}
+
+TEST_CASE("the cost of a frame of the Norms tab with 36 blocks", "[.][bench]") {
+    Driver d;
+    d.state.tab = Tab::norms;
+    d.state.norms.layers = 36;
+    d.settle();
+    std::cout << "milliseconds of CPU a frame, Norms tab, 36 blocks: " << median_frame(d) << '\n';
+    CHECK(d.session.shown().companion("norms.pre") != nullptr);
+}
+
+namespace {
+
+// A model of one block whose projections are 4,096 × 4,096.
+std::shared_ptr<const Model> wide_model() {
+    Model model{.name = "4096",
+                .config_json = R"({"model_type": "decoderscope", "d_model": 4096, "nhead": 32, "num_layers": 1,
+        "dim_feedforward": 0, "bias": false})"};
+    model.weights = initial_weights(model.config(), 1);
+    model.example.x = Tensor({{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, 4096}});
+    std::ranges::fill(model.example.x.writable(), 1.0F);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+}  // namespace
+
+TEST_CASE("the cost of a frame while a matrix of 4,096 × 4,096 is panned and zoomed", "[.][bench]") {
+    Driver d(wide_model());
+    d.session.apply(command::GoTo{"layers.0.self_attn.q_proj.weight"});
+    d.settle();
+    std::vector<double> times;
+    const auto frames = [&](const InputEvent& event) {
+        d.hands.push(event);
+        d.settle_one();
+        times.push_back(d.frame_milliseconds());
+    };
+    frames(MouseMove{640, 400});
+    for (const float notch : {1.0F, 1.0F, 1.0F, 1.0F, -1.0F, -1.0F, -1.0F, -1.0F}) {
+        frames(Wheel{0, notch});
+        frames(MouseButton{Button::left, true});
+        for (int i = 1; i <= 20; ++i)
+            frames(MouseMove{640.0F + 7.0F * static_cast<float>(i % 10), 400.0F - 3.0F * static_cast<float>(i)});
+        frames(MouseButton{Button::left, false});
+        frames(MouseMove{640, 400});
+    }
+    std::ranges::sort(times);
+    std::cout << "milliseconds of CPU a frame, 4,096 x 4,096, " << times.size() << " frames of wheel and drag: median "
+              << times[times.size() / 2] << ", worst " << times.back() << '\n';
+    CHECK(d.textures.pictures().size() > 0);
 }

@@ -93,6 +93,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     CHECK(std::abs(outline.bottom - cell.bottom) <= 3);
 
     application.session().apply(command::GoTo{"blocks.0.attn.z"});
+    application.session().finish();  // the checks, too: their mark is part of the picture
     window.settle(application);
     const auto before = window.pixels();
     application.session().apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});

@@ -1,10 +1,10 @@
 #include "engine/model/tokenizer/read_tokenizer.h"
 
 #include "engine/error.h"
-#include "engine/file.h"
-#include "engine/json.h"
+#include "engine/model/folder_file.h"
 #include "engine/model/tokenizer/byte_level_bpe.h"
 #include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/model/tokenizer/pieces.h"
 #include "engine/model/tokenizer/tokenizer_json.h"
 
 namespace decoderscope {
@@ -20,25 +20,11 @@ struct Found {
     std::string labels_alone_because;
 };
 
-// A plain list of pieces: strings, or objects with a "piece".
-Tokenizer parse_pieces(std::string_view json) {
-    const nlohmann::json list = parse_json(json, "a list of pieces");
-    if (!list.is_array()) throw Error("expected a JSON list of pieces, one a token");
-    std::vector<std::string> pieces;
-    for (const nlohmann::json& item : list) {
-        const nlohmann::json piece = item.is_object() ? item.value("piece", nlohmann::json()) : item;
-        if (!piece.is_string())
-            throw Error("piece " + std::to_string(pieces.size()) +
-                        ": expected a string, or an object with a \"piece\"");
-        pieces.push_back(piece.get<std::string>());
-    }
-    return {std::move(pieces), {}, nullptr};
-}
-
 // What `parse` makes of a file's text; an Error names the file.
 template <class Parse>
 auto parsed(const fs::path& path, Parse parse) {
-    return naming(path.string(), [&] { return parse(read_text(path.string())); });
+    const std::string text = text_of_file(path);
+    return naming(path.string(), [&] { return parse(text); });
 }
 
 Found read_characters(const fs::path& path) { return {parsed(path, parse_character_vocabulary), path.string(), {}}; }
@@ -50,7 +36,7 @@ Found read_tokenizer_json(const fs::path& path) {
 
 Found read_vocab_and_merges(const fs::path& vocabulary) {
     const fs::path merges = fs::path(vocabulary).replace_filename("merges.txt");
-    if (!fs::exists(merges)) throw Error(merges.string() + ": missing, expected the merges of vocab.json beside it");
+    if (!is_there(merges)) throw Error(merges.string() + ": missing, expected the merges of vocab.json beside it");
     ByteLevelTables tables;
     tables.ids = parsed(vocabulary, parse_vocab_json);
     tables.merges = parsed(merges, parse_merges);
@@ -65,7 +51,7 @@ Found read_target(const fs::path& folder) {
                                                                           {"vocab.json", read_vocab_and_merges},
                                                                           {"pieces.json", read_pieces}};
     for (const auto& [name, read] : readers)
-        if (fs::exists(folder / name)) return read(folder / name);
+        if (is_there(folder / name)) return read(folder / name);
     return {};
 }
 
@@ -103,7 +89,7 @@ Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
 
     const bool has_source = config.cross_attention && config.encoder_layers > 0;
     const fs::path own = folder / "encoder_vocabulary.json";
-    if (has_source && fs::exists(own)) {
+    if (has_source && is_there(own)) {
         const Found source = read_characters(own);
         check_size(source, "encoder_vocab_size", config.encoder_vocab_size, tokenizers.remarks);
         tokenizers.source = source.tokenizer;

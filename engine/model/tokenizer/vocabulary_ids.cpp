@@ -1,6 +1,7 @@
 #include "engine/model/tokenizer/vocabulary_ids.h"
 
 #include "engine/error.h"
+#include "engine/limits.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,18 +9,11 @@
 
 namespace decoderscope {
 
-namespace {
-
-// More than any vocabulary has, and a table of as many pieces is still small.
-constexpr Index kMostIds = Index{1} << 20;
-
-}  // namespace
-
 Index token_id(const nlohmann::json& id, const std::string& token) {
-    const bool fits = id.is_number_integer() && id >= 0 && id < kMostIds;
+    const bool fits = id.is_number_integer() && id >= 0 && id < limits::kTokenIds;
     if (!fits)
         throw Error("\"" + token.substr(0, 100) + "\": id " + id.dump().substr(0, 40) +
-                    ", expected a whole number from 0 to " + std::to_string(kMostIds - 1));
+                    ", expected a whole number from 0 to " + std::to_string(limits::kTokenIds - 1));
     return id.get<Index>();
 }
 

@@ -1,0 +1,83 @@
+#include "engine/model/cut_files.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+namespace decoderscope {
+
+namespace {
+
+// One watched mapping. A place is never given back, only used again, so that the handler can go through the list at any
+// moment, whatever other threads do.
+struct Place {
+    std::atomic<std::uintptr_t> begin = 0;  // 0: free
+    std::atomic<std::uintptr_t> end = 0;
+    std::array<char, 1024> path{};  // written while the place is free
+    Place* next = nullptr;          // written before the place is in the list
+};
+
+std::atomic<Place*> first_place = nullptr;
+std::mutex changing;
+struct sigaction before;  // what happened before the handler was there
+
+// Nothing but write() may be called in a signal handler.
+void say(const char* text, std::size_t size) { static_cast<void>(!::write(STDERR_FILENO, text, size)); }
+void say(const char* text) { say(text, std::strlen(text)); }
+
+void end_with_a_sentence(int, siginfo_t* what, void*) {
+    const auto address = reinterpret_cast<std::uintptr_t>(what->si_addr);
+    for (const Place* place = first_place.load(std::memory_order_acquire); place != nullptr; place = place->next) {
+        const std::uintptr_t begin = place->begin.load(std::memory_order_acquire);
+        if (begin == 0 || address < begin || address >= place->end.load(std::memory_order_relaxed)) continue;
+        say("decoderscope: ");
+        say(place->path.data());
+        say(": was cut short while it was open, expected it to stay as it was\n");
+        ::_exit(1);
+    }
+    ::sigaction(SIGBUS, &before, nullptr);  // none of ours: it comes again, to whoever it is for
+}
+
+void install_handler() {
+    struct sigaction action {};
+    action.sa_sigaction = end_with_a_sentence;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, &before);
+}
+
+Place* free_place() {
+    for (Place* place = first_place.load(); place != nullptr; place = place->next)
+        if (place->begin.load() == 0) return place;
+    if (first_place.load() == nullptr) install_handler();
+    auto* place = new Place;  // kept for good
+    place->next = first_place.load();
+    first_place.store(place, std::memory_order_release);
+    return place;
+}
+
+}  // namespace
+
+std::shared_ptr<const void> watch_for_cuts(const std::string& path, std::span<const char> mapping) {
+    const std::lock_guard lock(changing);
+    Place* place = free_place();
+    const std::size_t length = std::min(path.size(), place->path.size() - 1);
+    std::copy_n(path.data(), length, place->path.data());
+    place->path[length] = '\0';
+    const auto begin = reinterpret_cast<std::uintptr_t>(mapping.data());
+    place->end.store(begin + mapping.size(), std::memory_order_relaxed);
+    place->begin.store(begin, std::memory_order_release);
+    return {place, [](const Place* watched) {
+                const std::lock_guard lock_again(changing);
+                const_cast<Place*>(watched)->begin.store(0, std::memory_order_release);
+            }};
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,128 @@
+#include "engine/model/safetensors_header.h"
+
+#include "engine/error.h"
+#include "engine/json.h"
+#include "engine/limits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// 0 for a type that the format doesn't know.
+std::size_t bytes_of(std::string_view dtype) {
+    static constexpr std::pair<std::string_view, std::size_t> sizes[] = {
+        {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},  {"I32", 4},     {"I16", 2},    {"I8", 1},
+        {"U64", 8}, {"U32", 4}, {"U16", 2}, {"U8", 1},   {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+    for (const auto& [name, size] : sizes)
+        if (name == dtype) return size;
+    return 0;
+}
+
+std::vector<Index> read_shape(const Json& json, std::size_t data_size) {
+    if (!json.is_array() || json.size() > limits::kAxes)
+        throw Error("shape: expected a list of at most " + std::to_string(limits::kAxes) + " sizes");
+    const auto too_large = [&] {
+        throw Error("shape: more elements than the file of " + std::to_string(data_size) +
+                    " bytes can hold, or any tensor (" + std::to_string(limits::kNumbers) + ")");
+    };
+    std::vector<Index> shape;
+    Index count = 1;  // with 1 for an empty axis, so that a part of the shape overflows nowhere either
+    bool empty = false;
+    for (const Json& size : json) {
+        if (!size.is_number_unsigned()) throw Error("shape: expected sizes from 0");
+        const auto length = size.get<std::uint64_t>();
+        if (length > static_cast<std::uint64_t>(limits::kNumbers)) too_large();
+        shape.push_back(static_cast<Index>(length));
+        empty = empty || length == 0;
+        const auto all = limits::count_of({count, std::max<Index>(1, shape.back())});
+        if (!all) too_large();
+        count = *all;
+    }
+    if (!empty && static_cast<std::size_t>(count) > data_size) too_large();
+    return shape;
+}
+
+// How many bytes the shape takes.
+std::size_t bytes_of(const StoredTensor& tensor) {
+    std::size_t bytes = bytes_of(tensor.dtype);
+    for (const Index size : tensor.shape) bytes *= static_cast<std::size_t>(size);
+    return bytes;
+}
+
+void read_offsets(const Json& json, std::size_t data_size, StoredTensor& tensor) {
+    if (!json.is_array() || json.size() != 2 || !json[0].is_number_unsigned() || !json[1].is_number_unsigned())
+        throw Error("data_offsets: expected [begin, end]");
+    tensor.begin = json[0].get<std::uint64_t>();
+    tensor.end = json[1].get<std::uint64_t>();
+    if (tensor.begin > tensor.end || tensor.end > data_size)
+        throw Error("data_offsets " + std::to_string(tensor.begin) + " to " + std::to_string(tensor.end) +
+                    " lie outside the file's " + std::to_string(data_size) +
+                    " bytes of data; the file is cut short or its header is wrong");
+}
+
+StoredTensor read_tensor(const Json& json, std::size_t data_size) {
+    if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
+        throw Error("the header lacks dtype, shape or data_offsets");
+    if (!json["dtype"].is_string()) throw Error("dtype: expected a string");
+    StoredTensor tensor;
+    tensor.dtype = json["dtype"].get<std::string>();
+    if (bytes_of(std::string_view(tensor.dtype)) == 0)
+        throw Error("dtype " + tensor.dtype.substr(0, 20) + " is not one that safetensors has");
+    tensor.shape = read_shape(json["shape"], data_size);
+    read_offsets(json["data_offsets"], data_size, tensor);
+    if (tensor.end - tensor.begin != bytes_of(tensor))
+        throw Error(std::to_string(tensor.end - tensor.begin) + " bytes, expected " + std::to_string(bytes_of(tensor)) +
+                    " for its shape and dtype");
+    return tensor;
+}
+
+// Tensors lie one behind the other, from the first byte to the last, as the format wants them.
+void check_layout(const StoredTensors& tensors, std::size_t data_size) {
+    std::vector<std::pair<std::string_view, const StoredTensor*>> in_order;
+    for (const auto& [name, tensor] : tensors) in_order.emplace_back(name, &tensor);
+    std::ranges::sort(in_order, [](const auto& a, const auto& b) {
+        return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
+    });
+    std::size_t end = 0;
+    for (const auto& [name, tensor] : in_order) {
+        if (tensor->begin != end)
+            throw Error(std::string(name) + ": data_offsets begin at " + std::to_string(tensor->begin) + ", expected " +
+                        std::to_string(end) + ", where the tensor before it ends");
+        end = tensor->end;
+    }
+    if (end != data_size)
+        throw Error("the tensors end at byte " + std::to_string(end) + " of the data, expected its end at " +
+                    std::to_string(data_size));
+}
+
+Json parse_object(std::string_view text) {
+    Json json = parse_json(text, "a safetensors file's header");
+    if (!json.is_object()) throw Error("not a JSON object; expected a safetensors file's header");
+    if (json.size() > limits::kTensors)
+        throw Error(std::to_string(json.size()) + " tensors, expected at most " + std::to_string(limits::kTensors));
+    return json;
+}
+
+}  // namespace
+
+StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size) {
+    const Json header = naming("the header", [&] { return parse_object(text); });
+    StoredTensors tensors;
+    for (const auto& [name, json] : header.items()) {
+        if (name == "__metadata__") continue;
+        if (name.size() > limits::kNameBytes)
+            throw Error(name.substr(0, 100) + "…: a name of " + std::to_string(name.size()) +
+                        " bytes, expected at most " + std::to_string(limits::kNameBytes));
+        tensors.emplace(name, naming(name, [&, &json = json] { return read_tensor(json, data_size); }));
+    }
+    check_layout(tensors, data_size);
+    return tensors;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,157 @@
+#include "tests/engine/random_models.h"
+
+#include <algorithm>
+
+namespace decoderscope::testing {
+
+namespace {
+
+std::string number(Index value) { return std::to_string(value); }
+
+constexpr auto kYesOrNo = {"false", "true"};
+
+std::string random_sites(Dice& dice) {
+    std::string sites;
+    for (const char* site : {"attention_scores", "attention_weights", "attention_out", "mlp_post", "mlp_out"})
+        if (dice.one_in(2)) sites += (sites.empty() ? "" : ",") + std::string(site);
+    return sites;
+}
+
+void add_attention(Dice& dice, Overrides& config) {
+    const Index heads = dice.between(1, 4), d_head = 2 * dice.between(1, 2);
+    config.emplace_back("d_model", number(heads * d_head));
+    config.emplace_back("nhead", number(heads));
+    if (dice.one_in(3))
+        config.emplace_back("shared_qkv", "true");
+    else if (dice.one_in(2))
+        config.emplace_back("num_key_value_heads", number(heads % 2 == 0 ? dice.between(1, 2) : 1));
+    config.emplace_back("causal", dice.word(kYesOrNo));
+    config.emplace_back("mask_value", dice.word({"-inf", "-1e9", "-3.5"}));
+}
+
+void add_feed_forward(Dice& dice, Overrides& config) {
+    const std::string width = dice.word({"0", "1", "6"});
+    config.emplace_back("dim_feedforward", width);
+    config.emplace_back("gated_mlp", width == "0" ? "false" : dice.word(kYesOrNo));
+    config.emplace_back("activation", dice.word({"relu", "gelu", "gelu_tanh", "silu"}));
+}
+
+void add_norms(Dice& dice, Overrides& config) {
+    config.emplace_back("norm_first", dice.word(kYesOrNo));
+    config.emplace_back("norm", dice.word({"layernorm", "rmsnorm"}));
+    config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
+    config.emplace_back("final_norm", dice.word(kYesOrNo));
+    config.emplace_back("bias", dice.word(kYesOrNo));
+}
+
+void add_tokens(Dice& dice, Overrides& config) {
+    config.emplace_back("positional_encoding", dice.word({"none", "sinusoidal", "learned", "rope"}));
+    config.emplace_back("max_positions", dice.word({"5", "6"}));
+    config.emplace_back("rope_theta", dice.word({"10000", "7.5"}));
+    if (dice.one_in(3)) return;
+    config.emplace_back("vocab_size", number(dice.between(2, 5)));
+    config.emplace_back("scale_embedding", dice.word(kYesOrNo));
+    config.emplace_back("lm_head", dice.word(kYesOrNo));
+    config.emplace_back("tie_word_embeddings", dice.word(kYesOrNo));
+}
+
+void add_encoder(Dice& dice, Overrides& config) {
+    config.emplace_back("num_layers", number(dice.between(1, 2)));
+    if (dice.one_in(2)) return;
+    config.emplace_back("cross_attention", "true");
+    config.emplace_back("encoder_layers", number(dice.between(0, 2)));
+    config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
+}
+
+Tensor random_mask(Dice& dice, Axes axes) {
+    Tensor mask(std::move(axes));
+    for (float& keep : mask.writable()) keep = dice.one_in(4) ? 0.0F : 1.0F;
+    return mask;
+}
+
+// Sizes as they are, or 1 for all.
+Index broadcast(Dice& dice, Index size) { return dice.one_in(2) ? size : 1; }
+
+void add_masks(Dice& dice, SmallModel& model, const Sizes& sizes) {
+    const Axis batch = {axis::batch, sizes.batch}, pos = {axis::pos, sizes.pos}, src = {axis::src, sizes.src};
+    if (dice.one_in(2)) model.inputs.attention_mask = random_mask(dice, {batch, pos});
+    if (dice.one_in(2) && model.config.cross_attention)
+        model.inputs.encoder_attention_mask = random_mask(dice, {batch, src});
+    if (dice.one_in(3))
+        model.inputs.custom_mask = random_mask(dice, {{axis::batch, broadcast(dice, sizes.batch)},
+                                                      {axis::head, broadcast(dice, model.config.nhead)},
+                                                      {axis::query, broadcast(dice, sizes.pos)},
+                                                      {axis::key, sizes.pos}});
+}
+
+Cell random_cell(Dice& dice, const Axes& axes) {
+    Cell cell;
+    for (const Axis& axis : axes) cell.push_back(dice.below(axis.size));
+    return cell;
+}
+
+// A value that the tensor may hold: tokens are ids, masks are 0 or 1.
+float random_value(Dice& dice, const std::string& tensor, const Config& config) {
+    if (tensor == "tokens") return static_cast<float>(dice.below(config.vocab_size));
+    if (tensor == "encoder_tokens") return static_cast<float>(dice.below(config.encoder_vocab_size));
+    if (tensor.ends_with("mask")) return static_cast<float>(dice.below(2));
+    return dice.number();
+}
+
+std::optional<Index> index_or_all(Dice& dice, Index size) {
+    return dice.one_in(3) ? std::nullopt : std::optional(dice.below(size));
+}
+
+// "blocks.0.attn", "encoder.blocks.1.attn", "blocks.0.cross_attn": any of them.
+std::string random_attention(Dice& dice, const Plan& plan) {
+    constexpr std::string_view kMask = ".mask";
+    std::vector<std::string> attentions;
+    for (const Step& step : plan.steps())
+        if (step.name.ends_with(kMask)) attentions.push_back(step.name.substr(0, step.name.size() - kMask.size()));
+    return attentions[static_cast<std::size_t>(dice.below(static_cast<Index>(attentions.size())))];
+}
+
+}  // namespace
+
+Overrides random_configuration(Dice& dice) {
+    Overrides config;
+    add_attention(dice, config);
+    add_feed_forward(dice, config);
+    add_norms(dice, config);
+    add_tokens(dice, config);
+    add_encoder(dice, config);
+    if (dice.one_in(2)) {
+        config.emplace_back("dropout", "0.3");
+        config.emplace_back("dropout_sites", random_sites(dice));
+    }
+    return config;
+}
+
+SmallModel random_model(Dice& dice, const Overrides& configuration) {
+    const Sizes sizes = {.batch = dice.between(1, 2), .pos = dice.between(1, 5), .src = dice.between(1, 4)};
+    SmallModel model = small_model(configuration, sizes);
+    add_masks(dice, model, sizes);
+    return model;
+}
+
+Edit random_edit(Dice& dice, const SmallModel& model) {
+    const std::shared_ptr<const Plan> plan = model.plan();
+    const std::string attention = random_attention(dice, *plan);
+    const Axes& mask = plan->find(attention + ".mask")->axes;
+    const Step& any = plan->steps()[static_cast<std::size_t>(dice.below(static_cast<Index>(plan->steps().size())))];
+    switch (dice.below(4)) {
+        case 0:
+            return MaskEdit{attention,
+                            index_or_all(dice, mask[0].size),
+                            index_or_all(dice, mask[1].size),
+                            index_or_all(dice, mask[2].size),
+                            index_or_all(dice, mask[3].size),
+                            dice.one_in(2)};
+        case 1:
+            return ScaleHead{attention, dice.below(model.config.nhead), dice.number()};
+        default:
+            return SetCell{any.name, random_cell(dice, any.axes), random_value(dice, any.name, model.config)};
+    }
+}
+
+}  // namespace decoderscope::testing

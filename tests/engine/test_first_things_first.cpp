@@ -1,0 +1,104 @@
+// What is looked at is computed first, and of the logits the last row: with the numbers that they have at the end.
+#include "tests/catch.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+const std::vector<std::string> kLogits = {"logits"};
+
+// A vocabulary for which the rows of the logits can be computed by themselves, where the CPU lets any.
+SmallModel with_logits() {
+    return small_model({{"num_layers", "3"}, {"vocab_size", "400"}, {"lm_head", "true"}}, {.batch = 2, .pos = 5});
+}
+
+std::shared_ptr<const Run> last_row_first(const SmallModel& model, const Run* previous = nullptr) {
+    return execute(model.plan(), {.previous = previous, .last_row_first = kLogits});
+}
+
+}  // namespace
+
+TEST_CASE("the last row of the logits is the one that all of them have, and the others come when somebody looks") {
+    const SmallModel model = with_logits();
+    const auto all = model.run();
+    for (const Index first : {4, 2, 0}) {
+        const auto run = last_row_first(model);
+        CHECK(same_bits(rows_from(run->value("logits"), first), rows_from(all->value("logits"), first)));
+        CHECK(first_difference(*run, *all) == "");
+        CHECK(run->value("logits").is_ready());
+    }
+}
+
+TEST_CASE("so it is after an edit, whichever rows it changes") {
+    const SmallModel model = with_logits();
+    const auto before = model.run();
+    for (const Index position : {0, 3, 4}) {
+        SmallModel edited = model;
+        edited.edits = {SetCell{"blocks.1.resid_mid", {1, position, 2}, 5.0F}};
+        const auto all = edited.run();
+        auto run = last_row_first(edited, before.get());
+        CHECK(same_bits(rows_from(run->value("logits"), 4), rows_from(all->value("logits"), 4)));
+        CHECK(first_difference(*run, *all) == "");
+        // An edit on top of rows that nobody looked at yet.
+        run = last_row_first(edited, before.get());
+        SmallModel further = edited;
+        further.edits.emplace_back(SetCell{"blocks.2.resid_mid", {0, 2, 1}, -3.0F});
+        CHECK(first_difference(*last_row_first(further, run.get()), *further.run()) == "");
+    }
+}
+
+TEST_CASE("logits changed by hand are there at once") {
+    SmallModel model = with_logits();
+    model.edits = {SetCell{"logits", {0, 1, 2}, 9.0F}};
+    const auto run = last_row_first(model);
+    CHECK(run->value("logits").is_ready());
+    CHECK(first_difference(*run, *model.run()) == "");
+}
+
+TEST_CASE("the steps that are looked at and what they are made from come first, and nothing else with them") {
+    const SmallModel model = with_logits();
+    const auto all = model.run();
+    for (const std::string looked_at : {"blocks.0.attn.pattern", "blocks.2.mlp.post", "probs"}) {
+        INFO(looked_at);
+        const std::vector<std::string> names = {looked_at};
+        std::shared_ptr<const Run> early;
+        const auto run = execute(model.plan(), {.looked_at = names, .early = [&](auto so_far) { early = so_far; }});
+        CHECK(first_difference(*run, *all) == "");
+        REQUIRE(early != nullptr);
+        // Whatever is there is what it is at the end, and all that it is made from is there, too.
+        const Plan& plan = early->plan();
+        CHECK_FALSE(early->value(looked_at).empty());
+        for (const Step& step : plan.steps()) {
+            if (early->value(step.id).empty()) continue;
+            CHECK(early->value(step.id).shares_values_with(run->value(step.id)));
+            for (const StepId operand : step.operands) CHECK_FALSE(early->value(operand).empty());
+        }
+        const bool later = looked_at != "probs";
+        CHECK(early->value("logits").empty() == later);
+    }
+    CHECK(all->value("blocks.1.attn.pattern").size() == 2 * 2 * 5 * 5);
+}
+
+TEST_CASE("a run that is stopped while it computes what is looked at gives nothing") {
+    const SmallModel model = with_logits();
+    std::stop_source stop;
+    stop.request_stop();
+    const std::vector<std::string> names = {"probs"};
+    bool called = false;
+    CHECK(execute(model.plan(),
+                  {.stop = stop.get_token(), .looked_at = names, .early = [&](auto) { called = true; }}) == nullptr);
+    CHECK_FALSE(called);
+}
+
+TEST_CASE("what is not kept is let go of, and changes nothing for what is") {
+    for (const char* name : {"logits", "blocks.1.attn.pattern", "blocks.0.mlp.pre"}) {
+        const SmallModel model = with_logits();
+        const auto all = model.run();
+        const auto run = execute(model.plan(), {.kept = [&](const Step& step) { return step.name == name; }});
+        CHECK(same_bits(run->value(name), all->value(name)));
+        for (const Step& step : run->plan().steps()) CHECK((step.name == name || run->value(step.id).empty()));
+    }
+}

@@ -1,0 +1,35 @@
+// A list of edits: what was read is written and read back as the same, says itself in words, and fits a small model or
+// is refused. The same bytes may be an example.json.
+#include "engine/decoder/decoder.h"
+#include "engine/edit.h"
+#include "engine/model/bundled.h"
+#include "engine/model/example_file.h"
+#include "engine/model/initial_weights.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace decoderscope;
+
+namespace {
+
+// One block with cross-attention, run on a few tokens.
+struct SmallModel {
+    Config config = parse_config(R"({"model_type": "decoderscope", "d_model": 4, "nhead": 2, "num_layers": 1,
+                                     "dim_feedforward": 3, "vocab_size": 5, "cross_attention": true})");
+    Weights weights = initial_weights(config, 0);
+    Inputs inputs = example_inputs(config, 0);
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const SmallModel model;
+    const std::string_view text = fuzz::text_of(data, size);
+    fuzz::read([&] {
+        const std::vector<Edit> edits = parse_edits(text);
+        fuzz::require(parse_edits(edits_to_json(edits)) == edits, "edits are read as they are written");
+        for (const Edit& edit : edits) fuzz::require(!describe(edit).empty(), "an edit can be said");
+        static_cast<void>(plan_decoder({model.config, &model.weights, model.inputs, edits, std::nullopt}));
+    });
+    fuzz::read([&] { static_cast<void>(parse_example_file(text)); });
+    return 0;
+}

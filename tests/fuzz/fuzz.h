@@ -1,0 +1,79 @@
+#pragma once
+
+#include "engine/error.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What the fuzzers share. A reader may take its bytes, or refuse them by an Error whose message is for the person;
+// another exception, a crash, a sanitizer's report and running without end are findings.
+namespace decoderscope::fuzz {
+
+// A law that a reader broke, for libFuzzer to see.
+inline void require(bool holds, const std::string& law) {
+    if (holds) return;
+    std::cerr << "broken: " << law << '\n';
+    std::abort();
+}
+
+// Runs a reader. Whether it took what it was given.
+template <class Work>
+bool read(const Work& work) {
+    constexpr std::size_t kLongest = 5000;  // bytes of a message
+    try {
+        work();
+        return true;
+    } catch (const Error& error) {
+        const std::string message = error.what();
+        require(!message.empty() && message.size() < kLongest, "a message is a sentence: " + message);
+        require(message.find('\n') == std::string::npos, "a message is one line: " + message);
+        return false;
+    }
+}
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const char*>(data), size};
+}
+
+// The parts of an input that stands for several files; a line of its own divides them, which a mutation can move.
+inline std::vector<std::string_view> parts_of(std::string_view text) {
+    constexpr std::string_view kBetween = "\n----\n";
+    std::vector<std::string_view> parts;
+    for (std::size_t end = text.find(kBetween); end != std::string_view::npos; end = text.find(kBetween)) {
+        parts.push_back(text.substr(0, end));
+        text.remove_prefix(end + kBetween.size());
+    }
+    parts.push_back(text);
+    return parts;
+}
+
+// A file in memory, for readers that are given a path.
+class MemoryFile {
+public:
+    MemoryFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+        require(descriptor_ >= 0, "memory holds a file");
+    }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    ~MemoryFile() { ::close(descriptor_); }
+
+    void write(std::string_view bytes) const {
+        const bool empty = ::ftruncate(descriptor_, 0) == 0;
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), 0);
+        require(empty && written == static_cast<ssize_t>(bytes.size()), "memory holds these bytes");
+    }
+    [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+private:
+    int descriptor_;
+};
+
+}  // namespace decoderscope::fuzz

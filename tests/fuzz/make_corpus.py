@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Writes the seeds that the fuzzers start from into corpus/, a folder a fuzzer: one small valid input of each kind that
+its reader knows, and a few that it refuses. What a fuzzer finds by itself stays out of the repository; a crash becomes
+a test in tests/engine. Needs nothing but Python."""
+
+import json
+import shutil
+import struct
+from pathlib import Path
+
+CORPUS = Path(__file__).parent / "corpus"
+WIDTH = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1, "U64": 8}
+
+
+def count(shape):
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def safetensors(tensors, metadata=None):
+    """tensors: name -> (dtype, shape, bytes or None for zeros)."""
+    header, data = {}, b""
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, (dtype, shape, given) in tensors.items():
+        blob = given if given is not None else bytes(WIDTH[dtype] * count(shape))
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(blob)]}
+        data += blob
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def zeros(shapes, dtype="F32"):
+    return {name: (dtype, shape, None) for name, shape in shapes.items()}
+
+
+def ids(*rows):
+    flat = [number for row in rows for number in row]
+    return ("I64", [len(rows), len(rows[0])], struct.pack(f"<{len(flat)}q", *flat))
+
+
+def write(folder, name, content):
+    path = CORPUS / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+BETWEEN = "\n----\n"
+
+
+def joined(*parts):
+    return BETWEEN.encode().join(part if isinstance(part, bytes) else part.encode() for part in parts)
+
+
+# ---- configurations
+
+SMALL = {"model_type": "decoderscope", "d_model": 4, "nhead": 2, "num_layers": 1, "dim_feedforward": 3}
+FULL = {**SMALL, "num_key_value_heads": 1, "norm_first": True, "norm": "rmsnorm", "layer_norm_eps": 1e-6,
+        "final_norm": True, "activation": "gelu_tanh", "gated_mlp": True, "bias": False, "causal": False,
+        "cross_attention": True, "encoder_layers": 1, "vocab_size": 5, "encoder_vocab_size": 6,
+        "positional_encoding": "learned", "max_positions": 8, "rope_theta": 10000.0, "scale_embedding": True,
+        "lm_head": True, "tie_word_embeddings": True, "mask_value": "-1e9", "dropout": 0.1,
+        "dropout_sites": ["attention_scores", "mlp_post"], "shared_qkv": False}
+GPT2 = {"model_type": "gpt2", "n_embd": 4, "n_head": 2, "n_layer": 1, "n_inner": None, "vocab_size": 5, "n_positions": 8,
+        "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "resid_pdrop": 0.1}
+LLAMA = {"model_type": "llama", "hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1,
+         "num_key_value_heads": 1, "intermediate_size": 3, "vocab_size": 5, "hidden_act": "silu", "rms_norm_eps": 1e-6,
+         "rope_parameters": {"rope_theta": 500000.0}, "max_position_embeddings": 8, "tie_word_embeddings": True}
+
+
+def configurations():
+    for name, config in {"small": SMALL, "full": FULL, "gpt2": GPT2, "llama": LLAMA}.items():
+        write("config", name, json.dumps(config))
+    overrides = "d_model=8\nnhead=4\nmask_value=-inf\ndropout_sites=mlp_out,mlp_post\ndropout_sites=[]\nnorm=rmsnorm"
+    write("config", "overrides", joined(json.dumps(SMALL), overrides))
+    write("config", "deep", '{"model_type": "gpt2", "n_embd": ' + "[" * 200 + "]" * 200 + "}")
+
+
+# ---- edits
+
+def edits():
+    mask = {"edit": "mask", "attention": "blocks.0.attn", "batch": 0, "head": 1, "query": 2, "key": "*", "keep": False}
+    scale = {"edit": "scale_head", "attention": "blocks.0.cross_attn", "head": 1, "factor": 0.5}
+    cell = {"edit": "set_cell", "tensor": "blocks.0.attn.z", "index": [0, 1, 2, 1], "value": -2.5}
+    for name, edit in {"mask": mask, "scale": scale, "cell": cell}.items():
+        write("edits", name, json.dumps([edit]))
+    write("edits", "several", json.dumps([mask, scale, cell]))
+    write("edits", "example", json.dumps({"description": "Writes backwards.", "source": ["ab"], "target": ["ba", "b"],
+                                          "look_at": {"step": "blocks.0.attn.pattern", "head": 1}}))
+
+
+# ---- tensors
+
+def weights(vocab=5, d=4, ff=3):
+    shapes = {"embed.weight": [vocab, d], "layers.0.up_proj.weight": [ff, d], "layers.0.up_proj.bias": [ff],
+              "layers.0.down_proj.weight": [d, ff], "layers.0.down_proj.bias": [d]}
+    for part in "qkvo":
+        shapes[f"layers.0.self_attn.{part}_proj.weight"] = [d, d]
+        shapes[f"layers.0.self_attn.{part}_proj.bias"] = [d]
+    for norm in ("norm1", "norm2"):
+        shapes[f"layers.0.{norm}.weight"] = shapes[f"layers.0.{norm}.bias"] = [d]
+    return shapes
+
+
+def gpt2_weights():
+    d, shapes = 4, {"wte.weight": [5, 4], "wpe.weight": [8, 4], "ln_f.weight": [4], "ln_f.bias": [4]}
+    for name, shape in {"attn.c_attn": [d, 3 * d], "attn.c_proj": [d, d], "mlp.c_fc": [d, 4 * d],
+                        "mlp.c_proj": [4 * d, d]}.items():
+        shapes[f"h.0.{name}.weight"], shapes[f"h.0.{name}.bias"] = shape, [shape[1]]
+    for norm in ("ln_1", "ln_2"):
+        shapes[f"h.0.{norm}.weight"] = shapes[f"h.0.{norm}.bias"] = [d]
+    return shapes
+
+
+def llama_weights():
+    shapes = {"model.embed_tokens.weight": [5, 4], "model.norm.weight": [4]}
+    at = "model.layers.0."
+    for name, shape in {"self_attn.q_proj": [4, 4], "self_attn.k_proj": [2, 4], "self_attn.v_proj": [2, 4],
+                        "self_attn.o_proj": [4, 4], "mlp.gate_proj": [3, 4], "mlp.up_proj": [3, 4],
+                        "mlp.down_proj": [4, 3], "input_layernorm": [4], "post_attention_layernorm": [4]}.items():
+        shapes[at + name + ".weight"] = shape
+    return shapes
+
+
+def torch_weights():
+    shapes = {}
+    for attention in ("self_attn", "multihead_attn"):
+        shapes |= {f"layers.0.{attention}.in_proj_weight": [12, 4], f"layers.0.{attention}.in_proj_bias": [12],
+                   f"layers.0.{attention}.out_proj.weight": [4, 4], f"layers.0.{attention}.out_proj.bias": [4]}
+    shapes |= {"layers.0.linear1.weight": [3, 4], "layers.0.linear1.bias": [3], "layers.0.linear2.weight": [4, 3],
+               "layers.0.linear2.bias": [4]}
+    for norm in ("norm1", "norm2", "norm3"):
+        shapes[f"layers.0.{norm}.weight"] = shapes[f"layers.0.{norm}.bias"] = [4]
+    return shapes
+
+
+def heads_weights():
+    shapes = {"token_embedding_table.weight": [5, 4], "position_embedding_table.weight": [8, 4],
+              "blocks.0.sa.proj.weight": [4, 4], "blocks.0.sa.proj.bias": [4], "blocks.0.ffwd.net.0.weight": [3, 4],
+              "blocks.0.ffwd.net.0.bias": [3], "blocks.0.ffwd.net.2.weight": [4, 3], "blocks.0.ffwd.net.2.bias": [4],
+              "ln_f.weight": [4], "ln_f.bias": [4], "lm_head.weight": [5, 4], "lm_head.bias": [5]}
+    for head in (0, 1):
+        for part in ("query", "key", "value"):
+            shapes[f"blocks.0.sa.heads.{head}.{part}.weight"] = [2, 4]
+        shapes[f"blocks.0.sa.heads.{head}.tril"] = [8, 8]
+    for norm in ("ln1", "ln2"):
+        shapes[f"blocks.0.{norm}.weight"] = shapes[f"blocks.0.{norm}.bias"] = [4]
+    return shapes
+
+
+def tensors():
+    write("safetensors", "empty", safetensors({}))
+    write("safetensors", "types", safetensors({f"a.{dtype}": (dtype, [2, 1], None) for dtype in WIDTH}, {"format": "pt"}))
+    write("safetensors", "no-numbers", safetensors({"none": ("F32", [0, 3], None), "one": ("F32", [], None)}))
+    write("safetensors", "trace", safetensors(zeros({"blocks.0.attn.pattern": [1, 2, 3, 3], "logits": [1, 3, 5]})))
+    numbers = struct.pack("<4f", float("inf"), float("nan"), -0.0, 1e-40)
+    write("safetensors", "unaligned", safetensors({"b": ("U8", [1], None), "f": ("F32", [4], numbers)}))
+
+    write("inputs", "tokens", safetensors({"tokens": ids([1, 2, 4], [0, 3, 1]), "attention_mask": ids([1, 1, 1], [1, 1, 0]),
+                                           "custom_mask": ids([1, 1, 0])}))
+    write("inputs", "rows", safetensors({"x": ("F32", [1, 3, 4], None)}))
+    write("inputs", "memory", safetensors({"x": ("F16", [1, 3, 4], None), "memory": ("F32", [1, 2, 4], None),
+                                           "encoder_attention_mask": ids([1, 0])}))
+    write("inputs", "encoder", safetensors({"tokens": ids([1, 2]), "encoder_tokens": ids([4, 0, 1])}))
+
+    example, index = json.dumps({"target": ["ab"]}), json.dumps({"weight_map": {
+        name: "model.safetensors" for name in weights()}})
+    characters = json.dumps({"tokens": ["<pad>", "a", "b"], "pad": "<pad>"})
+    config = json.dumps({**SMALL, "vocab_size": 5})
+    write("model", "config", joined(config, example, "", characters, safetensors(zeros(weights()))))
+    write("model", "index", joined(config, "", index, "", safetensors(zeros(weights(), "BF16"))))
+    write("model", "gpt2", joined(json.dumps(GPT2 | {"tie_word_embeddings": True}), "", "", "",
+                                  safetensors(zeros(gpt2_weights()))))
+    write("model", "llama", joined(json.dumps(LLAMA), "", "", "", safetensors(zeros(llama_weights()))))
+    for name, shapes in {"plain": weights(), "gpt2": gpt2_weights(), "llama": llama_weights(), "torch": torch_weights(),
+                         "heads": heads_weights()}.items():
+        write("model", "recognised-" + name, joined("", "", "", "", safetensors(zeros(shapes))))
+
+
+# ---- tokens
+
+def tokenizers():
+    vocabulary = {"a": 0, "b": 1, "c": 2, "Ġ": 3, "ab": 4, "Ġab": 5, "<|endoftext|>": 6}
+    merges = "#version: 0.2\na b\nĠ ab\n"
+    write("tokenizers", "byte-pairs", "b" + json.dumps(vocabulary, ensure_ascii=False) + BETWEEN + merges)
+    file = {"model": {"type": "BPE", "vocab": vocabulary, "merges": ["a b", ["Ġ", "ab"]], "dropout": None},
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}, "decoder": {"type": "ByteLevel"},
+            "added_tokens": [{"id": 6, "content": "<|endoftext|>"}],
+            "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<|endoftext|>"}}]}}
+    write("tokenizers", "json-gpt2", "j" + json.dumps(file, ensure_ascii=False))
+    unigram = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["▁a", -1.5], ["<0x0A>", -2.0]]},
+               "decoder": {"type": "Sequence", "decoders": [{"type": "Metaspace"}]}}
+    write("tokenizers", "json-unigram", "j" + json.dumps(unigram, ensure_ascii=False))
+    characters = {"tokens": ["<pad>", "<bos>", "<eos>", "a", "b", "c", "文"], "pad": "<pad>", "beginning": "<bos>",
+                  "end": "<eos>"}
+    write("tokenizers", "characters", "c" + json.dumps(characters, ensure_ascii=False))
+    write("tokenizers", "pieces", "p" + json.dumps(["a", {"piece": "b"}, ""]))
+
+
+if __name__ == "__main__":
+    shutil.rmtree(CORPUS, ignore_errors=True)
+    configurations()
+    edits()
+    tensors()
+    tokenizers()

@@ -1,0 +1,107 @@
+// Everything that runs on threads of its own, for the thread sanitizer to watch (preset tsan): runs that share the
+// work out, runs beside one another, and a session whose worker and loader are interrupted at any moment.
+#include "app/core/session.h"
+#include "engine/decoder/decoder.h"
+#include "engine/model/bundled.h"
+#include "engine/parallel.h"
+#include "tests/catch.h"
+#include "tests/engine/dice.h"
+#include "tests/engine/same_bits.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+std::shared_ptr<const Run> run_example(const Model& model, const std::vector<Edit>& edits = {},
+                                       const Run* previous = nullptr) {
+    const Config config = model.config();
+    return execute(plan_decoder({config, &model.weights, model.example, edits, std::nullopt}), {.previous = previous});
+}
+
+// Looks at every number that is shown, as a view might.
+float sum_of(const Run& run) {
+    float sum = 0.0F;
+    for (const Step& step : run.plan().steps())
+        for (const float value : run.value(step.id).values()) sum += value;
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("work is shared out over threads, each index once") {
+    constexpr Index kCount = 100'000;
+    std::vector<int> taken(kCount);
+    for (int round = 0; round < 50; ++round)
+        in_parallel(kCount, 100, [&](Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) ++taken[static_cast<std::size_t>(i)];
+        });
+    CHECK(std::ranges::all_of(taken, [](int times) { return times == 50; }));
+}
+
+TEST_CASE("runs beside one another, on the same weights, are the same as alone") {
+    const auto model = make_bundled_model("pre-ln-encdec");
+    const std::vector<Edit> edits = {ScaleHead{"blocks.1.attn", 3, 0.0F}};
+    const auto alone = run_example(*model);
+    const auto edited = run_example(*model, edits, alone.get());
+    std::array<std::string, 3> differences;
+    {
+        std::vector<std::jthread> threads;
+        for (std::string& difference : differences)
+            threads.emplace_back([&] {
+                const auto run = run_example(*model);
+                difference = first_difference(*run, *alone);
+                difference += first_difference(*run_example(*model, edits, run.get()), *edited);
+            });
+        // The others may look at the same tensors, whose numbers are made when somebody does.
+        static_cast<void>(sum_of(*edited));
+    }
+    for (const std::string& difference : differences) CHECK(difference == "");
+}
+
+TEST_CASE("a session that is asked for one thing after the other shows the last, and never waits for the others") {
+    for (const char* name : {"reverse", "pre-ln-encdec"}) {
+        Session session(make_bundled_model(name), [] {});
+        Dice dice(1);
+        float seen = 0.0F;
+        for (int change = 0; change < 30; ++change) {
+            const auto shown = session.shown().run;
+            switch (dice.below(5)) {
+                case 0:
+                    session.apply(command::Undo{});
+                    break;
+                case 1:
+                    session.apply(command::SetOption{"norm_first", dice.word({"false", "true"})});
+                    break;
+                default:
+                    session.apply(command::ScaleHeadTo{"blocks.0.attn", dice.below(4), dice.number()});
+            }
+            seen += sum_of(*shown);  // while the next is computed
+            session.update(std::chrono::milliseconds(dice.below(3)));
+            static_cast<void>(session.progress());
+        }
+        session.finish();
+        CHECK_FALSE(session.stale());
+        const Scenario& scenario = session.scenario();
+        const auto afresh = execute(plan_of(scenario));
+        CHECK(first_difference(*session.shown().run, *afresh) == "");
+    }
+}
+
+TEST_CASE("a model is read while another is run, and reading may be stopped at any moment") {
+    Session session(make_bundled_model("causal-lm"), [] {});
+    for (int round = 0; round < 10; ++round) {
+        session.apply(command::OpenModel{round % 2 == 0 ? "reverse" : "dates", {}});
+        static_cast<void>(session.opening_progress());
+        session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, static_cast<float>(round)});
+        session.update(std::chrono::milliseconds(round));
+        if (round % 3 == 0) session.apply(command::StopOpening{});
+    }
+    session.finish();
+    CHECK_FALSE(session.opening());
+    CHECK_FALSE(session.stale());
+}
