@@ -1,5 +1,7 @@
 #include "app/application.h"
 
+#include "app/application_clipboard.h"
+#include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/path_list.h"
 #include "app/views/panels.h"
@@ -14,6 +16,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <sstream>
+#include <utility>
 
 namespace decoderscope {
 
@@ -45,6 +49,7 @@ bool Application::frame(Textures& textures) {
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
     session_.keep(saved_view(state_));
+    copy_picture();
     remember_opened();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy;
@@ -67,6 +72,22 @@ void Application::keep_settings() {
         settings_path_.clear();
         session_.apply(command::Tell{std::string("Settings last until the window closes: ") + error.what()});
     }
+}
+
+// A picture that a view wants on the clipboard.
+void Application::copy_picture() {
+    const std::shared_ptr<const Exhibit> exhibit = std::exchange(state_.exports.to_copy, nullptr);
+    if (!exhibit) return;
+    CopyResult copied;
+    try {
+        std::ostringstream png;
+        write_png(png, exhibit_figure(*exhibit, state_.exports.options.style), state_.exports.options.scale);
+        copied = copy_png(png.str());
+    } catch (const Error& error) {
+        copied = {error.what(), true};
+    }
+    state_.exports.said = copied.sentence;
+    session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
 // The session, or the model of one's own, that is shown is offered again next time.

@@ -39,6 +39,7 @@ public:
 
 private:
     void keep_settings();
+    void copy_picture();
     void remember_opened();
 
     Session session_;

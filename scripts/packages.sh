@@ -2,7 +2,7 @@
 # What each is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086 # the lists are words
 packages="g++ cmake ninja-build pkgconf
-    libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libpcre2-dev
+    libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
 # What the fuzzers need on top of that.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/export/export.h"
 #include "app/core/mask_edits.h"
 #include "app/core/recording.h"
 #include "app/core/sampling.h"
@@ -8,6 +9,7 @@
 #include "app/core/typed_inputs.h"
 #include "engine/edit.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -173,14 +175,20 @@ struct CompareWithFile {
 
 // ---- what leaves the program
 
-// Writes what the stage shows; the format is the path's ending.
+// Writes what is shown, while the window goes on; the format is the path's ending.
 struct Export {
-    std::string path;
+    std::string path;                        // with `each` a new folder
+    std::shared_ptr<const Exhibit> exhibit;  // nullptr: the step that we look at
+    ExportOptions options;
+    std::string each;  // the ending of a file for every heatmap of it; empty: one file
 };
+// No longer writes what is being written; nothing is left of it.
+struct StopExport {};
 
 // Shows a sentence to the person.
 struct Tell {
     std::string sentence;
+    bool failed = true;
 };
 
 }  // namespace decoderscope::command
@@ -196,6 +204,6 @@ using Command =
                  command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst,
                  command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
                  command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile,
-                 command::Export, command::Tell>;
+                 command::Export, command::StopExport, command::Tell>;
 
 }  // namespace decoderscope

@@ -10,14 +10,6 @@ namespace decoderscope {
 
 namespace {
 
-// Whether every head's cells are hidden by the same masks: only a custom or a hand-drawn mask may tell heads apart.
-bool hidden_alike(const Plan& plan, const Step& pattern) {
-    const Ref mask = plan.find(attention_of(pattern) + ".mask");
-    if (mask == nullptr) return true;
-    const auto one_head = [](const Patch& patch) { return patch.where.size() > 1 && patch.where[1].has_value(); };
-    return plan.find("custom_mask") == nullptr && std::none_of(mask->patches.begin(), mask->patches.end(), one_head);
-}
-
 // One head's pattern, and no more of a heatmap than its picture needs.
 Heatmap bare_heatmap(const Run& run, const Step& pattern, const Slice& slice, Range range) {
     const Tensor& weights = run.value(pattern.id);
@@ -28,6 +20,13 @@ Heatmap bare_heatmap(const Run& run, const Step& pattern, const Slice& slice, Ra
 }
 
 }  // namespace
+
+bool hidden_alike(const Plan& plan, const Step& pattern) {
+    const Ref mask = plan.find(attention_of(pattern) + ".mask");
+    if (mask == nullptr) return true;
+    const auto one_head = [](const Patch& patch) { return patch.where.size() > 1 && patch.where[1].has_value(); };
+    return plan.find("custom_mask") == nullptr && std::none_of(mask->patches.begin(), mask->patches.end(), one_head);
+}
 
 PictureSize picture_size(const Step& pattern, PictureSize most) {
     const Index rows = pattern.axes[2].size, columns = pattern.axes[3].size;

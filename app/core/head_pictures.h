@@ -20,6 +20,9 @@ struct PictureSize {
 // From 0 to the largest weight of all heads of these attentions in one batch row, so that their pictures compare.
 [[nodiscard]] Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch);
 
+// Whether every head's cells are hidden by the same masks: only a custom or a hand-drawn mask may tell heads apart.
+[[nodiscard]] bool hidden_alike(const Plan& plan, const Step& pattern);
+
 // The patterns of all heads of a layer side by side, as one picture of [height, head · width] pixels, row by row: what
 // a grid of heads draws from. Where a pixel stands for several cells it shows the strongest, so that no extreme can
 // hide; masked cells have the colour of what hides them, NaN its own.

@@ -40,7 +40,8 @@ struct Heatmap {
     std::vector<float> values;                           // [row, column]
     std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty where no mask applies
     Scale scale = Scale::diverging;
-    Range range;  // what the colour map spans; finite, low < high
+    Range range;                     // what the colour map spans; finite, low < high
+    std::vector<std::string> texts;  // [row, column]: what stands in the cells in place of numbers; mostly empty
 
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];

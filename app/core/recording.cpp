@@ -63,6 +63,11 @@ bool is_recorded(const Step& step, Recording recording) {
     });
 }
 
+std::function<bool(const Step&)> kept_steps(Recording recording) {
+    if (recording == Recording::all) return {};
+    return [recording](const Step& step) { return is_recorded(step, recording); };
+}
+
 std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) {
     std::size_t kept = 0, largest = 0;  // what is let go of is there for a moment
     for (const Step& step : plan.steps()) {

@@ -3,6 +3,7 @@
 #include "engine/plan.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,9 @@ enum class Recording {
 
 // Whether a step's tensor is kept.
 [[nodiscard]] bool is_recorded(const Step& step, Recording recording);
+
+// The same as execute() asks for it: empty where all are kept.
+[[nodiscard]] std::function<bool(const Step&)> kept_steps(Recording recording);
 
 // The bytes that a plan's tensors take once they are computed, weights and inputs not counted. What is made only when
 // somebody looks (masks, masked scores, probs) is counted where `looked_at`.

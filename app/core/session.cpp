@@ -35,7 +35,7 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : worker_(wake), loader_(wake), monitor_(wake), keeper_(wake), scenario_(std::move(scenario)) {
+    : worker_(wake), loader_(wake), exporter_(wake), monitor_(wake), keeper_(wake), scenario_(std::move(scenario)) {
     start(plan_of(scenario_));
     finish_run();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
@@ -56,6 +56,7 @@ void Session::update(std::chrono::milliseconds patience) {
     if (computing_ && patience.count() > 0) worker_.wait(patience);
     if (auto early = worker_.collect_early()) take_early(std::move(early));
     if (const auto result = worker_.collect()) take(*result);
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
     if (auto result = monitor_.collect()) invariants_ = std::move(*result);
     for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome);
 }
@@ -71,6 +72,7 @@ void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
     monitor_.finish();
     keeper_.wait();
+    while (exporter_.progress()) exporter_.wait(std::chrono::milliseconds(1000));
     update();
     keeper_.wait();  // an autosave that is no longer needed goes
 }

@@ -2,6 +2,7 @@
 
 #include "app/core/command.h"
 #include "app/core/cursor.h"
+#include "app/core/exporter.h"
 #include "app/core/invariants_monitor.h"
 #include "app/core/model_loader.h"
 #include "app/core/reference_run.h"
@@ -119,6 +120,8 @@ public:
     // The model that is to take this one's place; nothing once it did. What is shown stays until then.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
     [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
+    // How far what is being written is; nothing where nothing is.
+    [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return exporter_.progress(); }
     // What was asked for, also where it is still being computed.
     [[nodiscard]] const Scenario& scenario() const { return scenario_; }
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
@@ -172,6 +175,7 @@ private:
 
     Worker worker_;
     ModelLoader loader_;
+    Exporter exporter_;
     InvariantsMonitor monitor_;
     InvariantsMonitor::Result invariants_;  // of the last run that was measured
     std::optional<Opening> opening_;

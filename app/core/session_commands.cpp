@@ -2,7 +2,7 @@
 #include "app/core/session.h"
 
 #include "app/core/edit_list.h"
-#include "app/core/export/export.h"
+#include "app/core/export/exhibits.h"
 #include "app/core/generation.h"
 #include "app/core/head_switches.h"
 #include "app/core/labels.h"
@@ -229,12 +229,18 @@ struct Session::Apply {
     }
 
     void operator()(const command::Export& c) const {
-        s.finish_run();
-        export_heatmap(heatmap_of(s.shown_.scenario, *s.shown_.run, s.step(), s.cursor_.place), c.path);
-        s.message_ = Message{s.step().name + " written to " + c.path};
+        std::shared_ptr<const Exhibit> exhibit = c.exhibit;
+        if (!exhibit) {
+            s.finish_run();
+            exhibit = std::make_shared<const Exhibit>(
+                step_exhibit({s.shown_.scenario, s.shown_.run}, s.step(), s.cursor_.place));
+        }
+        s.exporter_.start({std::move(exhibit), c.path, c.options, c.each});
     }
 
-    void operator()(const command::Tell& c) const { s.message_ = Message{c.sentence, true}; }
+    void operator()(const command::StopExport&) const { s.exporter_.stop(); }
+
+    void operator()(const command::Tell& c) const { s.message_ = Message{c.sentence, c.failed}; }
 
 private:
     // Going somewhere by oneself starts a new trail.

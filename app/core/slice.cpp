@@ -158,7 +158,8 @@ Range range_of_step(const Run& run, const Step& step) {
     return range_of(ends, scale);
 }
 
-Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place) {
+Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                   const KnownOfHeatmap& known) {
     const Slice slice = slice_of(step, place, scenario.config().nhead);
     const Tensor& tensor = run.value(step.id);
     const std::size_t rank = step.axes.size();
@@ -180,9 +181,9 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
         heatmap.row_labels = {""};
     }
     heatmap.values = values_in(tensor, slice);
-    heatmap.hidden = hidden_cells(run, step, slice);
+    heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
     heatmap.scale = scale_of(run.plan(), step);
-    heatmap.range = range_of_step(run, step);
+    heatmap.range = known.range ? *known.range : range_of_step(run, step);
     return heatmap;
 }
 

@@ -48,7 +48,15 @@ struct Slice {
 // The range that a step's colours span, over the whole tensor (every batch row and head), what is masked left out.
 [[nodiscard]] Range range_of_step(const Run& run, const Step& step);
 
+// What a heatmap has in common with others of its step, where that is known already: finding it takes a look at every
+// cell.
+struct KnownOfHeatmap {
+    std::optional<Range> range;
+    std::optional<std::vector<std::uint8_t>> hidden;
+};
+
 // The picture of a step at a place, from the values of this run. The step must have values.
-[[nodiscard]] Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place);
+[[nodiscard]] Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                                 const KnownOfHeatmap& known = {});
 
 }  // namespace decoderscope

@@ -8,16 +8,6 @@
 
 namespace decoderscope {
 
-namespace {
-
-// Which steps are kept; an empty function where all are.
-std::function<bool(const Step&)> kept(const Worker::Job& job) {
-    if (job.recording == Recording::all) return {};
-    return [recording = job.recording](const Step& step) { return is_recorded(step, recording); };
-}
-
-}  // namespace
-
 Worker::Worker(std::function<void()> wake)
     : wake_(std::move(wake)), thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
@@ -117,7 +107,7 @@ void Worker::compute(const Job& job, const std::stop_token& stop) {
 Worker::Result Worker::compute_main(const Job& job, const std::stop_token& stop) {
     const auto options = [&](const Run* previous) {
         return ExecuteOptions{
-            .previous = previous, .asked = job.asked, .stop = stop, .done = &done_, .kept = kept(job)};
+            .previous = previous, .asked = job.asked, .stop = stop, .done = &done_, .kept = kept_steps(job.recording)};
     };
     try {
         Result result;
@@ -158,7 +148,7 @@ void Worker::compute_companions(const Job& job, const std::stop_token& stop, Res
             std::shared_ptr<const Plan> plan = task.plan ? task.plan : task.make_plan(stop);
             if (!plan) return;
             result.companions[name] =
-                execute(std::move(plan), {.previous = previous, .asked = job.asked, .stop = stop, .kept = kept(job)});
+                execute(std::move(plan), {.previous = previous, .asked = job.asked, .stop = stop, .kept = kept_steps(job.recording)});
         } catch (const Error& error) {
             result.companion_errors[name] = error.what();
         } catch (const std::bad_alloc&) {

@@ -15,11 +15,6 @@ namespace decoderscope {
 
 namespace {
 
-void set_text(std::span<char> buffer, const std::string& text) {
-    std::fill(buffer.begin(), buffer.end(), '\0');
-    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
-}
-
 void close(ViewState& state) {
     state.dialog = Dialog::none;
     ImGui::CloseCurrentPopup();
@@ -111,16 +106,6 @@ std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char
     if ((!entered && !clicked) || state.path[0] == '\0') return std::nullopt;
     close(state);
     return std::string(state.path.data());
-}
-
-void export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    if (state.dialog_opens) set_text(state.path, session.step().name + ".png");
-    text_line(ui.fonts.heading, ui.theme.text, "Export");
-    const Place place = session.cursor().place;
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              session.step().name + ", batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head) +
-                  ". The ending is the format: .png .svg .csv .npy .json");
-    if (const auto path = path_field(ui, state, "Export")) commands.push_back(command::Export{*path});
 }
 
 // A name for work that has none yet, in the folder that the program was started in, or at home where that is the root.
@@ -251,7 +236,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
                 palette_dialog(ui, session, state, commands);
                 break;
             case Dialog::export_file:
-                export_dialog(ui, session, state, commands);
+                draw_export_dialog(ui, session, state, commands);
                 break;
             case Dialog::open_model:
                 draw_open_dialog(ui, session, state, commands);

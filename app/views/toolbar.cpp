@@ -87,7 +87,7 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
                         ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
     if (ImGui::Button("Export …")) dialog(Dialog::export_file);
-    tooltip("Write the heatmap on the stage to a file (Ctrl+E)");
+    tooltip("Write what is shown to a file, or copy it (Ctrl+E)");
     ImGui::SameLine();
     if (ImGui::Button("Settings")) dialog(Dialog::settings);
     tooltip("Theme, colour map, text size (Ctrl+,)");

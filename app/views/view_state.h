@@ -4,6 +4,7 @@
 #include "app/core/session.h"
 #include "app/core/settings.h"
 #include "app/views/diff_tab.h"
+#include "app/views/export_dialog.h"
 #include "app/views/generate_tab.h"
 #include "app/views/heads_tab.h"
 #include "app/views/heatmap_view.h"
@@ -70,6 +71,7 @@ struct ViewState {
     bool dialog_opens = false;
     std::array<char, 1024> path{};  // the export's, or the session's
     bool recovery_later = false;    // what is offered to be recovered is offered again at the next start
+    ExportDialogState exports;
     OpenDialogState open;
     std::array<char, 64> typed{};    // over the selected cell
     std::string typed_for;           // which cell that is

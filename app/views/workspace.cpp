@@ -52,7 +52,9 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    const float top = offer_end + draw_message(ui, session, {{whole.low.x, offer_end}, whole.high});
+    const float message_end = offer_end + draw_message(ui, session, {{whole.low.x, offer_end}, whole.high});
+    const float top =
+        message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;

@@ -1,5 +1,6 @@
 // The command line: what it prints, what it writes, and its exit status.
 #include "app/cli.h"
+#include "app/core/saved_work.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -74,7 +75,7 @@ TEST_CASE("a session opens the window, and stands wherever a model does") {
 }
 
 TEST_CASE("every command has a usage") {
-    for (const std::string command : {"", "models", "trace", "export", "bench", "generate"}) {
+    for (const std::string command : {"", "models", "trace", "export", "report", "diff", "bench", "generate"}) {
         const Outcome outcome =
             run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
         INFO(command);
@@ -97,16 +98,22 @@ TEST_CASE("models lists the bundled models, a line each") {
 }
 
 TEST_CASE("a wrong command line is status 2") {
-    for (const auto& arguments :
-         std::vector<std::vector<std::string>>{{"nonsense"},
-                                               {"trace"},
-                                               {"trace", "causal-lm"},
-                                               {"trace", "causal-lm", "--out"},
-                                               {"trace", "causal-lm", "--out", "a", "--what"},
-                                               {"trace", "causal-lm", "--out", "a", "--set", "bias"},
-                                               {"trace", "causal-lm", "--out", "a", "--dropout-seed", "x"},
-                                               {"export", "causal-lm", "--tensor", "z", "--out", "a.bmp"},
-                                               {"bench", "causal-lm", "--repeat", "0", "--json"}}) {
+    for (const auto& arguments : std::vector<std::vector<std::string>>{
+             {"nonsense"},
+             {"trace"},
+             {"trace", "causal-lm"},
+             {"trace", "causal-lm", "--out"},
+             {"trace", "causal-lm", "--out", "a", "--what"},
+             {"trace", "causal-lm", "--out", "a", "--set", "bias"},
+             {"trace", "causal-lm", "--out", "a", "--dropout-seed", "x"},
+             {"export", "causal-lm", "--tensor", "z", "--out", "a.bmp"},
+             {"export", "causal-lm", "--out", "a.png"},
+             {"export", "causal-lm", "--tensor", "z", "--norm-curves", "--out", "a.png"},
+             {"export", "causal-lm", "--tensor", "z", "--out", "a.png", "--scale", "5"},
+             {"export", "causal-lm", "--tensor", "z", "--out", "a.png", "--head", "1", "--all-heads"},
+             {"export", "causal-lm", "--tensor", "z", "--out", "a", "--each-head", "--format", "bmp"},
+             {"report", "causal-lm"},
+             {"bench", "causal-lm", "--repeat", "0", "--json"}}) {
         const Outcome outcome = run(arguments);
         INFO(outcome.err);
         CHECK(outcome.status == 2);
@@ -145,6 +152,14 @@ TEST_CASE("work that fails is status 1, with one line that names what is wrong, 
         {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--head", "8"},
          {"head 8", "7"}},
         {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("no/where.png")}, {"no/where.png"}},
+        {{"export", "causal-lm", "--tensor", "embed", "--out", folder.file("a.png"), "--all-heads"},
+         {"embed", "heads"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.file("a.png"), "--layer", "5"},
+         {"blocks.0.attn.z", "layer 5"}},
+        {{"export", "causal-lm", "--tensor", "blocks.0.attn.z", "--out", folder.path(), "--each-head"},
+         {folder.path(), "is there already"}},
+        {{"report", "causal-lm", "--out", folder.file("r.html"), "--head", "8"}, {"head 8", "7"}},
+        {{"report", "causal-lm", "--out", folder.file("no/r.html")}, {"no/r.html"}},
     };
     for (const auto& [arguments, names] : cases) {
         const Outcome outcome = run(arguments);
@@ -182,9 +197,9 @@ TEST_CASE("trace writes what was recorded, and edits, settings and dropout reach
     CHECK(file.floats("blocks.0.attn.mask").at(Cell{0, 0, 2, 2}) == 1.0F);
 }
 
-TEST_CASE("export writes all five formats") {
+TEST_CASE("export writes every format") {
     const TemporaryFolder folder;
-    for (const std::string ending : {"png", "svg", "csv", "npy", "json"}) {
+    for (const std::string ending : {"png", "svg", "pdf", "csv", "npy", "npz", "json", "safetensors"}) {
         INFO(ending);
         const std::string path = folder.file("pattern." + ending);
         CHECK(run({"export", "causal-lm", "--tensor", "blocks.1.attn.pattern", "--out", path, "--batch", "2", "--head",
@@ -192,6 +207,67 @@ TEST_CASE("export writes all five formats") {
                   .status == 0);
         CHECK(std::filesystem::file_size(path) > 100);
     }
+}
+
+TEST_CASE("export takes another layer, all of them, and a file a head") {
+    const TemporaryFolder folder;
+    const auto exported = [&](const std::string& file, std::vector<std::string> more) {
+        std::vector<std::string> command = {"export", "causal-lm",      "--tensor", "blocks.0.attn.pattern",
+                                            "--out",  folder.file(file)};
+        command.insert(command.end(), more.begin(), more.end());
+        const Outcome outcome = run(command);
+        INFO(outcome.err);
+        CHECK(outcome.status == 0);
+        return std::filesystem::is_regular_file(folder.file(file))
+                   ? decoderscope::testing::read_bytes(folder.file(file))
+                   : "";
+    };
+    const std::string named = exported("a.json", {"--layer", "3", "--head", "2"});
+    CHECK(nlohmann::json::parse(named)["tensor"] == "blocks.3.attn.pattern");
+    CHECK(nlohmann::json::parse(exported("b.json", {"--all-heads", "--all-layers"}))["heatmaps"].size() == 5 * 8);
+    const std::string scaled = exported("c.png", {"--scale", "4"}), whole = exported("d.png", {"--scale", "1"});
+    const auto width = [](const std::string& png) {
+        return (static_cast<unsigned char>(png[18]) << 8) + static_cast<unsigned char>(png[19]);
+    };
+    CHECK(width(scaled) == 4 * width(whole));
+    exported("heads", {"--each-head", "--all-layers", "--format", "npy"});
+    CHECK(std::filesystem::file_size(folder.file("heads/blocks.4.attn.pattern.head7.npy")) == 128 + 64);
+    CHECK(folder.entries() == 5);
+}
+
+TEST_CASE("a tensor that is made only when asked for can be exported of every layer") {
+    const TemporaryFolder folder;
+    CHECK(run({"export", "causal-lm", "--tensor", "blocks.0.attn.result", "--all-layers", "--all-heads", "--out",
+               folder.file("r.npz")})
+              .status == 0);
+}
+
+TEST_CASE("report writes a page") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("edits.json"),
+                R"([{"edit": "scale_head", "attention": "blocks.0.attn", "head": 3, "factor": 0.0}])");
+    const Outcome outcome = run({"report", "causal-lm", "--edits", folder.file("edits.json"), "--tensor",
+                                 "blocks.2.attn.pattern", "--out", folder.file("r.html")});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    const std::string page = decoderscope::testing::read_bytes(folder.file("r.html"));
+    CHECK(contains(page, "blocks.2.attn.pattern = softmax"));
+    CHECK(contains(page, "<li>"));
+}
+
+TEST_CASE("report writes the page of a session, from where it looks") {
+    const TemporaryFolder folder;
+    SavedWork work{.scenario = scenario_of(make_bundled_model("causal-lm"))};
+    work.scenario.edits = {ScaleHead{"blocks.1.attn", 2, 0.5F}};
+    work.cursor = {"blocks.3.attn.masked_scores", {2, 4}, {}};
+    write_session_file(folder.file("lesson <1>.dscope"), session_file_of(work));
+    const Outcome outcome = run({"report", folder.file("lesson <1>.dscope"), "--out", folder.file("r.html")});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    const std::string page = decoderscope::testing::read_bytes(folder.file("r.html"));
+    CHECK(contains(page, "<h1>lesson &lt;1&gt;</h1>"));
+    CHECK(contains(page, "<li>" + describe(work.scenario.edits.front()) + "</li>"));
+    CHECK(contains(page, "blocks.3.attn.masked_scores · batch 2, head 4 · 1 edit"));
 }
 
 TEST_CASE("an on-demand tensor can be exported") {

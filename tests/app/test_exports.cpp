@@ -6,6 +6,7 @@
 #include "app/core/export/png.h"
 #include "app/core/export/svg.h"
 #include "engine/error.h"
+#include "tests/app/markup.h"
 #include "tests/catch.h"
 
 #include <cairo.h>
@@ -28,6 +29,8 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::count_of;
+using decoderscope::testing::xml_fault;
 
 namespace {
 
@@ -78,45 +81,6 @@ std::string png_of(const Figure& figure, double scale = 2) {
 }
 std::string csv_of(const Heatmap& heatmap) {
     return written([&](std::ostream& out) { write_csv(out, heatmap); });
-}
-
-// ---- XML
-
-int count_of(const std::string& text, const std::string& part) {
-    int count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-    return count;
-}
-
-// What is wrong with a document's tags, attributes, entities or characters; empty where nothing is.
-std::string xml_fault(const std::string& text) {
-    std::vector<std::string> open;
-    const std::set<std::string> entities = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
-    for (std::size_t at = 0; at < text.size();) {
-        const auto byte = static_cast<unsigned char>(text[at]);
-        if (byte < 0x20 && byte != '\n') return "a control character";
-        if (text[at] == '&') {
-            const std::size_t end = text.find(';', at);
-            if (end == std::string::npos || entities.count(text.substr(at, end - at + 1)) == 0) return "a bare &";
-        }
-        if (text[at] != '<') {
-            ++at;
-            continue;
-        }
-        const std::size_t end = text.find('>', at);
-        if (end == std::string::npos) return "a tag without end";
-        const std::string tag = text.substr(at + 1, end - at - 1);
-        if (tag.find('<') != std::string::npos) return "a < inside a tag";
-        if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "an open quote";
-        if (tag[0] == '/') {
-            if (open.empty() || open.back() != tag.substr(1)) return "a </" + tag.substr(1) + "> out of place";
-            open.pop_back();
-        } else if (tag[0] != '?' && tag.back() != '/') {
-            open.push_back(tag.substr(0, tag.find(' ')));
-        }
-        at = end + 1;
-    }
-    return open.empty() ? "" : "an open <" + open.back() + ">";
 }
 
 // ---- PNG
@@ -491,7 +455,8 @@ TEST_CASE("a JSON is valid whatever the labels hold, and its floats read back th
 // ---- by the path's ending
 
 TEST_CASE("the format of an export is its path's ending, in any case") {
-    for (const char* path : {"a.png", "a.svg", "a.csv", "a.npy", "a.json", "A.PNG", "dir.x/b.c.Svg", "/x/y.JSON"}) {
+    for (const char* path : {"a.png", "a.svg", "a.csv", "a.npy", "a.json", "A.PNG", "dir.x/b.c.Svg", "/x/y.JSON",
+                             "a.pdf", "a.NPZ", "a.safetensors"}) {
         INFO(path);
         CHECK(is_export_path(path));
     }
@@ -524,7 +489,7 @@ TEST_CASE("an export that cannot be names the path and what was expected") {
     } catch (const Error& error) {
         const std::string message = error.what();
         CHECK(message.find(folder / "picture.jpg") != std::string::npos);
-        for (const char* ending : {".png", ".svg", ".csv", ".npy", ".json"}) {
+        for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".npy", ".npz", ".json", ".safetensors"}) {
             CHECK(message.find(ending) != std::string::npos);
         }
     }

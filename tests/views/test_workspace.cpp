@@ -236,7 +236,7 @@ TEST_CASE("the palette finds an action by its letters and runs it") {
     d.hands.type("flip norm");
     d.settle();
     CHECK(d.sees("FlipPre-Norm/Post-Norm"));
-    CHECK_FALSE(d.sees("Exportthisheatmap"));
+    CHECK_FALSE(d.sees("Exportwhatisshown"));
     d.hands.tap(Key::enter);
     d.settle();
     CHECK(d.session.scenario().config().norm_first);

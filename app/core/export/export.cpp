@@ -1,32 +1,51 @@
 #include "app/core/export/export.h"
 
+#include "app/core/export/arrays.h"
 #include "app/core/export/csv.h"
-#include "app/core/export/figure.h"
+#include "app/core/export/exhibit_figure.h"
 #include "app/core/export/json.h"
 #include "app/core/export/npy.h"
+#include "app/core/export/npz.h"
+#include "app/core/export/pdf.h"
 #include "app/core/export/png.h"
 #include "app/core/export/svg.h"
+#include "app/core/export/watched.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/model/safetensors.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <ostream>
+#include <utility>
 
 namespace decoderscope {
 namespace {
 
+using Write = void (*)(std::ostream& out, const Exhibit& exhibit, const ExportOptions& options);
+
 struct Format {
     std::string_view ending;
-    void (*write)(std::ostream& out, const Heatmap& heatmap);
+    Write write;  // nullptr for safetensors, which writes its file itself
 };
 
-constexpr std::array<Format, 5> formats = {{
-    {".png", [](std::ostream& out, const Heatmap& heatmap) { write_png(out, heatmap_figure(heatmap)); }},
-    {".svg", [](std::ostream& out, const Heatmap& heatmap) { write_svg(out, heatmap_figure(heatmap)); }},
-    {".csv", write_csv},
-    {".npy", write_npy},
-    {".json", write_json},
+constexpr std::array<Format, 8> formats = {{
+    {".png", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_png(out, exhibit_figure(exhibit, o.style), o.scale); }},
+    {".svg", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_svg(out, exhibit_figure(exhibit, o.style)); }},
+    {".pdf", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_pdf(out, exhibit_figure(exhibit, o.style)); }},
+    {".csv", [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_csv(out, exhibit); }},
+    {".npy",
+     [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_npy(out, one_array_of(exhibit)); }},
+    {".npz",
+     [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_npz(out, arrays_of(exhibit)); }},
+    {".json", [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_json(out, exhibit); }},
+    {".safetensors", nullptr},
 }};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -50,24 +69,107 @@ const Format* format_of(std::string_view path) {
     return nullptr;
 }
 
+// A tensor's axes have names; those of what is exported are only told apart.
+Tensor tensor_of(const NamedArray& array) {
+    constexpr std::array<std::string_view, 4> names = {"a", "b", "c", "d"};
+    Axes axes;
+    for (std::size_t i = 0; i < array.shape.size(); ++i) axes.push_back({names[i], array.shape[i]});
+    Tensor tensor(axes);
+    auto to = tensor.writable().begin();
+    array.for_each_piece([&](std::span<const float> values) { to = std::copy(values.begin(), values.end(), to); });
+    return tensor;
+}
+
+void write_tensors(const Exhibit& exhibit, const std::string& path) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const NamedArray& array : arrays_of(exhibit)) tensors.emplace_back(array.name, tensor_of(array));
+    write_safetensors(path, tensors);
+}
+
+// A folder beside the one that is to be; gone again with all in it unless it was renamed.
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(const std::string& target) : target_(target) {
+        std::error_code failed;
+        const bool there = std::filesystem::exists(target, failed);
+        if (there && (!std::filesystem::is_directory(target, failed) || !std::filesystem::is_empty(target, failed)))
+            throw Error(target + ": is there already, expected a new or an empty folder");
+        path_ = std::filesystem::path(target).string();
+        while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+        path_ += ".part-" + std::to_string(::getpid());
+        std::filesystem::create_directory(path_, failed);
+        if (failed) throw Error(target + ": cannot be made: " + failed.message());
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // What went wrong, told of the folder that was asked for.
+    [[nodiscard]] std::string named_as_target(std::string message) const {
+        if (const std::size_t at = message.find(path_); at != std::string::npos)
+            message.replace(at, path_.size(), target_);
+        return message;
+    }
+    void keep() {
+        std::error_code failed;
+        std::filesystem::rename(path_, target_, failed);
+        if (failed) throw Error(target_ + ": cannot be written: " + failed.message());
+        path_.clear();
+    }
+
+private:
+    std::string target_, path_;
+};
+
 }  // namespace
+
+std::string export_endings() {
+    std::string text;
+    for (std::size_t i = 0; i < formats.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < formats.size() ? ", " : " or ") + std::string(formats[i].ending);
+    return text;
+}
 
 bool is_export_path(std::string_view path) { return format_of(path) != nullptr; }
 
-void export_heatmap(const Heatmap& heatmap, const std::string& path) {
+void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options) {
     const Format* format = format_of(path);
-    if (format == nullptr) {
-        throw Error(path +
-                    ": cannot tell the format of the export; expected a path that ends in .png, .svg, .csv, .npy or "
-                    ".json");
-    }
+    if (format == nullptr)
+        throw Error(path + ": cannot tell the format of the export; expected a path that ends in " + export_endings());
+    if (format->write == nullptr) return write_tensors(exhibit, path);
     write_whole(path, [&](std::ostream& out) {
         try {
-            format->write(out, heatmap);
+            format->write(out, exhibit, options);
+        } catch (const ExportStopped&) {
+            throw;
         } catch (const Error& error) {
             throw Error(path + ": " + error.what());
         }
     });
+}
+
+void export_heatmap(const Heatmap& heatmap, const std::string& path) {
+    export_exhibit({.panels = {panel_of(heatmap.title, heatmap)}}, path);
+}
+
+void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
+                 const ExportOptions& options) {
+    TemporaryFolder temporary(folder);
+    try {
+        for (const Panel& panel : exhibit.panels) {
+            const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
+            export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+        }
+    } catch (const ExportStopped&) {
+        throw;
+    } catch (const Error& error) {
+        throw Error(temporary.named_as_target(error.what()));
+    }
+    temporary.keep();
 }
 
 }  // namespace decoderscope

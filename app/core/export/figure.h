@@ -63,7 +63,26 @@ struct HatchedRectangle {
     double width = 0.9;
 };
 
-using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle>;
+struct Point {
+    double x = 0, y = 0;
+};
+
+// Straight lines from point to point, joined roundly.
+struct Polyline {
+    std::vector<Point> points;
+    double width = 1;
+    Rgba color;
+    double dash = 0;  // how long the dashes are, and the gaps between them; 0: none
+};
+
+struct Circle {
+    Point center;
+    double radius = 1;
+    Rgba fill, edge;
+    double edge_width = 1;
+};
+
+using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle, Polyline, Circle>;
 
 // A straight piece of a hatch; a dot is one without length, to be drawn with round ends.
 struct Segment {
@@ -78,7 +97,7 @@ struct Segment {
 
 }  // namespace figure
 
-// A drawing that does not know how it will be written: SVG, PNG, later PDF. Primitives later in the list cover earlier
+// A drawing that does not know how it will be written: SVG, PNG, PDF. Primitives later in the list cover earlier
 // ones.
 struct Figure {
     double width = 0, height = 0;
@@ -87,11 +106,16 @@ struct Figure {
     std::vector<figure::Primitive> primitives;
 };
 
+// Whether a figure has so many cells that a file of vectors holds them as lossless pictures, a pixel a cell, with
+// everything else as vectors: beyond 512 × 512 of them every program would be slow to show a rectangle each.
+[[nodiscard]] bool cells_as_pictures(const Figure& figure);
+
 struct FigureStyle {
     bool dark = false;
     ColorMap sequential = ColorMap::viridis;
     ColorMap diverging = ColorMap::blue_orange;
     bool numbers = true;  // in cells that have room for them
+    std::string caption;  // a line below everything else: what was run, and what was changed
 };
 
 // The drawing of one heatmap: title, axes with token labels, cells, numbers, hatched masks, a colour bar with its exact

@@ -24,11 +24,8 @@ Json number(float value) {
 }
 
 Json causes(std::uint8_t hidden) {
-    constexpr std::array<std::string_view, 4> names = {"causal", "padding", "custom", "hand"};
     Json list = Json::array();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if ((hidden >> i & 1U) != 0) list.push_back(names[i]);
-    }
+    for (const std::string_view cause : mask_causes(hidden)) list.push_back(cause);
     return list;
 }
 
@@ -65,6 +62,8 @@ Json object_of(const Heatmap& heatmap) {
     object["values"] = matrix(heatmap, heatmap.values, number);
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), [](auto cell) { return cell != 0; });
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
+    if (!heatmap.texts.empty())
+        object["texts"] = matrix(heatmap, heatmap.texts, [](const std::string& text) { return valid_utf8(text); });
     return object;
 }
 
@@ -83,17 +82,83 @@ void write_value(std::ostream& out, const Json& value) {
     out << "\n  ]";
 }
 
-}  // namespace
-
-void write_json(std::ostream& out, const Heatmap& heatmap) {
+// An object whose keys stand on a line each.
+void write_object(std::ostream& out, const Json& object) {
     const char* before = "{\n  ";
-    const Json object = object_of(heatmap);
     for (const auto& [key, value] : object.items()) {
         out << before << Json(key).dump() << ": ";
         write_value(out, value);
         before = ",\n  ";
     }
-    out << "\n}\n";
+    out << "\n}";
+}
+
+Json curve_of(const ChartCurve& curve) {
+    Json object;
+    object["run"] = curve.run;
+    object["curve"] = curve.curve.name;
+    object["steps"] = Json::array();
+    object["depths"] = Json::array();
+    object["values"] = Json::array();
+    for (const DepthPoint& point : curve.curve.points) {
+        object["steps"].push_back(point.step);
+        object["depths"].push_back(number(static_cast<float>(point.depth)));
+        object["values"].push_back(number(static_cast<float>(point.value)));
+    }
+    return object;
+}
+
+Json chart_of(const Chart& chart) {
+    Json object;
+    object["chart"] = chart.name;
+    object["title"] = chart.title;
+    object["measure"] = chart.caption;
+    object["blocks"] = chart.blocks;
+    object["curves"] = Json::array();
+    for (const ChartCurve& curve : chart.curves) object["curves"].push_back(curve_of(curve));
+    return object;
+}
+
+}  // namespace
+
+std::vector<std::string_view> mask_causes(std::uint8_t hidden) {
+    constexpr std::array<std::string_view, 4> names = {"causal", "padding", "custom", "hand"};
+    std::vector<std::string_view> causes;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if ((hidden >> i & 1U) != 0) causes.push_back(names[i]);
+    return causes;
+}
+
+void write_json(std::ostream& out, const Heatmap& heatmap) {
+    write_object(out, object_of(heatmap));
+    out << "\n";
+}
+
+void write_json(std::ostream& out, const Exhibit& exhibit) {
+    if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
+        Json object = object_of(exhibit.panels.front().heatmap());
+        if (!exhibit.caption.empty()) object["caption"] = valid_utf8(exhibit.caption);
+        write_object(out, object);
+        out << "\n";
+        return;
+    }
+    out << "{\"title\": " << Json(valid_utf8(exhibit.title)).dump()
+        << ",\n\"caption\": " << Json(valid_utf8(exhibit.caption)).dump();
+    const char* before = ",\n\"heatmaps\": [\n";
+    for (const Panel& panel : exhibit.panels) {
+        out << before;
+        write_object(out, object_of(panel.heatmap()));
+        before = ",\n";
+    }
+    if (!exhibit.panels.empty()) out << "]";
+    before = ",\n\"charts\": [\n";
+    for (const Chart& chart : exhibit.charts) {
+        out << before;
+        write_object(out, chart_of(chart));
+        before = ",\n";
+    }
+    if (!exhibit.charts.empty()) out << "]";
+    out << "}\n";
 }
 
 }  // namespace decoderscope

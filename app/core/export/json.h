@@ -1,15 +1,24 @@
 #pragma once
 
-#include "app/core/heatmap.h"
+#include "app/core/export/exhibit.h"
 
+#include <cstdint>
 #include <iosfwd>
+#include <string_view>
+#include <vector>
 
 namespace decoderscope {
 
-// Writes a heatmap as one JSON object, a row of numbers a line: "tensor", "subtitle", "row_axis", "column_axis", "rows"
-// and "columns" (their labels), "scale", "range" [low, high], "values" [row][column], and, where a mask hides any cell,
-// "masked" [row][column]: the names of the masks that hide it, [] for none. Numbers are the shortest that read back as
-// the same float; "NaN", "Infinity" and "-Infinity" are strings.
+// Writes a heatmap as one JSON object: "tensor", "subtitle", "row_axis", "column_axis", "rows" and "columns" (labels),
+// "scale", "range", "values" (a list a row) and, where a mask hides some, "masked": a list of causes for each cell.
+// Numbers read back as the same float; "NaN", "Infinity" and "-Infinity" are the others.
 void write_json(std::ostream& out, const Heatmap& heatmap);
+
+// All that an exhibit shows. One heatmap is written as above, with its "caption"; several as "title", "caption" and
+// "heatmaps", a list of such objects; curves as "charts", each with its "curves": run, steps, depths and values.
+void write_json(std::ostream& out, const Exhibit& exhibit);
+
+// What hides a cell, as machines read it: "causal", "padding", "custom", "hand".
+[[nodiscard]] std::vector<std::string_view> mask_causes(std::uint8_t hidden);
 
 }  // namespace decoderscope

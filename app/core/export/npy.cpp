@@ -1,40 +1,49 @@
 #include "app/core/export/npy.h"
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <ostream>
-#include <string>
 
 namespace decoderscope {
 namespace {
 
-// Magic, version and length take ten bytes; with spaces and a line break the values start at a multiple of 64.
-std::string header(Index rows, Index columns) {
-    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
-                       std::to_string(columns) + "), }";
-    constexpr std::size_t before = 10, alignment = 64;
-    const std::size_t unpadded = before + text.size() + 1;
-    text.append((alignment - unpadded % alignment) % alignment, ' ');
-    return text + "\n";
-}
-
-std::array<char, 4> little_endian(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return {static_cast<char>(bits & 0xFFU), static_cast<char>(bits >> 8U & 0xFFU),
-            static_cast<char>(bits >> 16U & 0xFFU), static_cast<char>(bits >> 24U)};
+// As Python writes a tuple: "(2, 3)", "(4,)".
+std::string tuple(const std::vector<Index>& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace
 
-void write_npy(std::ostream& out, const Heatmap& heatmap) {
-    const std::string text = header(heatmap.rows, heatmap.columns);
-    out << "\x93NUMPY" << '\x01' << '\x00' << static_cast<char>(text.size() & 0xFFU)
-        << static_cast<char>(text.size() >> 8U) << text;
-    for (const float value : heatmap.values) {
-        const auto bytes = little_endian(value);
-        out.write(bytes.data(), bytes.size());
+// Magic, version and length take ten bytes; with spaces and a line break the values start at a multiple of 64.
+std::string npy_header(const std::vector<Index>& shape) {
+    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': " + tuple(shape) + ", }";
+    constexpr std::size_t before = 10, alignment = 64;
+    const std::size_t unpadded = before + text.size() + 1;
+    text.append((alignment - unpadded % alignment) % alignment, ' ');
+    text += '\n';
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size() & 0xFFU) +
+           static_cast<char>(text.size() >> 8U) + text;
+}
+
+std::string npy_values(std::span<const float> values) {
+    std::string bytes;
+    bytes.reserve(values.size_bytes());
+    for (const float value : values) {
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xFFU);
     }
+    return bytes;
+}
+
+void write_npy(std::ostream& out, const NamedArray& array) {
+    out << npy_header(array.shape);
+    array.for_each_piece([&](std::span<const float> values) { out << npy_values(values); });
+}
+
+void write_npy(std::ostream& out, const Heatmap& heatmap) {
+    out << npy_header({heatmap.rows, heatmap.columns}) << npy_values(heatmap.values);
 }
 
 }  // namespace decoderscope

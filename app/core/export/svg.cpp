@@ -1,13 +1,19 @@
 #include "app/core/export/svg.h"
 
+#include "app/core/export/figure_canvas.h"
+#include "app/core/export/png.h"
 #include "app/core/export/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace decoderscope {
 namespace {
@@ -45,36 +51,44 @@ std::string paint(const std::string& name, Rgba rgba) {
     return attribute(name, color(rgba)) + opacity;
 }
 
-std::string escaped(std::string_view text) {
-    std::string safe;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '<':
-                safe += "&lt;";
-                break;
-            case '>':
-                safe += "&gt;";
-                break;
-            case '&':
-                safe += "&amp;";
-                break;
-            case '"':
-                safe += "&quot;";
-                break;
-            default:
-                safe += c;
-        }
-    }
-    return safe;
-}
-
 std::string box_attributes(const figure::Box& box) {
     return attribute("x", box.x) + attribute("y", box.y) + attribute("width", box.width) +
            attribute("height", box.height);
 }
 
+// Bytes as a page can hold them within an attribute.
+std::string base64(std::string_view bytes) {
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
+        std::uint32_t group = 0;
+        for (std::size_t i = 0; i < 3; ++i)
+            group = group << 8U | (i < count ? static_cast<std::uint8_t>(bytes[at + i]) : 0U);
+        for (std::size_t i = 0; i < 4; ++i) text += i <= count ? digits[group >> (18 - 6 * i) & 63U] : '=';
+    }
+    return text;
+}
+
 struct Writer {
     std::ostream& out;
+    SvgColors palette;
+    bool cells_are_pictures;
+
+    // The paint of what is not a cell: on a page of two themes, by the name of the ink.
+    [[nodiscard]] std::string ink(const std::string& name, Rgba rgba) const {
+        if (palette == SvgColors::fixed) return paint(name, rgba);
+        const figure::Inks inks = figure::inks(false);
+        const std::array<std::pair<Rgba, const char*>, 4> variables = {
+            {{inks.text, "--text"}, {inks.quiet, "--quiet"}, {inks.line, "--line"}, {inks.background, "--page"}}};
+        for (const auto& [own, variable] : variables)
+            if (rgba == own) return attribute("style", name + ":var(" + variable + ")");
+        return paint(name, rgba);
+    }
+    // White in a dark cell stays white on any page.
+    [[nodiscard]] std::string text_ink(Rgba rgba) const {
+        return rgba == figure::inks(false).background ? paint("fill", rgba) : ink("fill", rgba);
+    }
 
     void operator()(const figure::FilledRectangle& rectangle) const {
         out << "<rect" << box_attributes(rectangle.box) << paint("fill", rectangle.fill) << "/>\n";
@@ -82,8 +96,26 @@ struct Writer {
 
     void operator()(const figure::Line& line) const {
         out << "<line" << attribute("x1", line.x1) << attribute("y1", line.y1) << attribute("x2", line.x2)
-            << attribute("y2", line.y2) << paint("stroke", line.color) << attribute("stroke-width", line.width)
-            << "/>\n";
+            << attribute("y2", line.y2) << ink("stroke", line.color) << attribute("stroke-width", line.width) << "/>\n";
+    }
+
+    void operator()(const figure::Polyline& line) const {
+        out << "<polyline fill=\"none\" stroke-linejoin=\"round\"" << ink("stroke", line.color)
+            << attribute("stroke-width", line.width);
+        if (line.dash > 0) out << attribute("stroke-dasharray", number(line.dash));
+        out << " points=\"";
+        const char* before = "";
+        for (const figure::Point& point : line.points) {
+            out << before << number(point.x) << "," << number(point.y);
+            before = " ";
+        }
+        out << "\"/>\n";
+    }
+
+    void operator()(const figure::Circle& circle) const {
+        out << "<circle" << attribute("cx", circle.center.x) << attribute("cy", circle.center.y)
+            << attribute("r", circle.radius) << ink("fill", circle.fill) << ink("stroke", circle.edge)
+            << attribute("stroke-width", circle.edge_width) << "/>\n";
     }
 
     void operator()(const figure::Text& text) const {
@@ -96,12 +128,14 @@ struct Writer {
             out << attribute("text-anchor", anchors[static_cast<std::size_t>(text.anchor)]);
         }
         if (text.vertical) out << attribute("transform", "rotate(-90 " + number(text.x) + " " + number(text.y) + ")");
-        out << paint("fill", text.color) << attribute("xml:space", "preserve") << ">" << escaped(text.text)
+        out << text_ink(text.color) << attribute("xml:space", "preserve") << ">" << xml_escaped(text.text)
             << "</text>\n";
     }
 
     // In units of a cell, so that each rectangle is short; runs of one colour along a row are one rectangle.
     void operator()(const figure::CellGrid& grid) const {
+        if (grid.rows == 0 || grid.columns == 0) return;
+        if (cells_are_pictures) return write_picture(grid);
         const std::string scale =
             number_of_cells(grid.box.width, grid.columns) + " " + number_of_cells(grid.box.height, grid.rows);
         out << "<g"
@@ -131,6 +165,15 @@ private:
         return {buffer.data(), end.ptr};
     }
 
+    // A pixel a cell, blown up without smoothing.
+    void write_picture(const figure::CellGrid& grid) const {
+        std::ostringstream png;
+        write_png_pixels(png, grid.columns, grid.rows, grid.colors);
+        out << "<image" << box_attributes(grid.box) << attribute("preserveAspectRatio", "none")
+            << attribute("style", "image-rendering:pixelated")
+            << attribute("xlink:href", "data:image/png;base64," + base64(png.str())) << "/>\n";
+    }
+
     void write_row(const figure::CellGrid& grid, Index row) const {
         const Rgba* colors = grid.colors.data() + row * grid.columns;
         for (Index column = 0; column < grid.columns;) {
@@ -152,15 +195,46 @@ private:
 
 }  // namespace
 
+std::string xml_escaped(std::string_view text) {
+    std::string safe;
+    for (const char c : printable(text)) {
+        switch (c) {
+            case '<':
+                safe += "&lt;";
+                break;
+            case '>':
+                safe += "&gt;";
+                break;
+            case '&':
+                safe += "&amp;";
+                break;
+            case '"':
+                safe += "&quot;";
+                break;
+            default:
+                safe += c;
+        }
+    }
+    return safe;
+}
+
 void write_svg(std::ostream& out, const Figure& figure) {
     out << R"(<?xml version="1.0" encoding="UTF-8"?>)"
-        << "\n"
-        << R"(<svg xmlns="http://www.w3.org/2000/svg" version="1.1")" << attribute("width", figure.width)
-        << attribute("height", figure.height)
+        << "\n";
+    write_svg_element(out, figure, SvgColors::fixed);
+}
+
+void write_svg_element(std::ostream& out, const Figure& figure, SvgColors colors) {
+    const bool pictures = cells_as_pictures(figure);
+    out << R"(<svg xmlns="http://www.w3.org/2000/svg" version="1.1")";
+    if (pictures) out << R"( xmlns:xlink="http://www.w3.org/1999/xlink")";
+    out << attribute("width", figure.width) << attribute("height", figure.height)
         << attribute("viewBox", "0 0 " + number(figure.width) + " " + number(figure.height)) << ">\n"
-        << "<title>" << escaped(figure.name) << "</title>\n"
-        << "<rect" << box_attributes({0, 0, figure.width, figure.height}) << paint("fill", figure.background) << "/>\n";
-    const Writer writer{out};
+        << "<title>" << xml_escaped(figure.name) << "</title>\n";
+    if (colors == SvgColors::fixed)
+        out << "<rect" << box_attributes({0, 0, figure.width, figure.height}) << paint("fill", figure.background)
+            << "/>\n";
+    const Writer writer{out, colors, pictures};
     for (const figure::Primitive& primitive : figure.primitives) std::visit(writer, primitive);
     out << "</svg>\n";
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/cli/run_options.h"
+
+#include <functional>
+#include <iosfwd>
+
+// The commands, a file each. Each adds itself to the command line; what it does there is to say what work it asks for.
+namespace decoderscope::cli {
+
+// What a command works with. All of it lasts as long as the command line does.
+struct Context {
+    RunOptions& run;
+    std::function<void()>& work;  // what is to be done once the whole command line is read
+    std::ostream& out;
+};
+
+void add_models(CLI::App& app, const Context& context);
+void add_trace(CLI::App& app, const Context& context);
+void add_export(CLI::App& app, const Context& context);
+void add_report(CLI::App& app, const Context& context);
+void add_diff(CLI::App& app, const Context& context);
+void add_generate(CLI::App& app, const Context& context);
+void add_bench(CLI::App& app, const Context& context);
+
+// A command that runs a model: its name first, then what is run.
+[[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,
+                                           const std::string& does) {
+    CLI::App& command = *app.add_subcommand(name, does);
+    command.add_option("MODEL", context.run.model, kModelHelp)->required();
+    add_run_options(command, context.run);
+    return command;
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,47 @@
+#include "app/cli/commands.h"
+#include "app/core/comparison_text.h"
+#include "app/core/reference_run.h"
+#include "engine/error.h"
+
+#include <ostream>
+
+namespace decoderscope::cli {
+
+namespace {
+
+// Compares a run with a trace's file. Throws Error where they differ, so that a script sees it.
+void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
+    const ReferenceRun reference = read_trace(path);
+    std::vector<std::string> asked;  // what is made only when asked for is compared where the file has it
+    for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
+    const Scenario scenario = scenario_of(options);
+    const Comparison comparison =
+        compare(recorded_tensors(*run_of(scenario, options, asked)), reference.tensors, tolerance);
+    out << difference_table(comparison, "the run", "the file") << measured_text(comparison) << '\n'
+        << verdict_of(comparison) << '\n';
+    if (!comparison.differs()) return;
+    const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
+    throw Error(path + ": " + verdict_of(comparison) + first);
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, const Context& context) {
+    struct Wanted {
+        std::string against;
+        double tolerance = 1e-5;
+    };
+    const auto wanted = std::make_shared<Wanted>();
+    CLI::App& command = add_running(app, context, "diff",
+                                    "Compare a run with a trace, tensor by tensor, worst first; status 1 where they "
+                                    "differ");
+    command.add_option("--against", wanted->against, "safetensors file with tensors by the names that trace writes")
+        ->required();
+    command.add_option("--tolerance", wanted->tolerance, "the largest difference that counts as none (1e-5)")
+        ->check(CLI::NonNegativeNumber);
+    command.callback([context, wanted] {
+        context.work = [context, wanted] { diff(context.run, wanted->against, wanted->tolerance, context.out); };
+    });
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,146 @@
+#include "app/core/export/export.h"
+#include "app/cli/commands.h"
+#include "app/cli/progress.h"
+#include "app/core/depth_curves.h"
+#include "app/core/export/exhibits.h"
+#include "app/core/export/watched.h"
+#include "app/core/labels.h"
+#include "engine/error.h"
+
+namespace decoderscope::cli {
+
+namespace {
+
+struct Wanted {
+    std::string tensor, path, ending = "png";
+    Index batch = 0, head = 0;
+    std::optional<Index> layer;
+    bool norm_curves = false, with_operands = false, each_head = false;
+    Gathering gathering;
+    ExportOptions options;
+};
+
+void check_index(const Step& step, std::string_view axis_name, Index index) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == axis_name && index >= step.axes[i].size)
+            throw Error(step.name + ": " + std::string(axis_name) + " " + std::to_string(index) +
+                        " is out of range, expected 0 to " + std::to_string(step.axes[i].size - 1));
+}
+
+// The slice that was asked for. On the command line a head is one of the tensor's own, also where keys are shared.
+Place place_for(const Step& step, const Wanted& options, Index query_heads) {
+    check_index(step, axis::batch, options.batch);
+    check_index(step, axis::head, options.head);
+    for (const Axis& axis : step.axes)
+        if (axis.name == axis::head) return {options.batch, options.head * (query_heads / axis.size)};
+    return {options.batch, 0};
+}
+
+// The step that is meant: by its name, or its twin in the block that was asked for.
+const Step& step_of(const Run& run, const Wanted& wanted) {
+    const Ref named = run.plan().find(wanted.tensor);
+    if (named == nullptr)
+        throw Error(wanted.tensor + ": this run has no such tensor; expected a name such as blocks.0.attn.pattern");
+    if (!wanted.layer) return *named;
+    const Ref step = run.plan().find(name_in_block(*named, *wanted.layer));
+    if (step == nullptr)
+        throw Error(wanted.tensor + ": has no layer " + std::to_string(*wanted.layer) +
+                    ", expected a tensor of a block, and one of the model's blocks");
+    return *step;
+}
+
+// A tensor that is made only when asked for is asked for under the name of its layer, or of every layer.
+std::vector<std::string> asked_for(const Wanted& wanted) {
+    if (wanted.gathering.all_layers || wanted.layer) return {"*", wanted.tensor};
+    return {wanted.tensor};
+}
+
+Exhibit wanted_exhibit(const ShownRun& shown, const Wanted& wanted) {
+    const Step& step = step_of(*shown.run, wanted);
+    const Place place = place_for(step, wanted, shown.scenario.config().nhead);
+    Gathering gathering = wanted.gathering;
+    if (wanted.each_head) gathering.all_heads = true;
+    if (gathering.all_heads || gathering.all_layers) return gathered_exhibit(shown, step, place, gathering);
+    return step_exhibit(shown, step, place, wanted.with_operands);
+}
+
+// The same model, weights and input with the norms before the sublayers, and behind them.
+Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
+    const auto curves = [&](const char* norm_first) {
+        return depth_curves(*run_of(with_override(scenario, "norm_first", norm_first), options), "");
+    };
+    return depth_exhibit(scenario, curves("true"), curves("false"));
+}
+
+void write(Exhibit exhibit, const Wanted& wanted) {
+    Progress progress(wanted.path, exhibit.panels.size());
+    exhibit = watched(std::move(exhibit), [&] { progress.advance(); });
+    try {
+        if (wanted.each_head)
+            export_each(exhibit, wanted.path, "." + wanted.ending, wanted.options);
+        else
+            export_exhibit(exhibit, wanted.path, wanted.options);
+    } catch (const ExportStopped& stopped) {
+        throw Error(wanted.path + ": " + stopped.what());
+    }
+}
+
+void export_what_is_wanted(const RunOptions& options, const Wanted& wanted) {
+    const Scenario scenario = scenario_of(options);
+    if (wanted.norm_curves) return write(norm_curves(scenario, options), wanted);
+    write(wanted_exhibit({scenario, run_of(scenario, options, asked_for(wanted))}, wanted), wanted);
+}
+
+// What one option alone can't tell.
+void check_together(const Wanted& wanted) {
+    if (wanted.tensor.empty() == !wanted.norm_curves)
+        throw CLI::RequiredError(wanted.norm_curves ? "either --tensor or --norm-curves" : "--tensor");
+    const std::string file = wanted.each_head ? "x." + wanted.ending : wanted.path;
+    if (!is_export_path(file))
+        throw CLI::ValidationError(wanted.each_head ? "--format " + wanted.ending : "--out " + wanted.path,
+                                   "expected an ending of " + export_endings());
+    if (wanted.with_operands && (wanted.gathering.all_heads || wanted.gathering.all_layers || wanted.each_head))
+        throw CLI::ExcludesError("--with-operands", "--all-heads, --all-layers and --each-head");
+}
+
+void add_pictures(CLI::App& command, const std::shared_ptr<Wanted>& wanted) {
+    command.add_option("--scale", wanted->options.scale, "a PNG's pixels to 1/96 inch, from 1 to 4 (2)")
+        ->check(CLI::Range(1.0, 4.0));
+    command.add_flag("--dark", wanted->options.style.dark, "pictures on dark ground");
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, const Context& context) {
+    const auto wanted = std::make_shared<Wanted>();
+    CLI::App& command = add_running(
+        app, context, "export",
+        "Write a heatmap, all heads or layers of a tensor, or the norm curves to a file: " + export_endings());
+    command.add_option("--tensor", wanted->tensor, "the tensor's name, such as blocks.0.attn.pattern");
+    command.add_flag("--norm-curves", wanted->norm_curves,
+                     "in place of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");
+    command.add_option("--out", wanted->path, "the file to write; its ending is the format")->required();
+    command.add_option("--batch", wanted->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
+    CLI::Option* head = command.add_option("--head", wanted->head, "which head (0)")->check(CLI::NonNegativeNumber);
+    CLI::Option* layer =
+        command.add_option("--layer", wanted->layer, "the tensor of this block instead")->check(CLI::NonNegativeNumber);
+    command.add_flag("--all-heads", wanted->gathering.all_heads, "every head of the tensor in one figure")
+        ->excludes(head);
+    command.add_flag("--all-layers", wanted->gathering.all_layers, "the tensor of every block in one figure")
+        ->excludes(layer);
+    command.add_flag("--own-ranges", wanted->gathering.own_ranges,
+                     "each head's or layer's colours over its own values, rather than over those of all");
+    command.add_flag("--with-operands", wanted->with_operands, "and the tensors that it is computed from");
+    command
+        .add_flag("--each-head", wanted->each_head,
+                  "a file a head, with --all-layers of every block, into the new folder --out")
+        ->excludes(head);
+    command.add_option("--format", wanted->ending, "the ending of each file of --each-head (png)");
+    add_pictures(command, wanted);
+    command.callback([context, wanted] {
+        check_together(*wanted);
+        context.work = [context, wanted] { export_what_is_wanted(context.run, *wanted); };
+    });
+}
+
+}  // namespace decoderscope::cli

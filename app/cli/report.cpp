@@ -1,0 +1,65 @@
+#include "app/core/report/report.h"
+#include "app/cli/commands.h"
+#include "app/core/saved_work.h"
+#include "engine/error.h"
+#include "engine/file.h"
+
+#include <filesystem>
+
+namespace decoderscope::cli {
+
+namespace {
+
+struct Wanted {
+    std::string path, step;
+    std::optional<Index> batch, head;
+};
+
+// Where the command line says to look; else where the session did, or where the model's maker says to.
+Cursor place_to_look(const RunOptions& options, const Wanted& wanted, const Model& model) {
+    Cursor cursor;
+    if (is_session_path(options.model)) cursor = read_session_file(options.model).cursor;
+    if (cursor.step.empty()) cursor = {model.look_at.step, {0, model.look_at.head}, {}};
+    if (!wanted.step.empty()) cursor = {wanted.step, {}, {}};
+    if (wanted.batch) cursor.place.batch = *wanted.batch;
+    if (wanted.head) cursor.place.head = *wanted.head;
+    return cursor;
+}
+
+void check(const char* axis, Index index, Index count) {
+    if (index >= count)
+        throw Error(std::string(axis) + " " + std::to_string(index) + " is out of range, expected 0 to " +
+                    std::to_string(count - 1));
+}
+
+ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
+    const Scenario scenario = scenario_of(options);
+    const Cursor cursor = place_to_look(options, wanted, *scenario.model);
+    check("batch", cursor.place.batch, scenario.inputs.batch());
+    check("head", cursor.place.head, scenario.config().nhead);
+    ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
+    if (!wanted.step.empty() && report.shown.run->plan().find(wanted.step) == nullptr)
+        throw Error(wanted.step + ": this run has no such tensor; expected a name such as blocks.0.attn.pattern");
+    if (is_session_path(options.model)) report.title = std::filesystem::path(options.model).stem().string();
+    return report;
+}
+
+void report(const RunOptions& options, const Wanted& wanted) {
+    const ReportOf report = report_of(options, wanted);
+    write_whole(wanted.path, [&](std::ostream& out) { write_report(out, report); });
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, const Context& context) {
+    const auto wanted = std::make_shared<Wanted>();
+    CLI::App& command = add_running(app, context, "report",
+                                    "Write one page of HTML with the heads, the masks, the norm curves and the edits");
+    command.add_option("--out", wanted->path, "the .html file to write")->required();
+    command.add_option("--tensor", wanted->step, "the tensor to begin with, such as blocks.0.attn.pattern");
+    command.add_option("--batch", wanted->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
+    command.add_option("--head", wanted->head, "which head to begin with")->check(CLI::NonNegativeNumber);
+    command.callback([context, wanted] { context.work = [context, wanted] { report(context.run, *wanted); }; });
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,126 @@
+#include "app/cli/run_options.h"
+
+#include "app/core/saved_work.h"
+#include "app/core/typed_inputs.h"
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/model/bundled.h"
+
+#include <ostream>
+
+namespace decoderscope::cli {
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
+    auto* text = command.add_option("--text", options.text,
+                                    "text instead of a file, for a model with a vocabulary; a line is a batch row");
+    auto* tokens =
+        command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
+    auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
+    auto* encoder_tokens =
+        command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
+    inputs->excludes(text)->excludes(tokens);
+    text->excludes(tokens);
+    source->excludes(encoder_tokens);
+    command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
+    command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    static const std::map<std::string, Recording> recordings = {{"all", Recording::all},
+                                                                {"patterns", Recording::patterns}};
+    command
+        .add_option("--record", options.recording,
+                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are made "
+                    "again when they are asked for, for runs that would not fit into memory")
+        ->transform(CLI::CheckedTransformer(recordings, CLI::ignore_case))
+        ->type_name("all|patterns");
+    command.add_option("--dropout-seed", options.dropout_seed, "switches dropout on, with this seed");
+}
+
+namespace {
+
+Overrides overrides_of(const std::vector<std::string>& settings) {
+    Overrides overrides;
+    for (const std::string& setting : settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw CLI::ValidationError("--set " + setting, "expected KEY=VALUE");
+        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return overrides;
+}
+
+// A text needs a tokenizer that can cut it.
+Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
+    const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
+    if (!tokenizer.can_encode())
+        throw Error(option + ": " + model.name +
+                    (tokenizer.size() == 0 ? " has no vocabulary" : " has a vocabulary that only labels tokens") +
+                    ", expected " + ids + " with ids such as \"1 2 3\"");
+    return {.text = text, .name = option};
+}
+
+// What the command line types in place of a file.
+TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
+    TypedSequences typed;
+    if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
+    if (options.source) typed.source = typed_text(model, model.encoder_tokenizer, *options.source, "--source");
+    if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
+    if (!options.encoder_tokens.empty())
+        typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
+    return typed;
+}
+
+void note(const RunOptions& options, const std::vector<std::string>& remarks) {
+    if (options.notes == nullptr) return;
+    for (const std::string& remark : remarks) *options.notes << "decoderscope: note: " << remark << '\n';
+}
+
+// What there is where the command line says nothing else: the model on its own example, or a session.
+SavedWork opened(const RunOptions& options, const Overrides& overrides) {
+    if (is_session_path(options.model)) return open_session(options.model);
+    SavedWork work;
+    work.scenario = decoderscope::scenario_of(load_model(options.model, overrides));
+    return work;
+}
+
+}  // namespace
+
+SavedWork work_of(const RunOptions& options) {
+    const Overrides overrides = overrides_of(options.settings);
+    SavedWork work = opened(options, overrides);
+    Scenario& scenario = work.scenario;
+    note(options, work.remarks);
+    note(options, scenario.model->remarks);
+    for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
+    if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
+    if (options.recording != Recording::all) scenario.recording = options.recording;
+    const Config config = naming("--set", [&] { return scenario.config(); });
+    if (!options.inputs.empty()) {
+        scenario.inputs = load_inputs(options.inputs, config);
+        scenario.inputs_path = options.inputs;
+    }
+    scenario.inputs = typed_inputs(*scenario.model, scenario.inputs, typed_sequences(options, *scenario.model));
+    if (!options.edits.empty()) {
+        const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+        scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
+    }
+    return work;
+}
+
+Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
+
+std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options) {
+    if (options.edits.empty()) return plan_of(scenario);
+    Scenario unedited = scenario;
+    unedited.edits.clear();
+    static_cast<void>(plan_of(unedited));  // what is wrong without any edits is not theirs
+    return naming(options.edits, [&] { return plan_of(scenario); });
+}
+
+std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
+                                  const std::vector<std::string>& asked) {
+    return execute(plan_naming_files(scenario, options), {.asked = asked, .kept = kept_steps(scenario.recording)});
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,39 @@
+#include "app/cli/commands.h"
+#include "app/core/reference_run.h"
+#include "engine/error.h"
+#include "engine/model/safetensors.h"
+
+namespace decoderscope::cli {
+
+namespace {
+
+void trace(const RunOptions& options, const std::string& path, const std::vector<std::string>& asked) {
+    const Scenario scenario = scenario_of(options);
+    const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
+    for (const std::string& name : asked)
+        if (name != "*" && run->plan().find(name) == nullptr)
+            throw Error(name + ": this run has no such tensor; expected a name such as blocks.0.attn.result");
+    write_safetensors(path, recorded_tensors(*run));
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, const Context& context) {
+    struct Wanted {
+        std::string path;
+        std::vector<std::string> asked;
+    };
+    const auto wanted = std::make_shared<Wanted>();
+    CLI::App& command =
+        add_running(app, context, "trace", "Run a model and write every recorded tensor to one safetensors file");
+    command.add_option("--out", wanted->path, "the safetensors file to write")->required();
+    command
+        .add_option("--ask", wanted->asked,
+                    "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    command.callback(
+        [context, wanted] { context.work = [context, wanted] { trace(context.run, wanted->path, wanted->asked); }; });
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "app/core/export/cairo_handle.h"
+#include "app/core/export/figure.h"
+#include "app/core/export/fonts.h"
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// Throws Error where Cairo could not do what was asked: "cannot draw the PNG: …".
+void check_cairo(cairo_status_t status, const char* what);
+
+// What Cairo calls with the bytes that it writes; `out` is a std::ostream.
+cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned int count) noexcept;
+
+// An image of one pixel a colour, row by row. Throws Error where a side is beyond Cairo's 32,767 pixels.
+[[nodiscard]] Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format);
+[[nodiscard]] Cairo<cairo_surface_t> image_of(Index width, Index height, std::span<const Rgba> pixels);
+
+// How a pen draws cells: as one picture of a pixel a cell, or as a rectangle each.
+enum class CellsAs { picture, rectangles };
+
+// Draws a figure's primitives onto a Cairo context whose unit is the figure's.
+class Pen {
+public:
+    Pen(cairo_t* cairo, CellsAs cells);
+
+    // The background and everything on it.
+    void draw(const Figure& figure);
+
+    void operator()(const figure::FilledRectangle& rectangle);
+    void operator()(const figure::Line& line);
+    void operator()(const figure::Text& text);
+    void operator()(const figure::CellGrid& grid);
+    void operator()(const figure::HatchedRectangle& rectangle);
+    void operator()(const figure::Polyline& line);
+    void operator()(const figure::Circle& circle);
+
+private:
+    // Characters in a row that one face draws.
+    struct FaceRun {
+        cairo_font_face_t* face = nullptr;
+        std::string text;
+    };
+
+    void use(Rgba color);
+    void outline(const figure::Box& box);
+    void draw_picture(const figure::CellGrid& grid);
+    void draw_rectangles(const figure::CellGrid& grid);
+    [[nodiscard]] std::vector<FaceRun> runs_of(const figure::Text& text);
+    [[nodiscard]] double advance(const FaceRun& run);
+    void show(const std::vector<FaceRun>& runs, figure::Anchor anchor);
+
+    cairo_t* cairo_;
+    CellsAs cells_;
+    Fonts fonts_;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,150 @@
+#include "app/core/export/exhibit_figure.h"
+#include "app/core/export/figure_bar.h"
+#include "app/core/export/figure_labels.h"
+#include "app/core/export/figure_legend.h"
+#include "app/core/export/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+using namespace figure;
+
+namespace {
+
+// Numbers stand in all pictures or in none.
+constexpr double gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
+
+// Where the pictures of a grid lie.
+struct Grid {
+    std::size_t columns = 1, rows = 1;
+    CellSize cell;
+    Box first;                    // the cells of the first picture
+    double across = 0, down = 0;  // from one picture to the next
+    AxisLabels row_labels, column_labels;
+    Index most = most_cells;
+
+    [[nodiscard]] Box box(std::size_t number) const {
+        return {first.x + static_cast<double>(number % columns) * across,
+                first.y + static_cast<double>(number / columns) * down, first.width, first.height};
+    }
+};
+
+// Pictures as large as they fit beside each other on a page, none larger than a heatmap alone would be.
+CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
+    constexpr double page = 1120, largest = 260, smallest = 64;
+    const double side = std::clamp(page / static_cast<double>(side_by_side) - gap, smallest, largest);
+    const double size = side / static_cast<double>(std::max<Index>({rows, columns, 1}));
+    const double alone = cell_size(rows, columns).width;
+    const double square = std::min(alone, size >= 2 ? std::floor(size) : size);
+    // A sliver is stretched across its shorter side.
+    const double shorter = static_cast<double>(std::max<Index>(std::min(rows, columns), 1));
+    const double stretched = std::max(square, std::min(alone, smallest / 2 / shorter));
+    return {columns < rows ? stretched : square, rows < columns ? stretched : square};
+}
+
+Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
+    Grid grid;
+    grid.columns = std::clamp<std::size_t>(exhibit.columns, 1, exhibit.panels.size());
+    grid.rows = (exhibit.panels.size() + grid.columns - 1) / grid.columns;
+    grid.cell = small_cell(like.rows, like.columns, grid.columns);
+    grid.row_labels = figure::row_labels(like.row_labels, grid.cell.height);
+    grid.column_labels = figure::column_labels(like.column_labels, grid.cell.width);
+    const double width = grid.cell.width * static_cast<double>(like.columns),
+                 height = grid.cell.height * static_cast<double>(like.rows);
+    const double left = margin + (exhibit.row_names.empty() ? 0 : 20) + row_name_room(like.row_axis);
+    const double top = heading_bottom(exhibit.title, exhibit.subtitle) + 12 + column_name_room(like.column_axis);
+    grid.first = {left + grid.row_labels.reach + 8, top + label_room + grid.column_labels.reach + 8, width, height};
+    // A label over a narrow picture needs room, too.
+    double widest = 0;
+    for (const Panel& panel : exhibit.panels)
+        widest = std::max(widest, label_size * text_width_em(panel.label, true, false));
+    const double beside = exhibit.own_ranges ? own_bar_width + 4 : 0;
+    grid.across = std::max(width + beside, widest) + gap;
+    grid.down = height + label_room + gap;
+    grid.most = std::clamp<Index>(static_cast<Index>(2 * std::max(width, height)), 64, most_cells);
+    return grid;
+}
+
+// "head 3", and the ends of its own range where the colours span that.
+std::string label_of(const Panel& panel, const Heatmap& heatmap, bool own_range) {
+    if (!own_range) return panel.label;
+    const auto text = [](float value) { return short_number_text(value, 3); };
+    return panel.label + ": " + text(heatmap.range.low) + " to " + text(heatmap.range.high);
+}
+
+void draw_panel(Canvas& canvas, const Exhibit& exhibit, const Grid& grid, std::size_t number, const Panel& panel,
+                const PlacedHeatmap& placed, const FigureStyle& style) {
+    const bool first_row = number < grid.columns;
+    canvas.grow(placed.box);
+    draw_cells(canvas, placed);
+    if (style.numbers && grid.cell.width >= least_with_numbers) draw_numbers(canvas, placed);
+    if (number % grid.columns == 0) draw_row_labels(canvas, placed, grid.row_labels);
+    if (first_row) draw_column_labels(canvas, placed, grid.column_labels);
+    const double above = first_row ? grid.column_labels.reach + 8 : 0;
+    const Face face{label_size, canvas.inks().text, true};
+    const std::string label = label_of(panel, placed.heatmap, exhibit.own_ranges);
+    canvas.put(text_at(elided(label, (grid.across - 4) / face.size, true, false), placed.box.x,
+                       placed.box.y - above - 6, face));
+    if (!exhibit.own_ranges) return;
+    std::vector<Rgba> colors;
+    const Range& range = placed.heatmap.range;
+    for (int i = 63; i >= 0; --i)
+        colors.push_back(color_of(range.low + (range.high - range.low) * (static_cast<float>(i) + 0.5F) / 64.0F, range,
+                                  placed.heatmap.scale, placed.map, placed.dark));
+    canvas.put(CellGrid{{placed.box.right() + 3, placed.box.y, own_bar_width, placed.box.height}, 64, 1, colors});
+}
+
+void draw_row_names(Canvas& canvas, const Exhibit& exhibit, const Grid& grid) {
+    for (std::size_t row = 0; row < std::min(grid.rows, exhibit.row_names.size()); ++row) {
+        const Box box = grid.box(row * grid.columns);
+        const Face face{label_size, canvas.inks().text, true};
+        canvas.put(upright(
+            text_at(printable(exhibit.row_names[row]), margin + 10, box.y + box.height / 2, face, Anchor::middle)));
+    }
+}
+
+}  // namespace
+
+Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style) {
+    Canvas canvas(style.dark);
+    if (exhibit.panels.empty()) return canvas.finished(exhibit.title);
+    Grid grid;
+    LegendContents legend;
+    LegendStyle legend_style;
+    ColorBar bar;
+    std::string note, row_axis, column_axis;
+    for (std::size_t i = 0; i < exhibit.panels.size(); ++i) {
+        const Heatmap heatmap = exhibit.panels[i].heatmap();
+        if (i == 0) {
+            grid = lay_out(exhibit, heatmap);
+            const ColorMap map = heatmap.scale == Scale::sequential ? style.sequential : style.diverging;
+            bar = {heatmap.range, heatmap.scale, map, style.dark};
+            row_axis = heatmap.row_axis;
+            column_axis = heatmap.column_axis;
+        }
+        const PlacedHeatmap placed{heatmap, grid.box(i), grid.cell, bar.map, style.dark, grid.most};
+        draw_panel(canvas, exhibit, grid, i, exhibit.panels[i], placed, style);
+        legend.add(heatmap);
+        legend_style = {bar.map, style.dark, hatch_spacing(placed), std::nullopt};
+        if (placed.is_reduced()) note = reduction_note(placed);
+    }
+    draw_row_names(canvas, exhibit, grid);
+    const double left = margin + (exhibit.row_names.empty() ? 0 : 20);
+    const Box last = grid.box(exhibit.panels.size() - 1);
+    const Box all{grid.first.x, grid.first.y, grid.box(grid.columns - 1).right() - grid.first.x,
+                  last.bottom() - grid.first.y};
+    draw_column_name(canvas, column_axis, {all.x, all.y - label_room, all.width, 0}, grid.column_labels.reach, left);
+    draw_row_name(canvas, row_axis, all, left, heading_bottom(exhibit.title, exhibit.subtitle));
+    if (!exhibit.own_ranges) {
+        legend_style.range = bar.range;
+        draw_bar_at(canvas, bar, {all.x, all.y, all.width, std::min(all.height, 320.0)}, left);
+    }
+    draw_legend(canvas, legend, legend_style, all.x, std::max(all.right(), all.x + 480), note);
+    canvas.heading(exhibit.title, exhibit.subtitle);
+    draw_caption(canvas, exhibit.caption);
+    return canvas.finished(exhibit.title + (exhibit.subtitle.empty() ? "" : ", " + exhibit.subtitle));
+}
+
+}  // namespace decoderscope

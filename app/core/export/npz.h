@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/core/export/arrays.h"
+
+#include <iosfwd>
+
+namespace decoderscope {
+
+// Writes arrays as NumPy's NPZ: a zip of one .npy each, stored as they are and without dates, so that the same arrays
+// give the same bytes. One array at a time is in memory. Throws Error where it cannot be written.
+void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays);
+
+}  // namespace decoderscope

@@ -1,0 +1,176 @@
+#include "app/core/report/report.h"
+
+#include "app/core/depth_curves.h"
+#include "app/core/export/text.h"
+#include "app/core/head_scores.h"
+#include "app/core/labels.h"
+#include "app/core/report/page.h"
+#include "engine/error.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+std::string counted(std::size_t number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+// ---- what was run
+
+// The keys that were overridden, and the shape of the model.
+void model_section(Page& page, const Scenario& scenario) {
+    page.section("Model");
+    if (!scenario.model->description.empty()) page.paragraph(scenario.model->description);
+    std::vector<std::pair<std::string, std::string>> facts;
+    for (const auto& [key, value] : config_values(scenario.config())) {
+        const auto changed = [key = key](const auto& override) { return override.first == key; };
+        const bool overridden = std::any_of(scenario.overrides.begin(), scenario.overrides.end(), changed);
+        facts.emplace_back(key, value + (overridden ? " (changed)" : ""));
+    }
+    if (scenario.dropout_seed) facts.emplace_back("dropout seed", std::to_string(*scenario.dropout_seed));
+    page.facts(facts);
+    for (const std::string& remark : scenario.model->remarks) page.paragraph(remark);
+}
+
+void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
+                const Tokenizer& tokenizer) {
+    constexpr Index most = 64;
+    if (tokens.empty()) return;
+    for (Index row = 0; row < std::min(tokens.dim(0), most); ++row) {
+        std::vector<std::string> pieces;
+        for (Index at = 0; at < tokens.dim(1); ++at) {
+            const Cell cell = {row, at};
+            const bool padding = !kept.empty() && kept.at(cell) == 0.0F;
+            pieces.push_back(padding ? "·" : printable(tokenizer.piece(static_cast<Index>(tokens.at(cell)))));
+        }
+        page.tokens(name + " " + std::to_string(row), pieces);
+    }
+    if (tokens.dim(0) > most) page.paragraph("… and " + std::to_string(tokens.dim(0) - most) + " more rows.");
+}
+
+void input_section(Page& page, const Scenario& scenario) {
+    const Inputs& inputs = scenario.inputs;
+    page.section("Input");
+    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask, scenario.model->encoder_tokenizer);
+    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model->tokenizer);
+    const auto given = [&](const char* name, const Tensor& tensor) {
+        if (!tensor.empty()) page.paragraph(std::string(name) + ": numbers of shape " + shape_text(tensor.axes()));
+    };
+    given("x", inputs.x);
+    given("memory", inputs.memory);
+    given("custom mask", inputs.custom_mask);
+    if (!inputs.attention_mask.empty() || !inputs.encoder_attention_mask.empty())
+        page.paragraph("A dot is padding: nothing attends to it.");
+}
+
+void edits_section(Page& page, const std::vector<Edit>& edits) {
+    constexpr std::size_t most = 400;
+    page.section("Edits");
+    if (edits.empty()) return page.paragraph("None: this is the model as it is.");
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) lines.push_back(describe(edits[i]));
+    page.list(lines);
+    if (edits.size() > most) page.paragraph("… and " + std::to_string(edits.size() - most) + " more.");
+}
+
+// ---- what came out
+
+void step_section(Page& page, const ReportOf& report) {
+    const Ref step = report.shown.run->plan().find(report.step);
+    if (step == nullptr || report.shown.run->value(step->id).empty()) return;
+    page.section("Where to look");
+    const About about = step->operation.about();
+    page.paragraph(step->name + " = " + std::string(about.name) + ": " + std::string(about.formula));
+    page.paragraph(std::string(about.teaches));
+    page.figure(step_exhibit(report.shown, *step, report.place));
+}
+
+const char* kind_text(AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::self:
+            return "Self-attention";
+        case AttentionKind::cross:
+            return "Cross-attention";
+        case AttentionKind::encoder:
+            return "The encoder's self-attention";
+    }
+    return "";
+}
+
+bool has_values(const ShownRun& shown, const std::string& name) {
+    const Ref step = shown.run->plan().find(name);
+    return step != nullptr && !shown.run->value(step->id).empty();
+}
+
+void attention_sections(Page& page, const ReportOf& report) {
+    const Plan& plan = report.shown.run->plan();
+    for (const AttentionKind kind : kAttentionKinds) {
+        const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
+        if (attentions.empty() || !has_values(report.shown, attentions.front() + ".pattern")) continue;
+        page.section(kind_text(kind));
+        page.paragraph("How much each query (row) looks at each key (column): " + counted(attentions.size(), "layer") +
+                       ", batch row " + std::to_string(report.place.batch) + ".");
+        for (const std::string& attention : attentions) {
+            if (!has_values(report.shown, attention + ".pattern")) continue;
+            page.subsection(attention);
+            page.figure(
+                gathered_exhibit(report.shown, *plan.find(attention + ".pattern"), report.place, {.all_heads = true}));
+        }
+    }
+}
+
+void masks_section(Page& page, const ReportOf& report) {
+    const Plan& plan = report.shown.run->plan();
+    page.section("Masks");
+    page.paragraph("Who hides what, apart and combined, and what that makes of scores and weights.");
+    const Ref looked_at = plan.find(report.step);
+    const std::string own = looked_at == nullptr ? "" : attention_of(*looked_at);
+    for (const AttentionKind kind : kAttentionKinds) {
+        const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
+        if (attentions.empty()) continue;
+        const bool here = std::find(attentions.begin(), attentions.end(), own) != attentions.end();
+        const std::string& attention = here ? own : attentions.front();
+        if (!has_values(report.shown, attention + ".mask")) continue;
+        page.subsection(attention);
+        Exhibit masks = masks_exhibit(report.shown, attention, report.place);
+        masks.columns = 2;  // as many as can be read on a page
+        page.figure(masks);
+    }
+}
+
+DepthCurves curves_with(const Scenario& scenario, const char* norm_first) {
+    return depth_curves(*execute(plan_of(with_override(scenario, "norm_first", norm_first)), {}), "");
+}
+
+void norms_section(Page& page, const ReportOf& report) {
+    page.section("Norms");
+    try {
+        const DepthCurves pre = curves_with(report.shown.scenario, "true"),
+                          post = curves_with(report.shown.scenario, "false");
+        page.paragraph(depth_sentence(pre, post));
+        page.figure(depth_exhibit(report.shown.scenario, pre, post));
+    } catch (const Error& error) {
+        page.paragraph(std::string("The norms cannot stand at the other place here: ") + error.what());
+    }
+}
+
+}  // namespace
+
+void write_report(std::ostream& out, const ReportOf& report) {
+    const Scenario& scenario = report.shown.scenario;
+    const std::string name = report.title.empty() ? description_of(scenario) : report.title;
+    Page page(
+        out, name,
+        "A forward pass of " + description_of(scenario) + ", as Decoderscope " DECODERSCOPE_VERSION " computed it.");
+    model_section(page, scenario);
+    input_section(page, scenario);
+    edits_section(page, scenario.edits);
+    step_section(page, report);
+    attention_sections(page, report);
+    masks_section(page, report);
+    norms_section(page, report);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,195 @@
+// The dialog that exports what a tab shows, and what of it goes onto the clipboard.
+#include "app/core/export/csv.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+void open_dialog(Driver& d) {
+    d.hands.tap(Key::e, with_ctrl);
+    d.settle();
+    REQUIRE(d.state.dialog == Dialog::export_file);
+}
+
+void type_path(Driver& d, const std::string& path) {
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type(path);
+    d.settle();
+}
+
+class Copied : public compat::Clipboard {
+public:
+    const char* text() override { return text_.c_str(); }
+    void set_text(const char* text) override { text_ = text; }
+
+private:
+    std::string text_;
+};
+
+struct TabKey {
+    Key key;
+    Tab tab;
+    const char* first;  // the first choice
+};
+const std::vector<TabKey> kTabKeys = {{Key::s, Tab::step, "This step"},
+                                      {Key::h, Tab::heads, "All heads of all layers"},
+                                      {Key::m, Tab::masks, "Masks, scores, pattern and output"},
+                                      {Key::n, Tab::norms, "The curves by depth"},
+                                      {Key::g, Tab::generate, "The next token's probabilities"},
+                                      {Key::c, Tab::diff, "A, B and the difference"}};
+
+}  // namespace
+
+TEST_CASE("every tab exports what it shows first, and every choice it offers can be written") {
+    const TemporaryFolder folder;
+    Driver d;
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+    d.session.finish();
+    for (const TabKey& tab : kTabKeys) {
+        INFO(tab.first);
+        d.hands.tap(tab.key);
+        d.settle();
+        d.settle();
+        REQUIRE(d.state.tab == tab.tab);
+        open_dialog(d);
+        const auto choices = d.state.exports.choices;
+        REQUIRE_FALSE(choices.empty());
+        CHECK(choices.front().label == tab.first);
+        for (const ExportChoice& choice : choices) {
+            INFO(choice.label);
+            const Exhibit exhibit = choice.exhibit();
+            CHECK(exhibit.panels.size() + exhibit.charts.size() > 0);
+            CHECK_FALSE(exhibit.caption.empty());
+            const std::string file = folder.file(std::to_string(folder.entries()) + choice.file_name);
+            if (choice.each)
+                export_each(exhibit, file, ".csv");
+            else
+                for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".json", ".npz", ".safetensors"})
+                    export_exhibit(exhibit, file + ending, {.scale = 1});
+            CHECK((std::filesystem::exists(file + ".png") || choice.each));
+        }
+        d.hands.tap(Key::escape);
+        d.settle();
+        CHECK(d.state.dialog == Dialog::none);
+    }
+}
+
+TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
+    Driver d;
+    const auto first_choice = [&] {
+        d.settle();
+        d.settle();
+        return export_choices(d.session, d.state).front().label;
+    };
+    d.state.tab = Tab::generate;
+    d.state.generate.page = GeneratePage::cache;
+    CHECK(first_choice() == "k and v of this layer and head");
+    d.state.generate.page = GeneratePage::lens;
+    CHECK(first_choice() == "The logit lens");
+    const Heatmap lens = export_choices(d.session, d.state).front().exhibit().panels.front().heatmap();
+    CHECK(lens.rows == 1 + d.session.scenario().config().num_layers);
+    CHECK(lens.texts.size() == lens.values.size());
+    d.state.tab = Tab::norms;
+    d.state.norms.view = NormsView::step;
+    CHECK(first_choice() == "The same step in both");
+    d.state.norms.view = NormsView::row;
+    CHECK(first_choice().starts_with("One row of blocks."));
+    d.state.tab = Tab::heads;
+    d.state.heads.opened = true;
+    CHECK(first_choice() == "This head: pattern, q, k and v");
+}
+
+TEST_CASE("a format renames the file, a typed ending chooses the format, and Enter exports") {
+    const TemporaryFolder folder;
+    Driver d;
+    open_dialog(d);
+    CHECK(std::string(d.state.exports.path.data()).ends_with(".png"));
+    CHECK(d.sees("Scale"));
+    CHECK(d.click_text("PDF"));
+    CHECK(std::string(d.state.exports.path.data()).ends_with(".pdf"));
+    CHECK_FALSE(d.sees("Scale"));
+    CHECK(d.click_text("PNG"));
+    CHECK(d.click_text("4×"));
+    CHECK(d.state.exports.options.scale == 4);
+    d.hands.tap(Key::escape);
+    d.settle();
+    open_dialog(d);
+    CHECK(d.state.exports.options.scale == 4);  // as it was last
+    type_path(d, folder.file("mine.npz"));
+    CHECK(d.state.exports.format == 6);
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.last<command::Export>());
+    CHECK(d.last<command::Export>()->path == folder.file("mine.npz"));
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(read_bytes(folder.file("mine.npz")).starts_with("PK"));
+    CHECK(d.sees("Writtento"));
+}
+
+TEST_CASE("the dialog stays on the screen and nothing of it overlaps") {
+    for (const Screen& screen : kScreens) {
+        Driver d("reverse", screen.scale, screen.size);
+        open_dialog(d);
+        for (const DrawnText& piece : d.seen()) {
+            INFO(piece.text);
+            CHECK((piece.high.x <= screen.size.x && piece.high.y <= screen.size.y));
+        }
+        // What lies over the window is drawn last.
+        const auto& seen = d.seen();
+        const auto heading =
+            std::find_if(seen.begin(), seen.end(), [](const DrawnText& piece) { return piece.text == "Export"; });
+        REQUIRE(heading != seen.end());
+    }
+}
+
+TEST_CASE("Ctrl+C copies what is shown as CSV") {
+    Driver d;
+    Copied clipboard;
+    compat::set_clipboard(clipboard);
+    d.hands.tap(Key::c, with_ctrl);
+    d.settle();
+    std::ostringstream expected;
+    write_csv(expected, export_choices(d.session, d.state).front().exhibit());
+    CHECK(clipboard.text() == expected.str());
+    CHECK(d.sees("CopiedasCSV."));
+    d.hands.tap(Key::c, with_ctrl_shift);
+    d.settle();
+    REQUIRE(d.state.exports.to_copy);  // for the window, which knows the desktop
+    CHECK(d.state.exports.to_copy->panels.size() == 1);
+}
+
+TEST_CASE("an export that takes longer shows how far it is, and can be cancelled there") {
+    const TemporaryFolder folder;
+    Driver d;
+    d.waits = false;
+    std::atomic<bool> go = false;
+    Exhibit exhibit;
+    for (int i = 0; i < 20; ++i)
+        exhibit.panels.push_back({"t", "head " + std::to_string(i), 1, 1, [&go] {
+                                      while (!go) std::this_thread::yield();
+                                      return Heatmap{.row_labels = {"0"}, .column_labels = {"0"}, .values = {1.0F}};
+                                  }});
+    d.session.apply(
+        command::Export{folder.file("heads"), std::make_shared<const Exhibit>(std::move(exhibit)), {}, ".csv"});
+    d.settle();
+    CHECK(d.sees("of20"));
+    CHECK(d.sees("Writing"));
+    CHECK(d.click_text("Cancel"));
+    REQUIRE(d.last<command::StopExport>());
+    go = true;
+    d.session.finish();
+    d.settle();
+    CHECK(d.sees("stopped;nothingwaswritten"));
+    CHECK(folder.entries() == 0);
+}
