@@ -184,7 +184,8 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
             else if (companion.variation.adds_to_the_run())
                 tasks[name] = {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
             else if (companion.variation.changes_weights())
-                tasks[name] = {nullptr, companion.run, [companion, fresh = fresh_weights_](const std::stop_token&) {
+                tasks[name] = {nullptr, companion.run,
+                               [companion = companion, fresh = fresh_weights_](const std::stop_token&) {
                                    return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
                                }};
             else

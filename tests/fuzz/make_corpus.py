@@ -92,6 +92,32 @@ def edits():
                                           "look_at": {"step": "blocks.0.attn.pattern", "head": 1}}))
 
 
+# ---- sessions
+
+def sessions():
+    session = {"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}}
+    write("session", "small", json.dumps(session))
+    write("session", "full", json.dumps({
+        **session, "model": {"path": "models/mine", "weights": "xxh64:44bc2cf5ad770999", "answers": {"nhead": "2"}},
+        "set": {"norm_first": "true", "dropout": 0.5},
+        "input": {"tokens": [[1, 2], [3]], "encoder_text": ["ab", "c"], "attention_mask": [[1, 1], [1, 0]],
+                  "custom_mask": [[1, 0], [1, 1]]},
+        "edits": [{"edit": "set_cell", "tensor": "blocks.0.attn.z", "index": [0, 1, 2, 1], "value": "nan(0x7fc00001)"}],
+        "dropout_seed": 7, "generated": {"0": [2]}, "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 1,
+                                                                "cell": [0, 1, 1, 0]},
+        "sampling": {"temperature": 0.8, "top_k": 4, "top_p": 0.9, "seed": 3}, "tab": "norms",
+        "norms": {"view": "row", "layers": 3, "gain": 1.5, "shift": 0.0, "row": 1},
+        "compare": {"with": "configuration", "tolerance": 1e-6, "set": {"norm": "rmsnorm"}, "file": "../trace.safetensors"},
+        "pins": [{"label": "before", "model": {"bundled": "dates"}, "input": {"text": ["ab"]}}],
+        "saved_as": "mine.dscope"}))
+    write("session", "rows", json.dumps({
+        **session, "input": {"x": [[[0.5, -1, 2e-3, "inf"]]], "memory": [[[1, 2, 3, 4], [5, 6, 7, 8]]],
+                             "encoder_attention_mask": [[1, 0]]}}))
+    write("session", "elsewhere", json.dumps({
+        **session, "input": {"x": {"from": "example", "checksum": "xxh64:44bc2cf5ad770999"},
+                             "memory": {"file": "inputs.safetensors"}}}))
+
+
 # ---- tensors
 
 def weights(vocab=5, d=4, ff=3):
@@ -204,5 +230,6 @@ if __name__ == "__main__":
     shutil.rmtree(CORPUS, ignore_errors=True)
     configurations()
     edits()
+    sessions()
     tensors()
     tokenizers()
