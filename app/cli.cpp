@@ -1,9 +1,11 @@
 #include "app/cli.h"
 
 #include "app/cli/commands.h"
+#include "app/core/saved_work.h"
 #include "engine/error.h"
 #include "engine/model/bundled.h"
 
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <ostream>
@@ -23,6 +25,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
     app.set_version_flag("--version", DECODERSCOPE_VERSION);
     app.require_subcommand(0, 1);
+    app.get_formatter()->column_width(34);
     run.model = kDefaultModel;
     app.add_option("--model", run.model, std::string(cli::kModelHelp) + "; what the window opens on");
     app.add_option("FILE", run.model, "a session (.dscope) or a model to open the window on")

@@ -26,14 +26,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
         ->type_size(1)
         ->allow_extra_args(false);
-    static const std::map<std::string, Recording> recordings = {{"all", Recording::all},
-                                                                {"patterns", Recording::patterns}};
     command
-        .add_option("--record", options.recording,
+        .add_option("--record", options.record,
                     "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are made "
                     "again when they are asked for, for runs that would not fit into memory")
-        ->transform(CLI::CheckedTransformer(recordings, CLI::ignore_case))
-        ->type_name("all|patterns");
+        ->check(CLI::IsMember({"all", "patterns"}).description(""));
     command.add_option("--dropout-seed", options.dropout_seed, "switches dropout on, with this seed");
 }
 
@@ -94,7 +91,7 @@ SavedWork work_of(const RunOptions& options) {
     note(options, scenario.model->remarks);
     for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
-    if (options.recording != Recording::all) scenario.recording = options.recording;
+    if (options.record == "patterns") scenario.recording = Recording::patterns;
     const Config config = naming("--set", [&] { return scenario.config(); });
     if (!options.inputs.empty()) {
         scenario.inputs = load_inputs(options.inputs, config);

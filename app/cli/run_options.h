@@ -21,7 +21,7 @@ struct RunOptions {
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::vector<std::string> settings;        // KEY=VALUE
     std::optional<std::uint64_t> dropout_seed;
-    Recording recording = Recording::all;
+    std::string record = "all";     // how much: all, patterns
     std::ostream* notes = nullptr;  // where to say what was noticed in the model; nullptr: nowhere
 };
 

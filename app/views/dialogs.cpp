@@ -15,6 +15,11 @@ namespace decoderscope {
 
 namespace {
 
+void set_text(std::span<char> buffer, const std::string& text) {
+    std::fill(buffer.begin(), buffer.end(), '\0');
+    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
+}
+
 void close(ViewState& state) {
     state.dialog = Dialog::none;
     ImGui::CloseCurrentPopup();
