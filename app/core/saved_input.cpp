@@ -204,7 +204,8 @@ RestoredInput restored_input(const SavedInput& saved, const Model& model, const 
         if (!saved.target.mask) in.attention_mask = example.attention_mask;
         if (!saved.custom_mask) in.custom_mask = example.custom_mask;
     }
-    const Index batch = in.tokens.empty() && in.x.empty() ? 0 : in.batch();
+    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank yet: the plan says what is wrong with it
+    const Index batch = rows.rank() == 0 ? 0 : in.batch();
     bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
                           in.encoder_attention_mask);
     if (saved.memory) {

@@ -43,6 +43,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
+            .recording = scenario.recording,
             .generated = scenario.generated};
 }
 
@@ -61,6 +62,7 @@ public:
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
+        scenario.recording = saved.recording;
         scenario.generated = saved.generated;
         remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
         scenario.edits = edits(scenario, saved, model.as_it_was && input.remarks.empty());

@@ -53,6 +53,7 @@ struct SavedRun {
     SavedInput input;
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;
+    Recording recording = Recording::all;
     std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
 };
 

@@ -6,6 +6,7 @@
 #include "engine/model/bundled.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -184,6 +185,9 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
+    if (json.find("record") != nullptr)
+        run.recording =
+            std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
     run.generated = read_generated(json);
     return run;
 }
