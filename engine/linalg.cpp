@@ -49,8 +49,10 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
 std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
     const Index n = weight.dim(0), k = weight.dim(1);
     const float* values = weight.data();
-    return std::make_shared<const PackedWeight>(
+    const auto packed = std::make_shared<const PackedWeight>(
         ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
+    weight.leave_to_file(0, weight.size());  // the pages of large folios came back with their neighbours
+    return packed;
 }
 
 // A weight of which only the packed form is kept.
