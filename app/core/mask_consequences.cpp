@@ -1,5 +1,7 @@
 #include "app/core/mask_consequences.h"
 
+#include "engine/ops/masks.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -86,12 +88,27 @@ bool holds_nan(std::span<const float> values) {
     return largest > 0x7f800000U;
 }
 
-NanStep nan_step(const Step& step, const Tensor& tensor) {
-    const std::span<const float> values = tensor.values();
+NanStep nan_step(const Step& step, const Tensor& tensor, std::span<const float> values) {
     const auto is_nan = [](float value) { return std::isnan(value); };
     const Index count = std::count_if(values.begin(), values.end(), is_nan);
     const Index first = std::find_if(values.begin(), values.end(), is_nan) - values.begin();
     return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
+}
+
+// Masks and masked scores that nobody looked at yet hold a NaN only where the scores do.
+bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const Tensor& tensor) {
+    if (tensor.is_ready() || !step.patches.empty()) return false;
+    if (step.operation.as<CombineMasks>() != nullptr) return true;
+    const bool filled = step.operation.as<FillMasked>() != nullptr;
+    return filled && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
+}
+
+std::span<const float> numbers_of(const Tensor& tensor, std::vector<float>& room) {
+    const auto* lazy = tensor.lazy<LazyValues>();
+    if (lazy == nullptr) return tensor.values();
+    room.resize(static_cast<std::size_t>(tensor.size()));
+    lazy->make(room);
+    return room;
 }
 
 }  // namespace
@@ -100,6 +117,7 @@ std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.s
 
 std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
     std::vector<NanStep> trail;
+    std::vector<float> room;
     for (const Step& step : run.plan().steps()) {
         const Tensor& tensor = run.value(step.id);
         if (step.is_source() || tensor.empty()) continue;
@@ -107,8 +125,10 @@ std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::ve
             const auto found =
                 std::find_if(known.begin(), known.end(), [&](const NanStep& one) { return one.name == step.name; });
             if (found != known.end()) trail.push_back({step.id, step.name, found->count, found->size, found->first});
-        } else if (holds_nan(tensor.values())) {
-            trail.push_back(nan_step(step, tensor));
+        } else if (!is_free_of_nan(step, trail, tensor)) {
+            // What nobody looked at yet is made for a moment, and not kept.
+            const std::span<const float> values = numbers_of(tensor, room);
+            if (holds_nan(values)) trail.push_back(nan_step(step, tensor, values));
         }
     }
     return trail;

@@ -54,6 +54,9 @@ struct Session::Apply {
         Scenario next = s.scenario_;
         next.recording = c.recording;
         s.change(std::move(next));
+        s.message_ = Message{c.recording == Recording::all
+                                 ? "Every tensor is recorded."
+                                 : "Scores and the inside of the MLPs are made again when you look at them."};
     }
     void operator()(const command::SetDropout& c) const {
         Scenario next = s.scenario_;

@@ -127,6 +127,10 @@ void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const auto& trail = scene.shown().nan;
     const float line = ui.px(18);
+    if (scene.shown().run != scene.session.shown().run) {
+        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "looking for NaN …", area.width());
+        return;
+    }
     if (trail.empty()) {
         draw_finding(scene, area.low, area.width(), good(ui),
                      "No NaN in any of " + std::to_string(scene.shown().steps) + " steps",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace decoderscope {
@@ -38,11 +39,7 @@ void keep_shown(const Session& session, ViewState& state, const std::string& att
     const Snapshot& snapshot = session.shown();
     if (shown.version == snapshot.version && shown.attention == attention && shown.place == place) return;
     const Config config = snapshot.scenario.config();
-    if (shown.version != snapshot.version) {
-        shown.nan = shown.run ? nan_trail(*snapshot.run, *shown.run, shown.nan) : nan_trail(*snapshot.run);
-        shown.run = snapshot.run;
-        shown.steps = session.timeline().size();
-    }
+    shown.steps = session.timeline().size();
     shown.version = snapshot.version;
     shown.attention = attention;
     shown.place = place;
@@ -54,6 +51,24 @@ void keep_shown(const Session& session, ViewState& state, const std::string& att
     const Step& target = *snapshot.run->plan().find("blocks.0.attn.mask");
     shown.tokens = axis_labels(snapshot.scenario, target, 2, place.batch);
     shown.fill = fill_consequences(*snapshot.run, attention, place, config.nhead, config.mask_value);
+}
+
+// Looks for NaN in the run that is shown: at once where it is small, else beside the window.
+void keep_nan_trail(const Session& session, ViewState& state) {
+    constexpr std::size_t kBytesAtOnce = 20'000'000;
+    MasksShown& shown = state.masks.shown;
+    if (auto found = shown.searched.take()) std::tie(shown.run, shown.nan) = std::move(*found);
+    const std::shared_ptr<const Run> run = session.shown().run;
+    if (shown.run == run) return;
+    const auto search = [run, before = shown.run, known = shown.nan] {
+        return std::pair{run, before ? nan_trail(*run, *before, known) : nan_trail(*run)};
+    };
+    if (run->recorded_bytes() <= kBytesAtOnce) {
+        std::tie(shown.run, shown.nan) = search();
+        return;
+    }
+    if (!shown.searched.busy()) shown.searched.start(search);
+    state.busy = true;  // until it is found
 }
 
 // ---- the leak test's companion
@@ -113,6 +128,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     state.hovered.reset();
     state.masks.hovered = std::exchange(state.masks.hovered_next, std::nullopt);
     keep_shown(session, state, attention, place);
+    keep_nan_trail(session, state);
     keep_leak_position(session, state.masks);
     ask_for_leak_run(session, state.masks, commands);
     keep_leak(session, state);

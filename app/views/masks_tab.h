@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/later.h"
 #include "app/core/leak.h"
 #include "app/core/mask_consequences.h"
 #include "app/core/mask_parts.h"
@@ -34,6 +35,7 @@ struct MasksShown {
     FillConsequences fill;
     std::shared_ptr<const Run> run;  // that the trail is of
     std::vector<NanStep> nan;
+    Later<std::pair<std::shared_ptr<const Run>, std::vector<NanStep>>> searched;
     std::vector<std::string> tokens;  // [pos]: what the decoder's positions hold
     std::size_t steps = 0;            // how many were searched for NaN
 };
