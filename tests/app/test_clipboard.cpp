@@ -48,7 +48,7 @@ void make_program(const TemporaryFolder& folder, const std::string& name, int st
 }  // namespace
 
 TEST_CASE("a picture is handed to the program of the desktop, byte for byte") {
-    const std::string picture("\x89PNG\r\n\x1a\n\0$(touch x); `y`", 26);
+    const std::string picture("\x89PNG\r\n\x1a\n\0$(touch x); `y`", 24);
     for (const bool wayland : {false, true}) {
         const TemporaryFolder folder;
         const Variable path("PATH", folder.path().c_str());
