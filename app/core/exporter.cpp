@@ -14,20 +14,22 @@ Exporter::Exporter(std::function<void()> wake)
 Exporter::~Exporter() {
     const std::lock_guard lock(mutex_);
     stop_.request_stop();
+    waiting_stop_.request_stop();
     thread_.request_stop();
 }
 
 void Exporter::start(Job job) {
     const std::lock_guard lock(mutex_);
     progress_ = {job.path, 0, std::max<std::size_t>(job.exhibit->panels.size(), 1)};
-    if (!working_) stop_ = std::stop_source();
     waiting_ = std::move(job);
+    waiting_stop_ = std::stop_source();
     changed_.notify_all();
 }
 
 void Exporter::stop() {
     const std::lock_guard lock(mutex_);
     stop_.request_stop();
+    waiting_stop_.request_stop();
 }
 
 std::optional<Exporter::Result> Exporter::collect() {
@@ -80,7 +82,7 @@ void Exporter::serve(const std::stop_token& stop) {
     while (changed_.wait(lock, stop, [&] { return waiting_.has_value(); })) {
         const Job job = std::move(*waiting_);
         waiting_.reset();
-        if (stop_.stop_requested() && !stop.stop_requested()) stop_ = std::stop_source();
+        stop_ = waiting_stop_;  // it may have been stopped before it began
         progress_ = {job.path, 0, std::max<std::size_t>(job.exhibit->panels.size(), 1)};
         working_ = true;
         const std::stop_token cancelled = stop_.get_token();

@@ -62,8 +62,8 @@ private:
     std::optional<Result> finished_;
     bool working_ = false;
     Progress progress_;
-    std::stop_source stop_;  // the job's under way
-    std::jthread thread_;    // last: it starts when everything else is there
+    std::stop_source stop_, waiting_stop_;  // of the job under way, and of the one that waits
+    std::jthread thread_;                   // last: it starts when everything else is there
 };
 
 }  // namespace decoderscope
