@@ -36,6 +36,22 @@ Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands
     return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
 }
 
+// Operands that live as long as this does.
+class HeldOperands {
+public:
+    explicit HeldOperands(const Operands& in) {
+        for (std::size_t i = 0; i < in.size(); ++i) tensors_.push_back(in[i]);
+    }
+    [[nodiscard]] Operands operands() const {
+        Operands in;
+        for (const Tensor& tensor : tensors_) in.add(tensor);
+        return in;
+    }
+
+private:
+    std::vector<Tensor> tensors_;
+};
+
 // The rows of a step from `begin` on. Those from `first` on are there, all others are computed when somebody looks:
 // they only changed where nothing reads them, or nobody waits for them.
 class RestWhenLookedAt : public LazyValues {
@@ -43,16 +59,13 @@ public:
     RestWhenLookedAt(const Step& step, const Operands& in, Index begin, Index first)
         : operation_(step.operation),
           axes_(step.axes),
+          in_(in),
           begin_(begin),
           first_(first),
-          rows_(compute_rows(operation_, axes_, in, first)) {
-        for (std::size_t i = 0; i < in.size(); ++i) in_.push_back(in[i]);
-    }
+          rows_(compute_rows(operation_, axes_, in, first)) {}
 
     void make(std::span<float> values) const override {
-        Operands in;
-        for (const Tensor& tensor : in_) in.add(tensor);
-        std::ranges::copy(compute_rows(operation_, axes_, in, begin_).values(), values.begin());
+        std::ranges::copy(compute_rows(operation_, axes_, in_.operands(), begin_).values(), values.begin());
     }
 
     [[nodiscard]] Tensor rows_from(Index first) const override {
@@ -62,7 +75,7 @@ public:
 private:
     Operation operation_;
     Axes axes_;
-    std::vector<Tensor> in_;
+    HeldOperands in_;
     Index begin_, first_;
     Tensor rows_;
 };
@@ -71,14 +84,10 @@ private:
 class MadeAgain : public LazyValues {
 public:
     MadeAgain(const Step& step, const Operands& in)
-        : operation_(step.operation), axes_(step.axes), patches_(step.patches) {
-        for (std::size_t i = 0; i < in.size(); ++i) in_.push_back(in[i]);
-    }
+        : operation_(step.operation), axes_(step.axes), patches_(step.patches), in_(in) {}
 
     void make(std::span<float> values) const override {
-        Operands in;
-        for (const Tensor& tensor : in_) in.add(tensor);
-        Tensor made = operation_.compute(in, axes_);
+        Tensor made = operation_.compute(in_.operands(), axes_);
         for (const Patch& patch : patches_) patch.apply(made);
         std::ranges::copy(made.values(), values.begin());
     }
@@ -87,7 +96,7 @@ private:
     Operation operation_;
     Axes axes_;
     std::vector<Patch> patches_;
-    std::vector<Tensor> in_;
+    HeldOperands in_;
 };
 
 }  // namespace
@@ -233,14 +242,6 @@ struct Executor {
 };
 
 namespace {
-
-// How many times each step is read.
-std::vector<std::size_t> readers_of(const Plan& plan) {
-    std::vector<std::size_t> readers(plan.steps().size());
-    for (const Step& step : plan.steps())
-        for (const StepId operand : step.operands) ++readers[operand];
-    return readers;
-}
 
 // Everything that the steps of these names are computed from, and they themselves.
 std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {

@@ -122,4 +122,11 @@ Ref Plan::find(std::string_view name) const {
     return found == by_name_.end() ? nullptr : &steps_[found->second];
 }
 
+std::vector<std::size_t> readers_of(const Plan& plan) {
+    std::vector<std::size_t> readers(plan.steps().size());
+    for (const Step& step : plan.steps())
+        for (const StepId operand : step.operands) ++readers[operand];
+    return readers;
+}
+
 }  // namespace decoderscope

@@ -126,4 +126,7 @@ private:
     Meaning meaning_ = Meaning::residual;
 };
 
+// How many times each step is read by others.
+[[nodiscard]] std::vector<std::size_t> readers_of(const Plan& plan);
+
 }  // namespace decoderscope

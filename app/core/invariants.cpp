@@ -38,14 +38,6 @@ std::optional<Invariants> measure_invariants(const Run& run, const Config& confi
     return found;
 }
 
-std::span<const float> Reader::operator()(const Tensor& tensor) {
-    const auto* lazy = tensor.lazy<LazyValues>();
-    if (lazy == nullptr) return tensor.values();
-    room_.resize(static_cast<std::size_t>(tensor.size()));
-    lazy->make(room_);
-    return room_;
-}
-
 std::vector<PatternStep> patterns_of(const Run& run) {
     const Plan& plan = run.plan();
     std::vector<PatternStep> patterns;

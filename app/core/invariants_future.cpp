@@ -90,7 +90,8 @@ struct Movement {
 
 class ChangedPass {
 public:
-    ChangedPass(const Run& run, Boundary boundary) : run_(run), boundary_(std::move(boundary)), readers_(count()) {}
+    ChangedPass(const Run& run, Boundary boundary)
+        : run_(run), boundary_(std::move(boundary)), readers_(readers_of(run.plan())) {}
 
     void run(StepId input, Tensor changed, const std::stop_token& stop) {
         fresh_.resize(readers_.size());
@@ -111,14 +112,6 @@ public:
     [[nodiscard]] const Movement& movement() const { return movement_; }
 
 private:
-    // How many steps are still to read each step.
-    [[nodiscard]] std::vector<std::size_t> count() const {
-        std::vector<std::size_t> readers(run_.plan().steps().size());
-        for (const Step& step : run_.plan().steps())
-            for (const StepId operand : step.operands) ++readers[operand];
-        return readers;
-    }
-
     [[nodiscard]] bool reads_changed(const Step& step) const {
         return std::ranges::any_of(step.operands, [&](StepId operand) { return !fresh_[operand].empty(); });
     }

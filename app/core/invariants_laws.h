@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/invariants.h"
+#include "app/core/reader.h"
 
 #include <span>
 #include <string_view>
@@ -16,17 +17,6 @@ namespace decoderscope {
 [[nodiscard]] Invariant measure_finite(const Run& run, const std::stop_token& stop);
 
 // What all of them need.
-
-// Reads tensors without keeping what they are made from: values that nobody looked at yet are made in a room of the
-// reader's own, which the next ones take over.
-class Reader {
-public:
-    // Valid until the next call.
-    [[nodiscard]] std::span<const float> operator()(const Tensor& tensor);
-
-private:
-    std::vector<float> room_;
-};
 
 // The numbers of one attention as a step of its pattern has them, all [batch, head, query, key].
 struct PatternStep {

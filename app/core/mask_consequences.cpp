@@ -1,6 +1,7 @@
 #include "app/core/mask_consequences.h"
 
-#include "engine/ops/masks.h"
+#include "app/core/mask_rows.h"
+#include "app/core/reader.h"
 
 #include <algorithm>
 #include <bit>
@@ -54,14 +55,15 @@ void measure_kept(FillConsequences& found, Index query, const Row& row) {
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
     const Slice slice = slice_of(*run.plan().find(attention + ".mask"), place, nhead);
     const Tensor& scores = run.value(attention + ".attn_scores");
-    const Tensor& mask = run.value(attention + ".mask");
     const Tensor& pattern = run.value(attention + ".pattern");
+    MaskRows mask(run.value(attention + ".mask"));
     FillConsequences found;
     found.fill = fill;
     found.cells = slice.rows() * slice.columns();
     found.lowest_kept = std::numeric_limits<float>::infinity();
     for (Index query = 0; query < slice.rows(); ++query) {
-        const Row row = {row_of(scores, slice, query), row_of(mask, slice, query), row_of(pattern, slice, query)};
+        const Row row = {row_of(scores, slice, query), mask.row(slice.fixed[0], slice.fixed[1], query),
+                         row_of(pattern, slice, query)};
         found.masked += std::count(row.mask.begin(), row.mask.end(), 0.0F);
         found.leaks.push_back(0.0F);
         if (row.empty()) {
@@ -103,21 +105,13 @@ bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const T
     return filled && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
 }
 
-std::span<const float> numbers_of(const Tensor& tensor, std::vector<float>& room) {
-    const auto* lazy = tensor.lazy<LazyValues>();
-    if (lazy == nullptr) return tensor.values();
-    room.resize(static_cast<std::size_t>(tensor.size()));
-    lazy->make(room);
-    return room;
-}
-
 }  // namespace
 
 std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.shared_plan()), {}); }
 
 std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
     std::vector<NanStep> trail;
-    std::vector<float> room;
+    Reader read;  // what nobody looked at yet is made for a moment, and not kept
     for (const Step& step : run.plan().steps()) {
         const Tensor& tensor = run.value(step.id);
         if (step.is_source() || tensor.empty()) continue;
@@ -126,8 +120,7 @@ std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::ve
                 std::find_if(known.begin(), known.end(), [&](const NanStep& one) { return one.name == step.name; });
             if (found != known.end()) trail.push_back({step.id, step.name, found->count, found->size, found->first});
         } else if (!is_free_of_nan(step, trail, tensor)) {
-            // What nobody looked at yet is made for a moment, and not kept.
-            const std::span<const float> values = numbers_of(tensor, room);
+            const std::span<const float> values = read(tensor);
             if (holds_nan(values)) trail.push_back(nan_step(step, tensor, values));
         }
     }
