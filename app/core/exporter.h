@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/core/export/export.h"
+#include "app/core/job_thread.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -11,7 +11,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 
 namespace decoderscope {
 
@@ -37,33 +36,25 @@ public:
 
     // `wake` is called from the exporter's thread when there is something new to show.
     explicit Exporter(std::function<void()> wake);
-    ~Exporter();
-    Exporter(const Exporter&) = delete;
-    Exporter& operator=(const Exporter&) = delete;
 
     void start(Job job);
     // The job under way leaves nothing behind.
-    void stop();
-    [[nodiscard]] std::optional<Result> collect();
+    void stop() { thread_.stop(); }
+    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
     // Waits until a result is there or nothing is under way, or as long as `patience`.
-    void wait(std::chrono::milliseconds patience);
+    void wait(std::chrono::milliseconds patience) { thread_.wait(patience); }
     // Nothing while there is nothing to do.
     [[nodiscard]] std::optional<Progress> progress() const;
 
 private:
-    void serve(const std::stop_token& stop);
+    void begin(const Job& job);
     void advance(const std::stop_token& stop);
     [[nodiscard]] Result write(const Job& job, const std::stop_token& stop);
 
     std::function<void()> wake_;
     mutable std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::optional<Job> waiting_;
-    std::optional<Result> finished_;
-    bool working_ = false;
     Progress progress_;
-    std::stop_source stop_, waiting_stop_;  // of the job under way, and of the one that waits
-    std::jthread thread_;                   // last: it starts when everything else is there
+    JobThread<Job, Result> thread_;  // last: it starts when everything else is there
 };
 
 }  // namespace decoderscope

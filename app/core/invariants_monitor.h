@@ -1,15 +1,11 @@
 #pragma once
 
 #include "app/core/invariants.h"
+#include "app/core/job_thread.h"
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <stop_token>
-#include <thread>
 
 namespace decoderscope {
 
@@ -29,29 +25,16 @@ public:
 
     // `wake` is called from the monitor's thread when a result is there.
     explicit InvariantsMonitor(std::function<void()> wake);
-    ~InvariantsMonitor();
-    InvariantsMonitor(const InvariantsMonitor&) = delete;
-    InvariantsMonitor& operator=(const InvariantsMonitor&) = delete;
 
     void start(Job job);
     // Nothing comes of the job under way.
-    void stop();
-    [[nodiscard]] std::optional<Result> collect();
+    void stop() { thread_.forget(); }
+    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
     // Waits until nothing is under way, and has it begin at once.
-    void finish();
+    void finish() { thread_.finish(); }
 
 private:
-    void serve(const std::stop_token& stop);
-
-    std::function<void()> wake_;
-    std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::optional<Job> waiting_;
-    std::optional<Result> finished_;
-    bool hurry_ = false;
-    bool working_ = false;
-    std::stop_source stop_;  // the job's under way
-    std::jthread thread_;    // last: it starts when everything else is there
+    JobThread<Job, Result> thread_;
 };
 
 }  // namespace decoderscope

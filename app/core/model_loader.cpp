@@ -37,68 +37,17 @@ ModelLoader::Result load(const ModelLoader::Job& job, LoadProgress& progress) {
 }  // namespace
 
 ModelLoader::ModelLoader(std::function<void()> wake)
-    : wake_(std::move(wake)),
-      progress_(std::make_shared<LoadProgress>()),
-      thread_([this](const std::stop_token& stop) { serve(stop); }) {}
-
-ModelLoader::~ModelLoader() {
-    const std::lock_guard lock(mutex_);
-    stop_.request_stop();
-    thread_.request_stop();
-}
+    : thread_(
+          [](const Order& order, const std::stop_token& stop) {
+              order.progress->stop = stop;
+              return load(order.job, *order.progress);
+          },
+          std::move(wake)) {}
 
 void ModelLoader::start(Job job) {
-    const std::lock_guard lock(mutex_);
-    stop_.request_stop();
-    stop_ = std::stop_source();
+    thread_.forget();
     progress_ = std::make_shared<LoadProgress>();
-    progress_->stop = stop_.get_token();
-    finished_.reset();
-    waiting_ = std::move(job);
-    changed_.notify_all();
-}
-
-void ModelLoader::stop() {
-    const std::lock_guard lock(mutex_);
-    stop_.request_stop();
-    waiting_.reset();
-    finished_.reset();
-}
-
-std::optional<ModelLoader::Result> ModelLoader::collect() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(finished_, std::nullopt);
-}
-
-void ModelLoader::wait(std::chrono::milliseconds patience) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [&] { return finished_ || (!waiting_ && !working_); });
-}
-
-ModelLoader::Progress ModelLoader::progress() const {
-    const std::lock_guard lock(mutex_);
-    return {progress_->bytes_read, progress_->bytes_total};
-}
-
-void ModelLoader::serve(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return waiting_.has_value(); })) {
-        const Job job = std::move(*waiting_);
-        waiting_.reset();
-        const std::shared_ptr<LoadProgress> progress = progress_;
-        working_ = true;
-        lock.unlock();
-        Result result = load(job, *progress);
-        lock.lock();
-        working_ = false;
-        const bool wanted = !progress->stop.stop_requested();
-        if (wanted) finished_ = std::move(result);
-        changed_.notify_all();
-        if (!wanted || !wake_) continue;
-        lock.unlock();
-        wake_();
-        lock.lock();
-    }
+    thread_.start({std::move(job), progress_});
 }
 
 }  // namespace decoderscope

@@ -1,18 +1,15 @@
 #pragma once
 
+#include "app/core/job_thread.h"
 #include "app/core/reference_run.h"
 #include "app/core/saved_work.h"
 #include "engine/model/model.h"
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace decoderscope {
 
@@ -41,30 +38,24 @@ public:
 
     // `wake` is called from the loader's thread when a result is there.
     explicit ModelLoader(std::function<void()> wake);
-    ~ModelLoader();
-    ModelLoader(const ModelLoader&) = delete;
-    ModelLoader& operator=(const ModelLoader&) = delete;
 
     void start(Job job);
     // Nothing comes of the job under way.
-    void stop();
-    [[nodiscard]] std::optional<Result> collect();
+    void stop() { thread_.forget(); }
+    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
     // Waits until a result is there or nothing is under way, or as long as `patience`.
-    void wait(std::chrono::milliseconds patience);
-    [[nodiscard]] Progress progress() const;
+    void wait(std::chrono::milliseconds patience) { thread_.wait(patience); }
+    // Of the job that was started last; to be asked by whoever starts them.
+    [[nodiscard]] Progress progress() const { return {progress_->bytes_read, progress_->bytes_total}; }
 
 private:
-    void serve(const std::stop_token& stop);
+    struct Order {
+        Job job;
+        std::shared_ptr<LoadProgress> progress;
+    };
 
-    std::function<void()> wake_;
-    mutable std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::optional<Job> waiting_;
-    std::optional<Result> finished_;
-    bool working_ = false;
-    std::stop_source stop_;                   // the job's under way
-    std::shared_ptr<LoadProgress> progress_;  // its, too
-    std::jthread thread_;                     // last: it starts when everything else is there
+    std::shared_ptr<LoadProgress> progress_ = std::make_shared<LoadProgress>();
+    JobThread<Order, Result> thread_;  // last: it starts when everything else is there
 };
 
 }  // namespace decoderscope
