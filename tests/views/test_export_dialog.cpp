@@ -2,6 +2,7 @@
 #include "app/core/export/csv.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/views/copied.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
@@ -27,15 +28,6 @@ void type_path(Driver& d, const std::string& path) {
     d.hands.type(path);
     d.settle();
 }
-
-class Copied : public compat::Clipboard {
-public:
-    const char* text() override { return text_.c_str(); }
-    void set_text(const char* text) override { text_ = text; }
-
-private:
-    std::string text_;
-};
 
 struct TabKey {
     Key key;

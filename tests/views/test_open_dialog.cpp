@@ -2,6 +2,7 @@
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
+#include "tests/views/copied.h"
 #include "tests/views/driver.h"
 
 #include <algorithm>
@@ -49,15 +50,6 @@ void check_dialog(const Driver& d) {
         }
     }
 }
-
-class Copied : public compat::Clipboard {
-public:
-    const char* text() override { return text_.c_str(); }
-    void set_text(const char* text) override { text_ = text; }
-
-private:
-    std::string text_;
-};
 
 }  // namespace
 

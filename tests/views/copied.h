@@ -1,0 +1,19 @@
+#pragma once
+
+#include "app/views/imgui_compat.h"
+
+#include <string>
+
+namespace decoderscope::testing {
+
+// A clipboard that is nobody else's.
+class Copied : public compat::Clipboard {
+public:
+    const char* text() override { return text_.c_str(); }
+    void set_text(const char* text) override { text_ = text; }
+
+private:
+    std::string text_;
+};
+
+}  // namespace decoderscope::testing
