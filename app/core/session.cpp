@@ -5,6 +5,7 @@
 #include "engine/error.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace decoderscope {
 
@@ -202,6 +203,7 @@ void Session::take(const Worker::Result& result) {
     stale_ = false;
     computing_ = !result.complete;
     if (!result.run) {
+        if (std::exchange(shown_.early, nullptr)) ++shown_.version;  // nothing is to take the shown run's place
         message_ = Message{result.error, true};
         if (!shown_.run) return;
         scenario_ = shown_.scenario;
