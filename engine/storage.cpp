@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace decoderscope {
 
 Storage::Storage(Index size) : size_(size), own_(floats(size)), ready_(own_.get()) {}
@@ -10,12 +12,19 @@ Storage::Storage(Index size) : size_(size), own_(floats(size)), ready_(own_.get(
 Storage::Storage(std::shared_ptr<const float> elsewhere) : elsewhere_(std::move(elsewhere)), ready_(elsewhere_.get()) {}
 
 Storage::Storage(Index size, FileValues in_file)
-    : size_(size), elsewhere_(std::move(in_file.first)), in_file_(true), ready_(elsewhere_.get()) {}
+    : size_(size), in_file_(std::move(in_file)), ready_(in_file_.first.get()) {}
 
 Storage::Storage(Index size, std::shared_ptr<const LazyValues> lazy) : size_(size), lazy_(std::move(lazy)) {}
 
 Storage::Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived)
     : size_(size), lazy_(std::move(lazy)), derived_(std::move(derived)) {}
+
+namespace {
+
+// From so many values on, the neighbours of a few would take more memory than reading them takes time.
+constexpr Index kManyValues = 1'000'000;
+
+}  // namespace
 
 const float* Storage::made() const {
     const std::lock_guard lock(making_);
@@ -33,11 +42,21 @@ std::shared_ptr<const void> Storage::derived(const std::function<std::shared_ptr
     return derived_;
 }
 
+void Storage::copy(Index first, std::span<float> to) const {
+    if (is_in_file() && size_ >= kManyValues) {
+        const auto at = static_cast<::off_t>(in_file_.offset + first * static_cast<Index>(sizeof(float)));
+        if (::pread(*in_file_.descriptor, to.data(), to.size_bytes(), at) == static_cast<::ssize_t>(to.size_bytes()))
+            return;
+    }
+    // Of a file that was cut short, too: who touches what it lost is told so (MappedFile).
+    std::copy_n(data() + first, to.size(), to.begin());
+}
+
 void Storage::leave_to_file(Index first_value, Index count) const {
-    if (!in_file_) return;
+    if (!is_in_file()) return;
     // Whole pages of the values' own: of the others the neighbours may be in use.
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(elsewhere_.get() + first_value);
+    const auto begin = reinterpret_cast<std::uintptr_t>(in_file_.first.get() + first_value);
     const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count) * sizeof(float);
     const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
     if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);

@@ -29,7 +29,9 @@ public:
 
 // Values in a mapped file. Their pages may be left to the system: it reads them again when somebody looks.
 struct FileValues {
-    std::shared_ptr<const float> first;  // keeps the mapping
+    std::shared_ptr<const float> first;     // keeps the mapping
+    std::shared_ptr<const int> descriptor;  // the open file
+    std::int64_t offset = 0;                // of the first value in it, in bytes
 };
 
 // Where a tensor's numbers lie. Safe to read from several threads; written only while one tensor holds it.
@@ -55,7 +57,7 @@ public:
     [[nodiscard]] bool is_plain() const { return own_ != nullptr && derived_ == nullptr; }
     [[nodiscard]] float* writable() { return own_.get(); }
 
-    [[nodiscard]] bool is_in_file() const { return in_file_; }
+    [[nodiscard]] bool is_in_file() const { return in_file_.first != nullptr; }
     // What the values will be made from; nullptr once they are there.
     [[nodiscard]] const LazyValues* lazy() const {
         return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
@@ -63,6 +65,9 @@ public:
 
     // What was derived from the values, made by the first who asks.
     [[nodiscard]] std::shared_ptr<const void> derived(const std::function<std::shared_ptr<const void>()>& make) const;
+    // Copies some of the values. Where there are many, in a file, only these are read: the system would map them
+    // together with many of their neighbours, which nobody asked for.
+    void copy(Index first, std::span<float> to) const;
     // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
     void leave_to_file(Index first, Index count) const;
 
@@ -72,7 +77,7 @@ private:
     Index size_ = 0;
     mutable Floats own_;
     std::shared_ptr<const float> elsewhere_;
-    bool in_file_ = false;
+    FileValues in_file_;
     std::shared_ptr<const LazyValues> lazy_;  // kept for good: who looks at it may still hold it
     mutable std::atomic<const float*> ready_ = nullptr;
     mutable std::mutex making_;

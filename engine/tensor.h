@@ -90,6 +90,8 @@ public:
     // Whether the values lie in a mapped file.
     [[nodiscard]] bool is_in_file() const { return storage_ && storage_->is_in_file(); }
 
+    // Copies some of the values; of those in a file only these are read.
+    void copy(Index first, std::span<float> to) const { storage_->copy(first, to); }
     // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
     void leave_to_file(Index first, Index count) const { storage_->leave_to_file(first, count); }
 

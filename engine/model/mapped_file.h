@@ -24,6 +24,8 @@ public:
     // For who reads some of the bytes longer than this is there.
     [[nodiscard]] const std::shared_ptr<char>& bytes() const { return bytes_; }
 
+    [[nodiscard]] const std::shared_ptr<const int>& descriptor() const { return descriptor_; }
+
     // Throws Error where the file is no longer as long as it was.
     void check() const;
 

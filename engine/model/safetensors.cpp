@@ -150,7 +150,9 @@ Tensor SafetensorsFile::floats(std::string_view name, const Watch& watch, Tensor
 Tensor SafetensorsFile::read_floats(const std::string& dtype, const char* from, const Axes& axes, const Watch& watch,
                                     Tensor* room) const {
     if (dtype == "F32" && reinterpret_cast<std::uintptr_t>(from) % alignof(float) == 0) {
-        Tensor mapped(axes, FileValues{{file_.bytes(), reinterpret_cast<const float*>(from)}});
+        Tensor mapped(
+            axes,
+            FileValues{{file_.bytes(), reinterpret_cast<const float*>(from)}, file_.descriptor(), from - file_.data()});
         if (watch)
             in_pieces(from, sizeof(float), mapped.values().size(), watch,
                       [&](std::size_t at, std::size_t size) { return mapped.values().subspan(at, size); });

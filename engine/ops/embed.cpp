@@ -34,10 +34,12 @@ Tensor Embed::compute(const Operands& in, const Axes& axes) const {
     const Tensor& table = in[1];   // [vocab, d_model]
     Tensor out(axes);
     const Index width = table.dim(1);
-    float* to = out.writable().data();
+    std::span<float> to = out.writable();
     for (const float token : tokens.values()) {
-        const float* row = table.data() + row_of(token, table.dim(0)) * width;
-        for (Index d = 0; d < width; ++d) *to++ = row[d] * scale;
+        const auto row = to.first(static_cast<std::size_t>(width));
+        table.copy(row_of(token, table.dim(0)) * width, row);
+        for (float& value : row) value *= scale;
+        to = to.subspan(row.size());
     }
     return out;
 }

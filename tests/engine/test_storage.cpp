@@ -126,3 +126,20 @@ TEST_CASE("values that were left to their file are there when somebody looks") {
     CHECK_FALSE(weight.is_in_file());
     CHECK(weight.at(Cell{299, 99}) == 29'999.0F);
 }
+
+TEST_CASE("some of the values of a tensor are copied, from memory and from files small and large") {
+    const testing::TemporaryFolder folder;
+    for (const Index rows : {300, 20'000}) {
+        const std::string path = folder.file("weights.safetensors");
+        Tensor weight({{axis::out, rows}, {axis::in, 100}});
+        float next = 0.0F;
+        for (float& value : weight.writable()) value = next += 1.0F;
+        write_safetensors(path, {{"first", Tensor({{axis::out, 1}}, {0.0F})}, {"w", weight}});
+        const Tensor mapped = SafetensorsFile(path).floats("w");
+        std::vector<float> some(100);
+        for (const Tensor& tensor : {mapped, weight}) {
+            tensor.copy(12'300, some);
+            CHECK(std::ranges::equal(some, weight.values().subspan(12'300, 100)));
+        }
+    }
+}
