@@ -32,6 +32,9 @@ void spread(Index count, Index chunk, RangeWork run, const void* work);
 
 }  // namespace detail
 
+// What it costs to fetch a number from memory and put it somewhere else, in multiply-adds.
+inline constexpr Index kCopyCost = 8;
+
 // Whether work of so many multiply-adds would be shared with other threads.
 [[nodiscard]] bool is_shared(Index cost);
 

@@ -141,19 +141,20 @@ FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
     for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
     for (std::size_t row = 0; row < y.size(); row += width) {
         const Out weights = y.subspan(row, width);
-        const double sum = added_up(weights, itself);
-        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) / sum);
+        const double share = 1.0 / added_up(weights, itself);
+        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) * share);
     }
 }
 
 FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
+    const double to_one = 1.0 / scale;
     if (shift.empty()) {
         for (std::size_t i = 0; i < x.size(); ++i)
-            y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) / scale * static_cast<double>(gain[i]));
+            y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) * to_one * static_cast<double>(gain[i]));
         return;
     }
     for (std::size_t i = 0; i < x.size(); ++i)
-        y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) / scale * static_cast<double>(gain[i]) +
+        y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) * to_one * static_cast<double>(gain[i]) +
                                   static_cast<double>(shift[i]));
 }
 

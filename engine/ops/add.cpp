@@ -20,7 +20,7 @@ Tensor Add::compute(const Operands& in, const Axes& axes) const {
     const float* update = in[1].data();
     float* to = out.writable().data();
     for (Index start = 0; start < out.size(); start += period) {
-        in_parallel(period, 1, [&](Index begin, Index end) {
+        in_parallel(period, kCopyCost, [&](Index begin, Index end) {
             const auto count = static_cast<std::size_t>(end - begin);
             row::add({x + start + begin, count}, {update + begin, count}, {to + start + begin, count});
         });

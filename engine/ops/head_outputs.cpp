@@ -89,7 +89,7 @@ Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
     const Index rows = axes[0].size * queries, d_model = axes[2].size;
     const Floats merged = floats(rows * width);  // [batch, pos, head·d_head]
-    in_parallel(axes[0].size * heads, queries * d_head / 4, [&](Index begin, Index end) {
+    in_parallel(axes[0].size * heads, queries * d_head * kCopyCost, [&](Index begin, Index end) {
         for (Index plane = begin; plane < end; ++plane) {
             const float* z = in[0].data() + plane * queries * d_head;
             float* to = merged.get() + plane / heads * queries * width + plane % heads * d_head;

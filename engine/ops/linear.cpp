@@ -65,7 +65,7 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
     multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in), {flat.get(), rows, outputs, outputs});
     Tensor out(axes);
     float* to = out.writable().data();
-    in_parallel(batch * heads, positions * d_head / 4, [&](Index begin, Index end) {
+    in_parallel(batch * heads, positions * d_head * kCopyCost, [&](Index begin, Index end) {
         for (Index plane = begin; plane < end; ++plane) {
             const float* from = flat.get() + plane / heads * positions * outputs + plane % heads * d_head;
             for (Index p = 0; p < positions; ++p)
