@@ -1,20 +1,13 @@
 #include "engine/row_math.h"
 
+#include "engine/for_each_cpu.h"
+
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-
-// One function for each generation of vector instructions, chosen when the program starts. Not under the address
-// sanitizer, which is not there yet at that moment.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
 
 namespace decoderscope::row {
 

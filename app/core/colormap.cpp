@@ -129,15 +129,6 @@ const Table& table_of(ColorMap map, bool dark) {
     return dark ? on_dark : on_light;
 }
 
-// Where a finite value lies on the map, from 0 to 1. In double, for the span of a float range may overflow a float.
-double position(double value, Range range, Scale scale) {
-    const double low = range.low;
-    const double high = range.high;
-    if (scale == Scale::sequential) return high > low ? (value - low) / (high - low) : 0.0;
-    const double reach = std::max(std::fabs(low), std::fabs(high));
-    return reach > 0.0 ? 0.5 + 0.5 * value / reach : 0.5;
-}
-
 // The colours of the five marks, in the order of Mark.
 using MarkColors = std::array<std::uint32_t, 5>;
 constexpr MarkColors marks_on_sequential = {0xff2ce1, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00};
@@ -175,10 +166,26 @@ std::string_view mark_text(Mark mark) {
 }
 
 Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark) {
-    const Mark mark = mark_of(value, range);
-    if (mark != Mark::none) return mark_color(mark, map, dark);
-    const double at = std::clamp(position(value, range, scale), 0.0, 1.0);
-    return table_of(map, dark)[static_cast<std::size_t>(std::lround(at * static_cast<double>(table_size - 1)))];
+    return Coloring(range, scale, map, dark)(value);
+}
+
+Coloring::Coloring(Range range, Scale scale, ColorMap map, bool dark)
+    : range_(range), map_(map), dark_(dark), table_(table_of(map, dark)) {
+    const double low = range.low, high = range.high;
+    const auto last = static_cast<double>(table_size - 1);
+    const bool diverging = scale == Scale::diverging;
+    const double length = diverging ? 2.0 * std::max(std::fabs(low), std::fabs(high)) : high - low;
+    origin_ = diverging ? 0.0 : low;
+    at_origin_ = diverging ? last / 2.0 : 0.0;
+    entries_a_unit_ = length > 0.0 ? last / length : 0.0;
+}
+
+Rgba Coloring::operator()(float value) const {
+    const Mark mark = mark_of(value, range_);
+    if (mark != Mark::none) return mark_color(mark, map_, dark_);
+    const double at = at_origin_ + (static_cast<double>(value) - origin_) * entries_a_unit_;
+    const double last = static_cast<double>(table_size - 1);
+    return table_[static_cast<std::size_t>(std::clamp(at, 0.0, last) + 0.5)];
 }
 
 double luminance(Rgba color) {

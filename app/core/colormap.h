@@ -3,6 +3,7 @@
 #include "app/core/heatmap.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace decoderscope {
@@ -39,6 +40,21 @@ enum class Mark { none, nan, positive_infinity, negative_infinity, above, below 
 // middle of the map and the larger of |low| and |high| at its end, so that equal magnitudes get equal strength. Values
 // without a place on the range get their mark's colour. `dark` is the theme behind the picture.
 [[nodiscard]] Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark);
+
+// The same for many values: what doesn't depend on the value is done once.
+class Coloring {
+public:
+    Coloring(Range range, Scale scale, ColorMap map, bool dark);
+    [[nodiscard]] Rgba operator()(float value) const;
+
+private:
+    Range range_;
+    ColorMap map_;
+    bool dark_;
+    std::span<const Rgba> table_;
+    // Where values lie in the table; in double, for the length of a float range may overflow a float.
+    double origin_ = 0.0, at_origin_ = 0.0, entries_a_unit_ = 0.0;
+};
 
 // Relative luminance (WCAG 2), from 0 for black to 1 for white.
 [[nodiscard]] double luminance(Rgba color);

@@ -1,5 +1,6 @@
 #include "app/core/heatmap_image.h"
 
+#include "app/core/heatmap_keys.h"
 #include "engine/parallel.h"
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string_view>
 
 namespace decoderscope {
@@ -19,11 +19,15 @@ std::uint8_t causes_at(const Heatmap& heatmap, Index offset) {
     return heatmap.hidden.empty() ? hidden_by::nothing : heatmap.hidden[place(offset)];
 }
 
-Rgba color_at(const Heatmap& heatmap, Index offset, ColorMap map, bool dark) {
+Coloring coloring_of(const Heatmap& heatmap, ColorMap map, bool dark) {
+    return {heatmap.range, heatmap.scale, map, dark};
+}
+
+Rgba color_at(const Heatmap& heatmap, Index offset, const Coloring& coloring, bool dark) {
     const float value = heatmap.values[place(offset)];
     const std::uint8_t causes = causes_at(heatmap, offset);
     if (causes != hidden_by::nothing && !std::isnan(value)) return hidden_color(causes, dark);
-    return color_of(value, heatmap.range, heatmap.scale, map, dark);
+    return coloring(value);
 }
 
 // The cells [first, last) beneath one of `pixels` pixels that show `cells` cells.
@@ -39,36 +43,12 @@ Span beneath(Index pixel, Index pixels, Index cells) {
     return {pixel * cells / pixels, ((pixel + 1) * cells + pixels - 1) / pixels};
 }
 
-// How strongly a cell asks to be seen when it shares a pixel with others, as one number: the bits of the magnitude,
-// which grow with it up to ∞ and NaN, and the sign behind them; less 2^31, because signed numbers are compared in fewer
-// instructions. A hidden cell other than NaN has the least.
-using Key = std::int32_t;
-constexpr std::uint32_t kTop = 0x80000000U;
-constexpr Key kHidden = std::numeric_limits<Key>::min(), kInfinite = static_cast<Key>(0xff000001U ^ kTop);
-
-Key key_of(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return std::max(static_cast<Key>((bits << 1U | bits >> 31U) ^ kTop), kHidden + 1);
-}
-
-float value_of(Key key) {
-    const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
-    return std::bit_cast<float>(bits >> 1U | bits << 31U);
-}
-
-// Raises the keys of a row of pixels as wide as cells to those of the cells from `offset` on.
-void raise_keys(std::vector<Key>& keys, const Heatmap& heatmap, Index offset) {
-    const float* values = heatmap.values.data() + offset;
-    if (heatmap.hidden.empty()) {
-        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::max(keys[i], key_of(values[i]));
-        return;
-    }
-    const std::uint8_t* hidden = heatmap.hidden.data() + offset;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        const Key key = key_of(values[i]);
-        const bool shows = hidden[i] == hidden_by::nothing || key > kInfinite;
-        keys[i] = std::max(keys[i], shows ? key : kHidden);
-    }
+// The spans beneath each of so many pixels.
+std::vector<Span> all_beneath(Index pixels, Index cells) {
+    std::vector<Span> spans;
+    spans.reserve(place(pixels));
+    for (Index pixel = 0; pixel < pixels; ++pixel) spans.push_back(beneath(pixel, pixels, cells));
+    return spans;
 }
 
 // Causes from weak to strong, with the bit's place as index.
@@ -109,33 +89,36 @@ bool joined_above(std::vector<HiddenBlock>& blocks, std::vector<std::size_t>& bl
 }  // namespace
 
 Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark) {
-    return color_at(heatmap, row * heatmap.columns + column, map, dark);
+    return color_at(heatmap, row * heatmap.columns + column, coloring_of(heatmap, map, dark), dark);
 }
 
 std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark) {
+    const Coloring coloring = coloring_of(heatmap, map, dark);
     std::vector<Rgba> colors(heatmap.values.size());
-    for (std::size_t i = 0; i < colors.size(); ++i) colors[i] = color_at(heatmap, static_cast<Index>(i), map, dark);
+    for (std::size_t i = 0; i < colors.size(); ++i)
+        colors[i] = color_at(heatmap, static_cast<Index>(i), coloring, dark);
     return colors;
 }
 
 std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width, ColorMap map,
                                  bool dark) {
     std::vector<Rgba> colors(place(height * width));
+    const Coloring coloring = coloring_of(heatmap, map, dark);
+    const std::vector<Span> columns = all_beneath(width, seen.columns);
     const Index rows_beneath = seen.rows / std::max<Index>(1, height) + 1;
     in_parallel(height, rows_beneath * seen.columns, [&](Index begin, Index end) {
         std::vector<Key> keys(place(seen.columns));
         for (Index y = begin; y < end; ++y) {
             const Span rows = beneath(y, height, seen.rows);
-            std::ranges::fill(keys, kHidden);
+            std::ranges::fill(keys, kHiddenKey);
             for (Index row = rows.first; row < rows.last; ++row)
                 raise_keys(keys, heatmap, (seen.row + row) * heatmap.columns + seen.column);
-            for (Index x = 0; x < width; ++x) {
-                const Span columns = beneath(x, width, seen.columns);
-                const Key key = *std::max_element(keys.begin() + columns.first, keys.begin() + columns.last);
-                const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + columns.first;
-                colors[place(y * width + x)] = key == kHidden
-                                                   ? hidden_color(causes_at(heatmap, first), dark)
-                                                   : color_of(value_of(key), heatmap.range, heatmap.scale, map, dark);
+            Rgba* color = colors.data() + y * width;
+            for (const Span& span : columns) {
+                Key key = kHiddenKey;
+                for (Index column = span.first; column < span.last; ++column) key = std::max(key, keys[place(column)]);
+                const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + span.first;
+                *color++ = key == kHiddenKey ? hidden_color(causes_at(heatmap, first), dark) : coloring(value_of(key));
             }
         }
     });
