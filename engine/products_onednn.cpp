@@ -82,17 +82,20 @@ InnerProductDesc inner_product_desc(const memory::desc& x, const memory::desc& w
 #endif
 }
 
-// How a layout cuts a matrix into blocks: their sizes, and how far apart they lie. Empty where it doesn't.
-std::vector<memory::dim> blocks_of(const memory::desc& layout) {
+// How a layout cuts a matrix into blocks: their sizes, and how far apart they lie. No sizes where it doesn't.
+struct Blocks {
+    std::vector<memory::dim> sizes, strides;
+    bool operator==(const Blocks&) const = default;
+};
+
+Blocks blocks_of(const memory::desc& layout) {
 #if DNNL_VERSION_MAJOR >= 3
-    std::vector<memory::dim> blocks = layout.get_inner_blks(), strides = layout.get_strides();
+    return {layout.get_inner_blks(), layout.get_strides()};
 #else
     const auto& blocking = layout.data.format_desc.blocking;
-    std::vector<memory::dim> blocks(blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks);
-    const std::vector<memory::dim> strides(blocking.strides, blocking.strides + layout.data.ndims);
+    return {{blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks},
+            {blocking.strides, blocking.strides + layout.data.ndims}};
 #endif
-    if (!blocks.empty()) blocks.insert(blocks.end(), strides.begin(), strides.end());
-    return blocks;
 }
 
 // Memory of that layout somewhere else; oneDNN asks for pointers to what it may write, also where it only reads.
@@ -262,7 +265,7 @@ PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : 
     p.n = p.slice_width = weight.rows;
     memory::desc layout = packed_layout(p.k, p.n);
     // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
-    p.by_inner_product = blocks_of(layout).empty();
+    p.by_inner_product = blocks_of(layout).sizes.empty();
     if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
     p.room = room_for(layout);
     p.values = at(layout, p.room.get());

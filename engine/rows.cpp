@@ -71,7 +71,7 @@ Index row_count(const Axes& axes) {
 }
 
 Axes with_row_count(Axes axes, Index rows) {
-    if (const auto along = row_axis(axes)) axes[*along].size = rows;
+    if (const auto along = row_axis(axes)) axes.resize(*along, rows);
     return axes;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/axes.h"
 #include "engine/memory.h"
 
 #include <atomic>
@@ -10,8 +11,6 @@
 #include <span>
 
 namespace decoderscope {
-
-using Index = std::int64_t;
 
 class Tensor;
 

@@ -7,24 +7,6 @@ namespace decoderscope {
 
 Tensor LazyValues::rows_from(Index) const { return {}; }
 
-Index element_count(const Axes& axes) {
-    Index count = 1;
-    for (const Axis& axis : axes) count *= axis.size;
-    return count;
-}
-
-std::string shape_text(const Axes& axes) {
-    std::string text = "[";
-    for (const Axis& axis : axes) text += (text.size() > 1 ? ", " : "") + std::to_string(axis.size);
-    return text + "]";
-}
-
-std::string axes_text(const Axes& axes) {
-    std::string text = "[";
-    for (const Axis& axis : axes) (text += text.size() > 1 ? ", " : "") += axis.name;
-    return text + "]";
-}
-
 Tensor::Tensor(Axes axes)
     : axes_(std::move(axes)), size_(element_count(axes_)), storage_(std::make_shared<Storage>(size_)) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/axes.h"
 #include "engine/storage.h"
 
 #include <array>
@@ -14,35 +15,8 @@
 
 namespace decoderscope {
 
-// One axis of a tensor: the field's name for it ("batch", "query", …; a literal, never owned) and its length.
-struct Axis {
-    std::string_view name;
-    Index size = 0;
-
-    bool operator==(const Axis&) const = default;
-};
-
-using Axes = std::vector<Axis>;
-
 // The place of one number in a tensor, an index an axis.
 using Cell = std::vector<Index>;
-
-// The names that the decoder's axes go by.
-namespace axis {
-inline constexpr std::string_view batch = "batch";
-inline constexpr std::string_view pos = "pos";
-inline constexpr std::string_view src = "src";
-inline constexpr std::string_view head = "head";
-inline constexpr std::string_view query = "query";
-inline constexpr std::string_view key = "key";
-inline constexpr std::string_view d_model = "d_model";
-inline constexpr std::string_view d_head = "d_head";
-inline constexpr std::string_view d_ff = "d_ff";
-inline constexpr std::string_view vocab = "vocab";
-inline constexpr std::string_view one = "1";
-inline constexpr std::string_view out = "out";
-inline constexpr std::string_view in = "in";
-}  // namespace axis
 
 // A dense row-major float tensor with named axes. A value: copies share their storage until one of them is written.
 class Tensor {
@@ -115,13 +89,5 @@ private:
 
 // The block of a tensor that begins at `first` and has these axes, as many as the tensor has. It must lie inside.
 [[nodiscard]] Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes);
-
-// How many numbers a tensor of these axes holds.
-[[nodiscard]] Index element_count(const Axes& axes);
-
-// "[2, 8, 6, 6]", as messages and the inspector write a shape.
-[[nodiscard]] std::string shape_text(const Axes& axes);
-// "[batch, head, query, key]".
-[[nodiscard]] std::string axes_text(const Axes& axes);
 
 }  // namespace decoderscope

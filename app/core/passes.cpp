@@ -117,7 +117,7 @@ NamedTensors same_cells(const Scenario& scenario, const Run& full, const Run& ca
         for (std::size_t i = 0; i < axes.size(); ++i) {
             const std::string_view along = axes[i].name;
             const bool positions = along == axis::pos || along == axis::query;
-            axes[i].size = tensor.dim(i);
+            axes.resize(i, tensor.dim(i));
             if (along == axis::batch)
                 first[i] = row;
             else if (positions && tensor.dim(i) == 1)

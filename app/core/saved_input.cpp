@@ -134,14 +134,14 @@ Tensor named(const Tensor& tensor, std::initializer_list<std::string_view> names
     Axes axes = tensor.axes();
     if (axes.size() > names.size())
         throw Error(std::to_string(axes.size()) + " axes, expected at most " + std::to_string(names.size()));
-    for (std::size_t i = 0; i < axes.size(); ++i) axes[axes.size() - 1 - i].name = *(names.end() - 1 - i);
+    for (std::size_t i = 0; i < axes.size(); ++i) axes.rename(axes.size() - 1 - i, *(names.end() - 1 - i));
     return tensor.with_axes(axes);
 }
 
 Tensor first_rows(const Tensor& tensor, Index batch) {
     if (tensor.rank() == 0 || tensor.dim(0) <= batch) return tensor;
     Axes axes = tensor.axes();
-    axes[0].size = batch;
+    axes.resize(0, batch);
     return tensor.beginning(axes);
 }
 

@@ -71,7 +71,7 @@ TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
 Tensor first_rows(const Tensor& tensor, Index batch) {
     if (tensor.empty() || tensor.dim(0) <= batch) return tensor;
     Axes axes = tensor.axes();
-    axes[0].size = batch;
+    axes.resize(0, batch);
     return {axes, tensor.values().first(static_cast<std::size_t>(element_count(axes)))};
 }
 

@@ -58,7 +58,7 @@ void check_past(const Past& past, const Config& config, Index batch) {
             const bool cross = site == std::string_view(".cross_attn");
             if (cross && !config.cross_attention) continue;
             const KeptRows& kept = past.of(block + site);
-            if (cross && !kept.k.empty()) rows[2] = {axis::src, kept.k.dim(2)};
+            if (cross && !kept.k.empty()) rows.replace(2, {axis::src, kept.k.dim(2)});
             check_rows(block + site + ".k", kept.k, rows);
             check_rows(block + site + ".v", kept.v, rows);
         }

@@ -188,7 +188,7 @@ const std::vector<Slot>& slots() {
 Tensor named(const Tensor& tensor, const std::vector<std::string_view>& names) {
     Axes axes = tensor.axes();
     for (std::size_t i = 0; i < axes.size() && i < names.size(); ++i)
-        axes[axes.size() - 1 - i].name = names[names.size() - 1 - i];
+        axes.rename(axes.size() - 1 - i, names[names.size() - 1 - i]);
     return tensor.with_axes(axes);
 }
 

@@ -15,7 +15,7 @@ Tensor cut(const Tensor& tensor, std::size_t axis, Stretch stretch, bool broadca
     Cell first(tensor.rank(), 0);
     Axes axes = tensor.axes();
     first[axis] = stretch.first;
-    axes[axis].size = stretch.count;
+    axes.resize(axis, stretch.count);
     return part_of(tensor, first, axes);
 }
 

@@ -15,7 +15,7 @@ About Append::about() const {
 
 Axes Append::axes(const OperandAxes& in) const {
     Axes axes = in[1];
-    axes[2].size += in[0][2].size;
+    axes.resize(2, axes[2].size + in[0][2].size);
     return axes;
 }
 

@@ -62,7 +62,7 @@ Tensor last_of(const Tensor& full, const Tensor& cached) {
     Axes axes = full.axes();
     for (std::size_t i = 0; i < axes.size(); ++i) {
         first.push_back(axes[i].size - cached.dim(i));
-        axes[i].size = cached.dim(i);
+        axes.resize(i, cached.dim(i));
     }
     return part_of(full, first, axes);
 }
@@ -96,7 +96,7 @@ void check_kept(const Run& cached, const Past& past) {
             const Tensor& now = cached.value(name + what);
             CHECK(now.dim(2) == kept.dim(2) + (name.ends_with(".cross_attn") ? 0 : 1));
             Axes axes = now.axes();
-            axes[2].size = kept.dim(2);
+            axes.resize(2, kept.dim(2));
             CHECK(same_bits(part_of(now, {0, 0, 0, 0}, axes), kept.with_axes(axes)));
         }
     }

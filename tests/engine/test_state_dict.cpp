@@ -68,7 +68,7 @@ Tensor fused(const Weights& weights, const std::string& attention, const std::st
         axes = tensor.axes();
         values.insert(values.end(), tensor.values().begin(), tensor.values().end());
     }
-    axes[0].size *= 3;
+    axes.resize(0, 3 * axes[0].size);
     return {axes, values};
 }
 
