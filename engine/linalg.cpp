@@ -76,8 +76,8 @@ Tensor packed_for_products(const Tensor& weight) {
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out) {
     const Index n = weight.dim(0), k = weight.dim(1);
     if (by_onednn(k, n)) {
-        const auto packed = weight.derived<PackedWeight>([&] { return pack(weight); });
-        multiply_packed(x, *packed, bias, out);
+        const auto& packed = weight.derived<PackedWeight>([&] { return pack(weight); });
+        multiply_packed(x, packed, bias, out);
         return;
     }
     eigen_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <utility>
 
 namespace decoderscope::row {
 
@@ -32,9 +33,10 @@ template <class Of>
     for (; i + kLanes <= x.size(); i += kLanes)
         for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += of(x[i + l]);
     for (std::size_t l = 0; i < x.size(); ++i, ++l) lanes[l] += of(x[i]);
-    double sum = 0.0;
-    for (const double lane : lanes) sum += lane;
-    return sum;
+    // Halves onto halves: an addition waits for the one before it.
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    return lanes[0];
 }
 
 [[gnu::always_inline]] inline float highest(In x) {
@@ -125,18 +127,47 @@ FOR_EACH_CPU double squares(In x, double centre) {
     });
 }
 
-FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
+namespace {
+
+[[gnu::always_inline]] inline void softmax_of_row(In x, Out y) {
+    const float top = highest(x);
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = static_cast<float>(exponential(static_cast<double>(x[i] - top)));
+    const double share = 1.0 / added_up(y, itself);
+    for (float& value : y) value = static_cast<float>(static_cast<double>(value) * share);
+}
+
+// Rows shorter than a vector, whose width the compiler knows: then a row takes a handful of instructions.
+template <std::size_t width>
+[[gnu::always_inline]] inline void softmax_of_short_rows(In x, Out y) {
     for (std::size_t row = 0; row < x.size(); row += width) {
-        const float top = highest(x.subspan(row, width));
-        for (std::size_t i = row; i < row + width; ++i) y[i] = x[i] - top;
+        float top = x[row];
+        for (std::size_t i = 1; i < width; ++i) top = x[row + i] > top ? x[row + i] : top;
+        for (std::size_t i = 0; i < width; ++i) y[row + i] = x[row + i] - top;
     }
-    // All rows at once: many a row is shorter than a vector.
+    // All rows at once.
     for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
-    for (std::size_t row = 0; row < y.size(); row += width) {
-        const Out weights = y.subspan(row, width);
-        const double share = 1.0 / added_up(weights, itself);
-        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) * share);
+    for (std::size_t row = 0; row < x.size(); row += width) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < width; ++i) sum += static_cast<double>(y[row + i]);
+        const double share = 1.0 / sum;
+        for (std::size_t i = 0; i < width; ++i)
+            y[row + i] = static_cast<float>(static_cast<double>(y[row + i]) * share);
     }
+}
+
+// The same where the width is one of these.
+template <std::size_t... widths>
+[[gnu::always_inline]] inline bool softmax_of_short_rows(In x, std::size_t width, Out y,
+                                                         std::index_sequence<widths...>) {
+    return ((width == widths + 1 && (softmax_of_short_rows<widths + 1>(x, y), true)) || ...);
+}
+
+}  // namespace
+
+FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
+    if (x.empty() || softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) return;
+    for (std::size_t row = 0; row < x.size(); row += width)
+        softmax_of_row(x.subspan(row, width), y.subspan(row, width));
 }
 
 FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {

@@ -17,7 +17,7 @@ Storage::Storage(Index size, FileValues in_file)
 Storage::Storage(Index size, std::shared_ptr<const LazyValues> lazy) : size_(size), lazy_(std::move(lazy)) {}
 
 Storage::Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived)
-    : size_(size), lazy_(std::move(lazy)), derived_(std::move(derived)) {}
+    : size_(size), lazy_(std::move(lazy)), derived_(std::move(derived)), derived_ready_(derived_.get()) {}
 
 namespace {
 
@@ -36,10 +36,11 @@ const float* Storage::made() const {
     return own_.get();
 }
 
-std::shared_ptr<const void> Storage::derived(const std::function<std::shared_ptr<const void>()>& make) const {
+const void* Storage::derive(const std::function<std::shared_ptr<const void>()>& make) const {
     const std::lock_guard lock(making_);
     if (derived_ == nullptr) derived_ = make();
-    return derived_;
+    derived_ready_.store(derived_.get(), std::memory_order_release);
+    return derived_.get();
 }
 
 void Storage::copy(Index first, std::span<float> to) const {

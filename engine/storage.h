@@ -62,8 +62,12 @@ public:
         return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
     }
 
-    // What was derived from the values, made by the first who asks.
-    [[nodiscard]] std::shared_ptr<const void> derived(const std::function<std::shared_ptr<const void>()>& make) const;
+    // What was derived from the values, made by the first who asks: `make` returns a shared_ptr to it.
+    template <class Make>
+    [[nodiscard]] const void* derived(const Make& make) const {
+        const void* known = derived_ready_.load(std::memory_order_acquire);
+        return known != nullptr ? known : derive(make);
+    }
     // Copies some of the values. Where there are many, in a file, only these are read: the system would map them
     // together with many of their neighbours, which nobody asked for.
     void copy(Index first, std::span<float> to) const;
@@ -72,6 +76,7 @@ public:
 
 private:
     [[nodiscard]] const float* made() const;
+    [[nodiscard]] const void* derive(const std::function<std::shared_ptr<const void>()>& make) const;
 
     Index size_ = 0;
     mutable Floats own_;
@@ -81,6 +86,7 @@ private:
     mutable std::atomic<const float*> ready_ = nullptr;
     mutable std::mutex making_;
     mutable std::shared_ptr<const void> derived_;
+    mutable std::atomic<const void*> derived_ready_ = nullptr;  // the same, once it is there
 };
 
 }  // namespace decoderscope

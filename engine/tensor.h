@@ -76,9 +76,8 @@ public:
     }
     // Another form of the values (a weight packed for its products), made once and kept as long as they are.
     template <class T, class Make>
-    [[nodiscard]] std::shared_ptr<const T> derived(const Make& make) const {
-        return std::static_pointer_cast<const T>(
-            storage_->derived([&]() -> std::shared_ptr<const void> { return make(); }));
+    [[nodiscard]] const T& derived(const Make& make) const {
+        return *static_cast<const T*>(storage_->derived(make));
     }
 
 private:

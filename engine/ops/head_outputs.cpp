@@ -1,5 +1,6 @@
 #include "engine/ops/head_outputs.h"
 
+#include "engine/heads.h"
 #include "engine/linalg.h"
 #include "engine/memory.h"
 #include "engine/parallel.h"
@@ -89,13 +90,7 @@ Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
     const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
     const Index rows = axes[0].size * queries, d_model = axes[2].size;
     const Floats merged = floats(rows * width);  // [batch, pos, head·d_head]
-    in_parallel(axes[0].size * heads, queries * d_head * kCopyCost, [&](Index begin, Index end) {
-        for (Index plane = begin; plane < end; ++plane) {
-            const float* z = in[0].data() + plane * queries * d_head;
-            float* to = merged.get() + plane / heads * queries * width + plane % heads * d_head;
-            for (Index q = 0; q < queries; ++q) std::copy_n(z + q * d_head, d_head, to + q * width);
-        }
-    });
+    join_heads({axes[0].size, heads, queries, d_head}, in[0].data(), merged.get());
 
     Tensor out(axes);
     multiply_weight({merged.get(), rows, width, width}, in[1], in.size() > 2 ? in[2].data() : nullptr,

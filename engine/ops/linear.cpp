@@ -1,10 +1,8 @@
 #include "engine/ops/linear.h"
 
+#include "engine/heads.h"
 #include "engine/linalg.h"
 #include "engine/memory.h"
-#include "engine/parallel.h"
-
-#include <algorithm>
 
 namespace decoderscope {
 
@@ -64,14 +62,7 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
     const Floats flat = floats(rows * outputs);  // [batch, pos, head·d_head]
     multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in), {flat.get(), rows, outputs, outputs});
     Tensor out(axes);
-    float* to = out.writable().data();
-    in_parallel(batch * heads, positions * d_head * kCopyCost, [&](Index begin, Index end) {
-        for (Index plane = begin; plane < end; ++plane) {
-            const float* from = flat.get() + plane / heads * positions * outputs + plane % heads * d_head;
-            for (Index p = 0; p < positions; ++p)
-                std::copy_n(from + p * outputs, d_head, to + (plane * positions + p) * d_head);
-        }
-    });
+    part_heads({batch, heads, positions, d_head}, flat.get(), out.writable().data());
     return out;
 }
 

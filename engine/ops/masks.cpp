@@ -62,18 +62,23 @@ CombinedMasks::CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor c
 }
 
 void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const {
-    const Index visible = allowed(q);
-    std::fill_n(kept.begin(), visible, 1.0F);
-    std::fill(kept.begin() + visible, kept.end(), 0.0F);
+    std::ranges::fill(kept, 1.0F);
+    fill(b, h, q, kept, 0.0F, kept);
+}
+
+void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> scores, float value,
+                         std::span<float> masked) const {
+    const auto visible = static_cast<std::size_t>(allowed(q));
+    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = k < visible ? scores[k] : value;
     if (!padding_.empty()) {
         const float* padding = padding_.data() + b * masks_.keys;
-        for (Index k = 0; k < visible; ++k)
-            if (padding[k] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
+        for (std::size_t k = 0; k < visible; ++k)
+            if (padding[k] == 0.0F) masked[k] = value;
     }
     if (custom_.empty()) return;
     const float* custom = custom_.data() + b * strides_[0] + h * strides_[1] + q * strides_[2];
-    for (Index k = 0; k < visible; ++k)
-        if (custom[k * strides_[3]] == 0.0F) kept[static_cast<std::size_t>(k)] = 0.0F;
+    for (std::size_t k = 0; k < visible; ++k)
+        if (custom[static_cast<Index>(k) * strides_[3]] == 0.0F) masked[k] = value;
 }
 
 Index CombinedMasks::allowed(Index query) const {
@@ -138,11 +143,12 @@ void MaskedScores::rows(Index begin, Index end, std::span<float> masked) const {
     const float* scores = scores_.data() + static_cast<std::size_t>(begin) * width;
     const float* mask = combined_ == nullptr ? mask_.data() + static_cast<std::size_t>(begin) * width : nullptr;
     for (Index r = begin; r < end; ++r, masked = masked.subspan(width), scores += width) {
-        if (combined_ != nullptr)
-            combined_->row(b, h, q, masked.first(width));
-        else
-            std::copy_n(mask + static_cast<std::size_t>(r - begin) * width, width, masked.begin());
-        for (std::size_t k = 0; k < width; ++k) masked[k] = masked[k] == 0.0F ? value_ : scores[k];
+        if (combined_ != nullptr) {
+            combined_->fill(b, h, q, {scores, width}, value_, masked.first(width));
+        } else {
+            for (std::size_t k = 0; k < width; ++k) masked[k] = mask[k] == 0.0F ? value_ : scores[k];
+            mask += width;
+        }
         if (++q < queries) continue;
         q = 0;
         if (++h < heads) continue;

@@ -40,6 +40,9 @@ public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
     // What one query may see: 1 or 0 a key.
     void row(Index batch, Index head, Index query, std::span<float> kept) const;
+    // The scores of one query, and the value where it may not see the key. `masked` may be `scores`.
+    void fill(Index batch, Index head, Index query, std::span<const float> scores, float value,
+              std::span<float> masked) const;
     // How many keys a query may see as far as the causal mask has a say: those before.
     [[nodiscard]] Index allowed(Index query) const;
     // Whether no other mask has a say.
