@@ -5,6 +5,7 @@
 #include "app/core/labels.h"
 #include "app/views/bipartite_view.h"
 #include "app/views/cards.h"
+#include "app/views/heatmap_layout.h"
 #include "app/views/imgui_compat.h"
 
 #include <algorithm>

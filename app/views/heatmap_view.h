@@ -46,9 +46,6 @@ struct HeatmapGesture {
     bool paint_begins = false;    // and was just put down
 };
 
-// How high the drawing of a heatmap comes out in an area of this width and at most this height, unzoomed.
-[[nodiscard]] float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most);
-
 // Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits.
 // Wheel zooms at the pointer, the middle button (or the left, once zoomed in) pans, a double click fits.
 [[nodiscard]] HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& drawing, Viewport& view, Area area);

@@ -1,7 +1,7 @@
 #include "app/core/explanation_text.h"
 #include "app/core/export/text.h"
 #include "app/core/labels.h"
-#include "app/views/heatmap_view.h"
+#include "app/views/heatmap_layout.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/norms_parts.h"
 

@@ -1,4 +1,5 @@
 #include "app/views/cards.h"
+#include "app/views/heatmap_layout.h"
 #include "app/views/imgui_compat.h"
 #include "app/views/panels.h"
 
