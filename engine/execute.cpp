@@ -116,12 +116,10 @@ struct Executor {
                            [&](const std::string& name) { return name == "*" || name == step.name; });
     }
 
-    // The tensor that the previous run has for this input or weight, if it is the same one.
-    [[nodiscard]] Tensor same_source(const Step& step) const {
-        const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
-        const bool same = before != nullptr && before->is_source() && before->patches == step.patches &&
-                          before->axes == step.axes && before->source.shares_values_with(step.source);
-        return same ? options.previous->value(before->id) : Tensor();
+    // Whether the previous run has the same input or weight.
+    [[nodiscard]] static bool is_same_source(const Step& before, const Step& now) {
+        return before.is_source() && before.patches == now.patches && before.axes == now.axes &&
+               before.source.shares_values_with(now.source);
     }
 
     [[nodiscard]] Tensor compute(const Step& step) const {
@@ -191,17 +189,15 @@ struct Executor {
         return with_rows_from(before, what.rows, std::move(changed_rows));
     }
 
+    // An input or a weight is read from the plan; only one that was changed by hand has a tensor of its own in the run.
     void visit_source(const Step& step) {
-        Tensor& value = run->values_[step.id];
-        value = same_source(step);
-        if (!value.empty()) {
-            changed[step.id] = kUnchanged;
-            return;
-        }
-        value = compute(step);
         const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
-        if (before != nullptr && before->axes == step.axes && row_axis(step.axes))
-            changed[step.id].rows = first_different_row(options.previous->value(before->id), value);
+        const bool same = before != nullptr && is_same_source(*before, step);
+        if (!step.patches.empty()) run->values_[step.id] = same ? options.previous->value(before->id) : compute(step);
+        if (same)
+            changed[step.id] = kUnchanged;
+        else if (before != nullptr && before->axes == step.axes && row_axis(step.axes))
+            changed[step.id].rows = first_different_row(options.previous->value(before->id), run->value(step.id));
     }
 
     void visit(const Step& step) {

@@ -28,12 +28,12 @@ Run::Run(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)), values_(pla
 
 const Tensor& Run::value(std::string_view name) const {
     const Ref step = plan_->find(name);
-    return step == nullptr ? kNone : values_[step->id];
+    return step == nullptr ? kNone : value(step->id);
 }
 
 Operands Run::operands_of(StepId id) const {
     Operands operands;
-    for (const StepId operand : (*plan_)[id].operands) operands.add(values_[operand]);
+    for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));
     return operands;
 }
 
@@ -47,7 +47,8 @@ Explanation Run::explain(StepId id, const Cell& cell) const {
 
 std::size_t Run::recorded_bytes() const {
     std::size_t bytes = 0;
-    for (const auto& [name, tensor] : recorded_tensors(*this)) bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+    for (const auto& [name, tensor] : recorded_tensors(*this))
+        bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
     return bytes;
 }
 

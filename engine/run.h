@@ -23,7 +23,11 @@ public:
     [[nodiscard]] const Plan& plan() const { return *plan_; }
     [[nodiscard]] const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
     // A step's values; empty for an on-demand step that nobody asked for.
-    [[nodiscard]] const Tensor& value(StepId id) const { return values_[id]; }
+    [[nodiscard]] const Tensor& value(StepId id) const {
+        const Tensor& own = values_[id];
+        const bool as_it_came = own.empty() && (*plan_)[id].patches.empty();
+        return as_it_came ? (*plan_)[id].source : own;
+    }
     // The same by name; an empty tensor where there is no such step.
     [[nodiscard]] const Tensor& value(std::string_view name) const;
     [[nodiscard]] Operands operands_of(StepId id) const;
@@ -39,7 +43,7 @@ public:
 private:
     friend struct Executor;
     std::shared_ptr<const Plan> plan_;
-    std::vector<Tensor> values_;
+    std::vector<Tensor> values_;  // inputs and weights stay in the plan unless changed by hand
     std::size_t computed_ = 0;
 };
 

@@ -115,3 +115,20 @@ TEST_CASE("an edit of a run that kept little equals a fresh run") {
     model.edits = {MaskEdit{"blocks.1.attn", 0, 1, 3, 0, false}};
     CHECK(first_difference(*execute(model.plan(), {.previous = before.get(), .kept = patterns}), *model.run()) == "");
 }
+
+TEST_CASE("a weight changed by hand is not there before it was changed") {
+    SmallModel model = with_logits();
+    const std::string weight = "layers.2.up_proj.weight";
+    REQUIRE(model.plan()->find(weight) != nullptr);
+    model.edits = {SetCell{weight, {0, 0}, 9.0F}};
+    for (const std::string looked_at : {"blocks.0.attn.pattern", "blocks.2.mlp.pre"}) {
+        const std::vector<std::string> names = {looked_at};
+        std::shared_ptr<const Run> early;
+        const auto run = execute(model.plan(), {.looked_at = names, .early = [&](auto so_far) { early = so_far; }});
+        REQUIRE(early != nullptr);
+        CHECK(early->value(weight).empty() == (looked_at == "blocks.0.attn.pattern"));
+        CHECK(run->value(weight).at(Cell{0, 0}) == 9.0F);
+        CHECK(early->value("layers.0.up_proj.weight")
+                  .shares_values_with(model.plan()->find("layers.0.up_proj.weight")->source));
+    }
+}
