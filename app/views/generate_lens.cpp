@@ -149,10 +149,8 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
 bool keep_lens(const GenerateScene& scene, const Companion& companion) {
     constexpr Index kNumbersInAFrame = 2'000'000;
     ShownLens& lens = scene.tab().lens;
-    if (lens.run != companion.run || lens.row != scene.row) {
-        lens = {.run = companion.run, .row = scene.row};
-        lens.reading.emplace(companion.run, scene.row, scene.length);
-    }
+    if (lens.run != companion.run || lens.row != scene.row)
+        lens = {.run = companion.run, .row = scene.row, .reading = LensReading(companion.run, scene.row, scene.length)};
     if (!lens.complete) lens.complete = lens.reading->advance(kNumbersInAFrame);
     if (!lens.complete) scene.state.busy = true;
     return lens.complete;
