@@ -23,7 +23,7 @@ using Lanes = std::array<double, kLanes>;
 // Σ of(x), part by part and then over the parts.
 template <class Of>
 [[gnu::always_inline]] inline double added_up(In x, const Of& of) {
-    if (x.size() < kLanes) {  // the same, where no part has two
+    if (x.size() < kLanes) {  // no part has two
         double sum = 0.0;
         for (const float value : x) sum += of(value);
         return sum;
@@ -129,45 +129,32 @@ FOR_EACH_CPU double squares(In x, double centre) {
 
 namespace {
 
-[[gnu::always_inline]] inline void softmax_of_row(In x, Out y) {
-    const float top = highest(x);
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = static_cast<float>(exponential(static_cast<double>(x[i] - top)));
-    const double share = 1.0 / added_up(y, itself);
-    for (float& value : y) value = static_cast<float>(static_cast<double>(value) * share);
-}
-
-// Rows shorter than a vector, whose width the compiler knows: then a row takes a handful of instructions.
-template <std::size_t width>
-[[gnu::always_inline]] inline void softmax_of_short_rows(In x, Out y) {
+[[gnu::always_inline]] inline void softmax_of_rows(In x, std::size_t width, Out y) {
     for (std::size_t row = 0; row < x.size(); row += width) {
-        float top = x[row];
-        for (std::size_t i = 1; i < width; ++i) top = x[row + i] > top ? x[row + i] : top;
-        for (std::size_t i = 0; i < width; ++i) y[row + i] = x[row + i] - top;
+        const float top = highest(x.subspan(row, width));
+        for (std::size_t i = row; i < row + width; ++i) y[i] = x[i] - top;
     }
-    // All rows at once.
+    // All rows at once: many a row is shorter than a vector.
     for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
-    for (std::size_t row = 0; row < x.size(); row += width) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < width; ++i) sum += static_cast<double>(y[row + i]);
-        const double share = 1.0 / sum;
-        for (std::size_t i = 0; i < width; ++i)
-            y[row + i] = static_cast<float>(static_cast<double>(y[row + i]) * share);
+    for (std::size_t row = 0; row < y.size(); row += width) {
+        const Out weights = y.subspan(row, width);
+        const double share = 1.0 / added_up(weights, itself);
+        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) * share);
     }
 }
 
-// The same where the width is one of these.
+// The same for rows shorter than a vector, whose width is one of these: where the compiler knows it, a row takes a
+// handful of instructions.
 template <std::size_t... widths>
 [[gnu::always_inline]] inline bool softmax_of_short_rows(In x, std::size_t width, Out y,
                                                          std::index_sequence<widths...>) {
-    return ((width == widths + 1 && (softmax_of_short_rows<widths + 1>(x, y), true)) || ...);
+    return ((width == widths + 1 && (softmax_of_rows(x, widths + 1, y), true)) || ...);
 }
 
 }  // namespace
 
 FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
-    if (x.empty() || softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) return;
-    for (std::size_t row = 0; row < x.size(); row += width)
-        softmax_of_row(x.subspan(row, width), y.subspan(row, width));
+    if (!softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) softmax_of_rows(x, width, y);
 }
 
 FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {

@@ -12,6 +12,7 @@ namespace {
 // A map as a table: colours from its low end to its high end. Odd, so that one entry is exactly the middle.
 constexpr std::size_t table_size = 513;
 constexpr std::size_t table_middle = table_size / 2;
+constexpr auto last_entry = static_cast<double>(table_size - 1);
 using Table = std::array<Rgba, table_size>;
 
 // Every eighth colour of viridis (S. van der Walt and N. Smith, 2015; dedicated to the public domain under CC0).
@@ -172,20 +173,18 @@ Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark) {
 Coloring::Coloring(Range range, Scale scale, ColorMap map, bool dark)
     : range_(range), map_(map), dark_(dark), table_(table_of(map, dark)) {
     const double low = range.low, high = range.high;
-    const auto last = static_cast<double>(table_size - 1);
     const bool diverging = scale == Scale::diverging;
     const double length = diverging ? 2.0 * std::max(std::fabs(low), std::fabs(high)) : high - low;
     origin_ = diverging ? 0.0 : low;
-    at_origin_ = diverging ? last / 2.0 : 0.0;
-    entries_a_unit_ = length > 0.0 ? last / length : 0.0;
+    at_origin_ = diverging ? last_entry / 2.0 : 0.0;
+    entries_a_unit_ = length > 0.0 ? last_entry / length : 0.0;
 }
 
 Rgba Coloring::operator()(float value) const {
     const Mark mark = mark_of(value, range_);
     if (mark != Mark::none) return mark_color(mark, map_, dark_);
     const double at = at_origin_ + (static_cast<double>(value) - origin_) * entries_a_unit_;
-    const double last = static_cast<double>(table_size - 1);
-    return table_[static_cast<std::size_t>(std::clamp(at, 0.0, last) + 0.5)];
+    return table_[static_cast<std::size_t>(std::clamp(at, 0.0, last_entry) + 0.5)];
 }
 
 double luminance(Rgba color) {

@@ -40,7 +40,7 @@ void Exporter::advance(const std::stop_token& stop) {
 
 // Nobody can wait for an answer here, so whatever goes wrong becomes a sentence.
 Exporter::Result Exporter::write(const Job& job, const std::stop_token& stop) {
-    begin(job);
+    begin(job);  // once more: while it waited, the job before it was counted
     try {
         const Exhibit exhibit = watched(*job.exhibit, [&] { advance(stop); });
         if (job.each.empty()) {

@@ -15,7 +15,6 @@ namespace decoderscope {
 using Key = std::int32_t;
 inline constexpr Key kHiddenKey = std::numeric_limits<Key>::min();
 
-[[nodiscard]] Key key_of(float value);
 // The value of a key other than kHiddenKey.
 [[nodiscard]] float value_of(Key key);
 

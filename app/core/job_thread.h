@@ -94,7 +94,6 @@ private:
 
     // Whether the job that waits has waited long enough, and no other has taken its place.
     [[nodiscard]] bool waited_for_calm(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
-        if (calm_.count() == 0) return true;
         const std::stop_token its = waiting_stop_.get_token();
         changed_.wait_for(lock, stop, calm_, [&] { return hurry_ || its.stop_requested(); });
         return waiting_ && waiting_stop_.get_token() == its;

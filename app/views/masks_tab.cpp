@@ -60,6 +60,10 @@ void keep_nan_trail(const Session& session, ViewState& state) {
     if (auto found = shown.searched.take()) std::tie(shown.run, shown.nan) = std::move(*found);
     const std::shared_ptr<const Run> run = session.shown().run;
     if (shown.run == run) return;
+    if (shown.searched.busy()) {
+        state.busy = true;  // until it is found
+        return;
+    }
     const auto search = [run, before = shown.run, known = shown.nan] {
         return std::pair{run, before ? nan_trail(*run, *before, known) : nan_trail(*run)};
     };
@@ -67,8 +71,8 @@ void keep_nan_trail(const Session& session, ViewState& state) {
         std::tie(shown.run, shown.nan) = search();
         return;
     }
-    if (!shown.searched.busy()) shown.searched.start(search);
-    state.busy = true;  // until it is found
+    shown.searched.start(search);
+    state.busy = true;
 }
 
 // ---- the leak test's companion
