@@ -2,7 +2,8 @@
 # Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz. Installs the
 # packages that it needs; without a clang, by default nothing is fuzzed.
 set -eu
-cd "$(dirname "$0")"
+root=$(cd "$(dirname "$0")" && pwd)
+cd "$root"
 . scripts/packages.sh
 install_missing
 

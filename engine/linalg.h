@@ -14,9 +14,9 @@ struct Matrix {
     Index rows, columns, stride;
 };
 
-// The only place where matrices are multiplied: large products by oneDNN where the program is built with it, small ones
-// and all others by Eigen. Inputs and output must not overlap. Where rows stand alone, a number does not depend on how
-// many threads there are.
+// The only place where matrices are multiplied: large products by oneDNN and libxsmm where the program is built with
+// them, small ones and all others by Eigen. Inputs and output must not overlap. Where rows stand alone, a number does
+// not depend on how many threads there are.
 
 // out = x · weightᵀ + bias   x [m, k], weight [n, k], bias [n] or nullptr, out [m, n]
 // A large weight is packed the first time and stays so; the work is spread over the threads.

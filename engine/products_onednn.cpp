@@ -84,16 +84,17 @@ InnerProductDesc inner_product_desc(const memory::desc& x, const memory::desc& w
 
 // How a layout cuts a matrix into blocks: their sizes, and how far apart they lie. No sizes where it doesn't.
 struct Blocks {
-    std::vector<memory::dim> sizes, strides;
+    std::vector<memory::dim> sizes, dimensions, strides;
     bool operator==(const Blocks&) const = default;
 };
 
 Blocks blocks_of(const memory::desc& layout) {
 #if DNNL_VERSION_MAJOR >= 3
-    return {layout.get_inner_blks(), layout.get_strides()};
+    return {layout.get_inner_blks(), layout.get_inner_idxs(), layout.get_strides()};
 #else
     const auto& blocking = layout.data.format_desc.blocking;
     return {{blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks},
+            {blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks},
             {blocking.strides, blocking.strides + layout.data.ndims}};
 #endif
 }
@@ -220,9 +221,10 @@ struct PackedWeight::Packed {
     Index k = 0, n = 0;
     bool by_inner_product = false;
     Floats room;
-    memory values;               // in the room
-    Index slice_width = 0;       // in outputs; the last slice has fewer
-    std::vector<memory> slices;  // in the room, too
+    memory values;                                // in the room
+    Index slice_width = 0;                        // in outputs; the last slice has fewer
+    std::vector<memory> slices;                   // in the room, too
+    std::optional<xsmm_products::Panels> panels;  // the room, where its layout is one that libxsmm multiplies faster
 };
 
 namespace {
@@ -243,6 +245,16 @@ void reorder(memory from, memory to) {
 
 // Room for a layout, on large pages: a weight is read from end to end for every product.
 Floats room_for(const memory::desc& layout) { return floats(static_cast<Index>(layout.get_size() / sizeof(float))); }
+
+// The panels that a layout consists of, if libxsmm multiplies them: blocks of k, one after another, each
+// [rows of k, outputs].
+std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index k, Index n, const float* room) {
+    const Blocks blocks = blocks_of(layout);
+    if (blocks.sizes.size() != 2 || blocks.dimensions != std::vector<memory::dim>{0, 1}) return {};
+    const Index width = blocks.sizes[1];
+    if (blocks.strides[0] != blocks.sizes[0] * width || !xsmm_products::can_multiply(width)) return {};
+    return xsmm_products::Panels{room, k, n, width, blocks.strides[1]};
+}
 
 // Slices of whole outputs, which lie one after another in the layout of all; none where they don't.
 std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Index width, float* room) {
@@ -269,6 +281,7 @@ PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : 
     if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
     p.room = room_for(layout);
     p.values = at(layout, p.room.get());
+    p.panels = panels_of(layout, p.k, p.n, p.room.get());
     if (!p.by_inner_product) p.slices = slices_of(layout, p.k, p.n, slice_width(p.n), p.room.get());
     if (p.slices.empty()) {
         const memory::desc plain =
@@ -320,6 +333,7 @@ void PackedWeight::unpack(float* weight) const {
 }
 
 void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {
+    if (packed_->panels) return xsmm_products::multiply(*packed_->panels, x, bias, out);
     stay_on_this_thread();
     const memory& weight = packed_->values;
     Product& product = packed_->by_inner_product ? inner_product(x, weight, packed_->n, bias != nullptr)
@@ -332,8 +346,11 @@ Index PackedWeight::slices() const { return std::max<Index>(1, static_cast<Index
 void PackedWeight::multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const {
     const Packed& p = *packed_;
     if (p.slices.empty()) return multiply(x, bias, out);
-    stay_on_this_thread();
     const Index first = slice * p.slice_width, outputs = std::min(p.slice_width, p.n - first);
+    if (p.panels)
+        return xsmm_products::multiply(p.panels->outputs(first, outputs), x, bias != nullptr ? bias + first : nullptr,
+                                       {out.data + first, out.rows, outputs, out.stride});
+    stay_on_this_thread();
     const memory& weight = p.slices[static_cast<std::size_t>(slice)];
     Product& product = weight_product(x, weight, outputs, bias != nullptr);
     const float* const slice_bias = bias != nullptr ? bias + first : nullptr;

@@ -1,10 +1,13 @@
-# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with.
+# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with. They say
+# where the program's source is, $root.
 # What each is for: third_party/README.md.
-# shellcheck shell=sh disable=SC2086 # the lists are words
+# shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
 packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
+# What makes the program faster, and may be missing.
+wished_packages="libxsmm-dev"
 # What the fuzzers need on top of that.
 fuzz_packages="clang libclang-rt-14-dev"
 
@@ -38,13 +41,19 @@ install() {
     return 1
 }
 
-# Installs the packages that are missing, or ends the script.
+# Installs the packages that are missing, or ends the script. Those that are only wished for are tried once.
 install_missing() {
     if ! command -v dpkg-query >/dev/null; then
-        echo "This is not Debian; install by your system's means what these packages hold:" $packages >&2
+        echo "This is not Debian; install by your system's means what these packages hold:" $packages $wished_packages >&2
         return
     fi
     install $packages || exit 1
+    for wished in $wished_packages; do
+        [ -e "$root/build/without-$wished" ] || install $wished && continue
+        mkdir -p "$root/build"
+        echo "Delete this file to try again to install $wished." >"$root/build/without-$wished"
+        echo "Going on without; the program is slower then." >&2
+    done
 }
 
 # Runs a command and shows what it said only where it failed, or somebody watches.
