@@ -99,6 +99,7 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
 }
 
 bool rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::rows_stand_alone(); }
+bool weight_rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::weight_rows_stand_alone(); }
 
 std::string products_by() {
     return onednn_products::available() ? onednn_products::version() : eigen_products::version();

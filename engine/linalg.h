@@ -30,8 +30,9 @@ void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale =
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
 
 // Whether a row of such a product has the same bits however many rows are computed with it. Then some of the rows can
-// be computed anew by themselves.
+// be computed anew by themselves. Of a product of two matrices, and of one by a weight.
 [[nodiscard]] bool rows_stand_alone(Index k, Index n);
+[[nodiscard]] bool weight_rows_stand_alone(Index k, Index n);
 
 // What multiplies large matrices, "oneDNN 2.6.3" or "Eigen 3.4.0".
 [[nodiscard]] std::string products_by();

@@ -19,8 +19,9 @@ namespace onednn_products {
 // Whether the program is built with oneDNN.
 [[nodiscard]] bool available();
 [[nodiscard]] std::string version();
-// Whether its kernels for this CPU compute each row by itself.
+// Whether its kernels for this CPU compute each row by itself; and those for weights.
 [[nodiscard]] bool rows_stand_alone();
+[[nodiscard]] bool weight_rows_stand_alone();
 
 // out = scale · a · b, or a · bᵀ where b is `transposed`.
 void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float scale);

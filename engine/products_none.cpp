@@ -10,6 +10,7 @@ struct PackedWeight::Packed {};
 bool available() { return false; }
 std::string version() { return {}; }
 bool rows_stand_alone() { return false; }
+bool weight_rows_stand_alone() { return false; }
 void multiply(ConstMatrix, ConstMatrix, bool, Matrix, float) { std::abort(); }
 
 PackedWeight::PackedWeight(ConstMatrix, const RowsPacked&) {}

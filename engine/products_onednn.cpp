@@ -167,13 +167,30 @@ private:
     std::map<Key, Product> made_;
 };
 
+// The panels that a layout consists of, if libxsmm multiplies them: blocks of k, one after another, each
+// [rows of k, outputs].
+std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index k, Index n, const float* room) {
+    const Blocks blocks = blocks_of(layout);
+    if (blocks.sizes.size() != 2 || blocks.dimensions != std::vector<memory::dim>{0, 1}) return {};
+    const Index width = blocks.sizes[1];
+    if (blocks.strides[0] != blocks.sizes[0] * width || !xsmm_products::can_multiply(width)) return {};
+    return xsmm_products::Panels{room, k, n, width, blocks.strides[1]};
+}
+
 // The layout that a weight [k, n] gets for its products with so many rows at a time.
 constexpr Index kUsualRows = 64;
 
+// Whether libxsmm multiplies panels as wide as any that oneDNN makes.
+bool panels_are_multiplied() { return xsmm_products::can_multiply(64); }
+
 memory::desc packed_layout(Index k, Index n) {
     const memory::desc bias = rows_of(1, n, n);
-    return matmul_desc(rows_of(kUsualRows, k, k), any_layout(k, n), &bias, rows_of(kUsualRows, n, n), 1.0F)
-        .weights_desc();
+    const memory::desc layout =
+        matmul_desc(rows_of(kUsualRows, k, k), any_layout(k, n), &bias, rows_of(kUsualRows, n, n), 1.0F).weights_desc();
+    // For AVX2 oneDNN 2 has no layout of its own, but it can make panels for libxsmm.
+    if (blocks_of(layout).sizes.empty() && panels_are_multiplied())
+        return {memory::dims{k, n}, kFloat, Format::BA16a64b};
+    return layout;
 }
 
 memory::desc inner_product_layout(Index k, Index n) {
@@ -202,6 +219,8 @@ bool rows_stand_alone() {
     }();
     return alone;
 }
+
+bool weight_rows_stand_alone() { return rows_stand_alone() || panels_are_multiplied(); }
 
 void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float scale) {
     stay_on_this_thread();
@@ -246,16 +265,6 @@ void reorder(memory from, memory to) {
 // Room for a layout, on large pages: a weight is read from end to end for every product.
 Floats room_for(const memory::desc& layout) { return floats(static_cast<Index>(layout.get_size() / sizeof(float))); }
 
-// The panels that a layout consists of, if libxsmm multiplies them: blocks of k, one after another, each
-// [rows of k, outputs].
-std::optional<xsmm_products::Panels> panels_of(const memory::desc& layout, Index k, Index n, const float* room) {
-    const Blocks blocks = blocks_of(layout);
-    if (blocks.sizes.size() != 2 || blocks.dimensions != std::vector<memory::dim>{0, 1}) return {};
-    const Index width = blocks.sizes[1];
-    if (blocks.strides[0] != blocks.sizes[0] * width || !xsmm_products::can_multiply(width)) return {};
-    return xsmm_products::Panels{room, k, n, width, blocks.strides[1]};
-}
-
 // Slices of whole outputs, which lie one after another in the layout of all; none where they don't.
 std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Index width, float* room) {
     if (n <= width) return {};
@@ -276,7 +285,7 @@ PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : 
     p.k = weight.columns;
     p.n = p.slice_width = weight.rows;
     memory::desc layout = packed_layout(p.k, p.n);
-    // Where matmul has no layout of its own (AVX2 in oneDNN 2), inner_product has one.
+    // Without libxsmm: where matmul has no layout of its own, inner_product has one.
     p.by_inner_product = blocks_of(layout).sizes.empty();
     if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
     p.room = room_for(layout);

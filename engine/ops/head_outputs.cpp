@@ -99,7 +99,7 @@ Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
 }
 
 bool ProjectOutput::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
+    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell& cell) const {

@@ -42,7 +42,7 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
 }
 
 bool Linear::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
+    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 About ProjectHeads::about() const {
@@ -67,7 +67,7 @@ Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
 }
 
 bool ProjectHeads::rows_stand_alone(const Operands& in) const {
-    return decoderscope::rows_stand_alone(in[1].dim(1), in[1].dim(0));
+    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
 }
 
 Explanation ProjectHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
