@@ -41,9 +41,7 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
     return explain_row(in, cell[0], cell[1], cell[2]);
 }
 
-bool Linear::rows_stand_alone(const Operands& in) const {
-    return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0));
-}
+bool Linear::rows_stand_alone(const Operands& in) const { return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0)); }
 
 About ProjectHeads::about() const {
     return {"project to heads", "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",

@@ -24,9 +24,11 @@ struct Shape {
     Index m, k, n;
 };
 
-// Small and large, odd and even, one row and many, wider than one slice of a packed weight, longer than one piece of rows.
-const std::vector<Shape> kShapes = {{1, 1, 1},     {3, 5, 7},      {1, 64, 64},   {17, 64, 256},  {16, 50, 41},
-                                    {1, 100, 900}, {5, 129, 1000}, {70, 33, 770}, {128, 64, 128}, {40, 256, 385}, {300, 130, 200}};
+// Small and large, odd and even, one row and many, wider than one slice of a packed weight, longer than one piece of
+// rows.
+const std::vector<Shape> kShapes = {{1, 1, 1},      {3, 5, 7},      {1, 64, 64},    {17, 64, 256},
+                                    {16, 50, 41},   {1, 100, 900},  {5, 129, 1000}, {70, 33, 770},
+                                    {128, 64, 128}, {40, 256, 385}, {300, 130, 200}};
 
 // The largest error of out = scale · a · bᵀ + bias, as a share of Σ |a| |b|, which is what rounding grows with.
 double largest_error(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
