@@ -250,7 +250,7 @@ namespace {
 
 // Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to be done at the same time.
 Index slice_width(Index outputs) {
-    constexpr Index kBlock = 64, kSlices = 8, kWidest = 1024;
+    constexpr Index kBlock = 64, kSlices = 4, kWidest = 1024;
     return std::clamp<Index>((outputs / kSlices + kBlock - 1) / kBlock * kBlock, kBlock, kWidest);
 }
 
