@@ -2,6 +2,18 @@
 
 namespace decoderscope {
 
+Axes unnamed(std::span<const Index> shape) {
+    Axes axes;
+    for (const Index size : shape) axes.push_back({"", size});
+    return axes;
+}
+
+Axes named_from_last(Axes axes, std::span<const std::string_view> names) {
+    for (std::size_t i = 0; i < axes.size() && i < names.size(); ++i)
+        axes.rename(axes.size() - 1 - i, names[names.size() - 1 - i]);
+    return axes;
+}
+
 Index element_count(const Axes& axes) {
     Index count = 1;
     for (const Axis& axis : axes) count *= axis.size;

@@ -1,17 +1,17 @@
 #pragma once
 
+#include "engine/index.h"
+
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace decoderscope {
-
-using Index = std::int64_t;
 
 // One axis of a tensor: the field's name for it ("batch", "query", …; a literal, never owned) and its length.
 struct Axis {
@@ -46,8 +46,10 @@ public:
 
 private:
     std::vector<Axis>& own() {
-        if (!axes_ || axes_.use_count() > 1)
-            axes_ = axes_ ? std::make_shared<std::vector<Axis>>(*axes_) : std::make_shared<std::vector<Axis>>();
+        if (!axes_)
+            axes_ = std::make_shared<std::vector<Axis>>();
+        else if (axes_.use_count() > 1)
+            axes_ = std::make_shared<std::vector<Axis>>(*axes_);
         return *axes_;
     }
 
@@ -70,6 +72,12 @@ inline constexpr std::string_view one = "1";
 inline constexpr std::string_view out = "out";
 inline constexpr std::string_view in = "in";
 }  // namespace axis
+
+// Axes of this shape without names, as a file has them.
+[[nodiscard]] Axes unnamed(std::span<const Index> shape);
+// The same axes with these names, the last of them for the last axis and so on, as broadcasting matches them. An axis
+// before them keeps its own.
+[[nodiscard]] Axes named_from_last(Axes axes, std::span<const std::string_view> names);
 
 // How many numbers a tensor of these axes holds.
 [[nodiscard]] Index element_count(const Axes& axes);

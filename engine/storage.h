@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/axes.h"
+#include "engine/index.h"
 #include "engine/memory.h"
 
 #include <atomic>

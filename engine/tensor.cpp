@@ -77,6 +77,13 @@ Tensor Tensor::with_axes(Axes axes) const {
     return other;
 }
 
+Tensor first_of_batch(const Tensor& tensor, Index count) {
+    if (tensor.rank() == 0 || tensor.dim(0) <= count) return tensor;
+    Axes axes = tensor.axes();
+    axes.resize(0, count);
+    return tensor.beginning(axes);
+}
+
 Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes) {
     if (axes == tensor.axes()) return tensor;
     Tensor part(axes);

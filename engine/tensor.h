@@ -86,6 +86,9 @@ private:
     std::shared_ptr<Storage> storage_;
 };
 
+// The first members of a batch, along the first axis; the tensor itself where it has no more.
+[[nodiscard]] Tensor first_of_batch(const Tensor& tensor, Index count);
+
 // The block of a tensor that begins at `first` and has these axes, as many as the tensor has. It must lie inside.
 [[nodiscard]] Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes);
 

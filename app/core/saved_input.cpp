@@ -129,20 +129,10 @@ bool restore(const SavedSequence& saved, const Tokenizer& tokenizer, std::string
     return rows.has_value();
 }
 
-// Names the axes from the last one on, as broadcasting matches them.
-Tensor named(const Tensor& tensor, std::initializer_list<std::string_view> names) {
-    Axes axes = tensor.axes();
-    if (axes.size() > names.size())
-        throw Error(std::to_string(axes.size()) + " axes, expected at most " + std::to_string(names.size()));
-    for (std::size_t i = 0; i < axes.size(); ++i) axes.rename(axes.size() - 1 - i, *(names.end() - 1 - i));
-    return tensor.with_axes(axes);
-}
-
-Tensor first_rows(const Tensor& tensor, Index batch) {
-    if (tensor.rank() == 0 || tensor.dim(0) <= batch) return tensor;
-    Axes axes = tensor.axes();
-    axes.resize(0, batch);
-    return tensor.beginning(axes);
+Tensor named(const Tensor& tensor, std::span<const std::string_view> names) {
+    if (tensor.rank() > names.size())
+        throw Error(std::to_string(tensor.rank()) + " axes, expected at most " + std::to_string(names.size()));
+    return tensor.with_axes(named_from_last(tensor.axes(), names));
 }
 
 // Where a vector input is read from, and by which names its axes go.
@@ -150,7 +140,7 @@ struct VectorInput {
     const char* key;
     const Tensor& example;
     bool integer;
-    std::initializer_list<std::string_view> axes;
+    std::vector<std::string_view> axes;
 };
 
 // `batch`: how many rows of it are wanted; 0: all.
@@ -166,7 +156,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
             restored.inputs_path = saved.file;
         }
         tensor = named(tensor, input.axes);
-        if (batch > 0 && saved.numbers.empty()) tensor = first_rows(tensor, batch);
+        if (batch > 0 && saved.numbers.empty()) tensor = first_of_batch(tensor, batch);
         if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
             restored.remarks.push_back(std::string(input.key) + ": " +
                                        (saved.of_example ? "the model's example" : saved.file) +
@@ -214,9 +204,9 @@ RestoredInput restored_input(const SavedInput& saved, const Model& model, const 
         source = true;
     }
     if (!source) {
-        in.memory = first_rows(example.memory, batch);
-        in.encoder_tokens = first_rows(example.encoder_tokens, batch);
-        if (!saved.source.mask) in.encoder_attention_mask = first_rows(example.encoder_attention_mask, batch);
+        in.memory = first_of_batch(example.memory, batch);
+        in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
+        if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
     }
     if (saved.custom_mask)
         in.custom_mask = restored_tensor(

@@ -145,9 +145,7 @@ std::optional<SavedTensor> read_tensor(JsonObject& json, const char* key, const 
         numbers.shape.push_back(static_cast<Index>(at->size()));
     }
     numbers.read(*found, 0);
-    Axes axes;
-    for (const Index size : numbers.shape) axes.push_back({"", size});
-    tensor.numbers = Tensor(axes, numbers.values);
+    tensor.numbers = Tensor(unnamed(numbers.shape), numbers.values);
     return tensor;
 }
 

@@ -67,14 +67,6 @@ TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
     return rows;
 }
 
-// The first rows of a batch; the tensor itself where it has no more.
-Tensor first_rows(const Tensor& tensor, Index batch) {
-    if (tensor.empty() || tensor.dim(0) <= batch) return tensor;
-    Axes axes = tensor.axes();
-    axes.resize(0, batch);
-    return {axes, tensor.values().first(static_cast<std::size_t>(element_count(axes)))};
-}
-
 TokenBatch batch_of(const Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
     return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
 }
@@ -181,10 +173,10 @@ Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequenc
         check_same_batch(next.tokens, next.encoder_tokens);
     } else if (typed.target) {
         for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})
-            *kept = first_rows(*kept, next.tokens.dim(0));
+            *kept = first_of_batch(*kept, next.tokens.dim(0));
     } else if (typed.source) {
         for (Tensor* kept : {&next.tokens, &next.x, &next.attention_mask})
-            *kept = first_rows(*kept, next.encoder_tokens.dim(0));
+            *kept = first_of_batch(*kept, next.encoder_tokens.dim(0));
     }
     return next;
 }

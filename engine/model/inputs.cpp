@@ -184,21 +184,14 @@ const std::vector<Slot>& slots() {
     return table;
 }
 
-// Names the axes from the last one on, as broadcasting matches them.
-Tensor named(const Tensor& tensor, const std::vector<std::string_view>& names) {
-    Axes axes = tensor.axes();
-    for (std::size_t i = 0; i < axes.size() && i < names.size(); ++i)
-        axes.rename(axes.size() - 1 - i, names[names.size() - 1 - i]);
-    return tensor.with_axes(axes);
-}
-
 Inputs read(const SafetensorsFile& file) {
     Inputs inputs;
     std::size_t known = 0;
     for (const Slot& slot : slots()) {
         if (!file.contains(slot.name)) continue;
         ++known;
-        inputs.*slot.member = named(slot.integer ? file.integers(slot.name) : file.floats(slot.name), slot.axes);
+        const Tensor stored = slot.integer ? file.integers(slot.name) : file.floats(slot.name);
+        inputs.*slot.member = stored.with_axes(named_from_last(stored.axes(), slot.axes));
     }
     if (known == file.entries().size()) return inputs;
     for (const auto& [name, entry] : file.entries()) {

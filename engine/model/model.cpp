@@ -39,11 +39,7 @@ void check_tied_head(Weights& weights, const Config& config) {
 
 // What the file holds against what the configuration asks for, before a number of either is there.
 void check_shapes(const Shapes& shapes, const Config& config) {
-    const auto text = [](const std::vector<Index>& shape) {
-        Axes axes;
-        for (const Index size : shape) axes.push_back({"", size});
-        return shape_text(axes);
-    };
+    const auto text = [](const std::vector<Index>& shape) { return shape_text(unnamed(shape)); };
     // A tied head may be stored as well.
     const bool tied = config.lm_head && config.tie_word_embeddings;
     std::set<std::string, std::less<>> known;

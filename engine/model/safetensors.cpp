@@ -27,12 +27,6 @@ static_assert(std::endian::native == std::endian::little, "safetensors files are
 // Every integer up to here is a float of its own.
 constexpr double kLargestExact = 16'777'216.0;
 
-Axes unnamed(const std::vector<Index>& shape) {
-    Axes axes;
-    for (const Index size : shape) axes.push_back({"", size});
-    return axes;
-}
-
 // One stored number, whatever its alignment.
 template <class T>
 T stored(const char* at) {

@@ -16,12 +16,6 @@ using Shape = std::vector<Index>;
 
 constexpr std::array<const char*, 3> kProjections = {"q_proj", "k_proj", "v_proj"};
 
-Axes unnamed(const Shape& shape) {
-    Axes axes;
-    for (const Index size : shape) axes.push_back({"", size});
-    return axes;
-}
-
 std::string text(const Shape& shape) { return shape_text(unnamed(shape)); }
 
 // How many numbers a row holds.

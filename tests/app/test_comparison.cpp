@@ -43,9 +43,7 @@ double number(const nlohmann::json& json) {
 }
 
 Tensor tensor_of(const nlohmann::json& json, const std::vector<Index>& shape) {
-    Axes axes;
-    for (const Index size : shape) axes.push_back({"", size});
-    Tensor tensor(axes);
+    Tensor tensor(unnamed(shape));
     std::ranges::transform(json, tensor.writable().begin(),
                            [](const auto& v) { return static_cast<float>(number(v)); });
     return tensor;
