@@ -43,7 +43,7 @@ private:
 struct Kernels {
     Kernels(Index width, ConstMatrix x, Index out_stride)
         : whole(width, x.rows, std::min(x.columns, kDepth), x.stride, out_stride),
-          last(width, x.rows, (x.columns - 1) % kDepth + 1, x.stride, out_stride) {}
+          last(x.columns % kDepth == 0 ? whole : Kernel(width, x.rows, x.columns % kDepth, x.stride, out_stride)) {}
     Kernel whole, last;
 };
 
