@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <csignal>
+
+namespace decoderscope {
+
+// While it lives, SIGINT and SIGTERM only leave a note.
+class StopSignals {
+public:
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+    // Whether one came.
+    [[nodiscard]] static bool told_to_stop();
+
+private:
+    static constexpr std::array<int, 2> signals{SIGINT, SIGTERM};
+    std::array<struct sigaction, 2> before_{};
+};
+
+}  // namespace decoderscope
