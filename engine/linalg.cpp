@@ -1,7 +1,8 @@
 #include "engine/linalg.h"
 
 #include "engine/parallel.h"
-#include "engine/products.h"
+#include "engine/products/eigen.h"
+#include "engine/products/onednn.h"
 
 #include <algorithm>
 

@@ -24,6 +24,11 @@ if [ -n "$others" ]; then
     printf 'only app/window* know GLFW, EGL and OpenGL:\n%s\n' "$others"
     broken=1
 fi
+products=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(dnnl|libxsmm|omp)" engine app | grep -v '^engine/products/')
+if [ -n "$products" ]; then
+    printf 'only engine/products/ knows oneDNN and libxsmm:\n%s\n' "$products"
+    broken=1
+fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
 writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
     grep -vE '^(engine/file|app/core/autosave)\.cpp:|"/dev/null"')

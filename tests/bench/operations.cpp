@@ -8,7 +8,7 @@
 #include "engine/ops/norm.h"
 #include "engine/ops/scaled_dot_product.h"
 #include "engine/ops/softmax.h"
-#include "engine/products.h"
+#include "engine/products/eigen.h"
 #include "engine/random.h"
 
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-#include "engine/products.h"
+#include "engine/products/xsmm.h"
 
 #include <immintrin.h>
 #include <libxsmm.h>

@@ -4,17 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
-// How each library multiplies; linalg.cpp chooses. All on the calling thread.
-namespace decoderscope {
-
-namespace eigen_products {
-void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale);
-void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
-[[nodiscard]] std::string version();
-}  // namespace eigen_products
-
-namespace onednn_products {
+// How oneDNN multiplies; linalg.cpp chooses. All on the calling thread.
+namespace decoderscope::onednn_products {
 
 // Whether the program is built with oneDNN.
 [[nodiscard]] bool available();
@@ -52,30 +45,4 @@ private:
     std::unique_ptr<Packed> packed_;
 };
 
-}  // namespace onednn_products
-
-namespace xsmm_products {
-
-// A weight [n, k] in panels of `width` outputs: each is [k, width], row after row, and the next begins `stride` numbers
-// after it. The last one is as wide, whatever it holds beyond n.
-struct Panels {
-    const float* data;
-    Index k, n, width, stride;
-
-    // Some of its outputs, from the first one of a panel on.
-    [[nodiscard]] Panels outputs(Index first, Index count) const {
-        return {data + first / width * stride, k, count, width, stride};
-    }
-};
-
-// Whether the program is built with libxsmm, and its kernels for such panels on this CPU add each number up in the
-// order of k, however many rows there are. While they multiply a part of a panel they fetch the next: with few rows
-// most of the time goes into reading the weight.
-[[nodiscard]] bool can_multiply(Index width);
-
-// out = x · weightᵀ + bias
-void multiply(const Panels& weight, ConstMatrix x, const float* bias, Matrix out);
-
-}  // namespace xsmm_products
-
-}  // namespace decoderscope
+}  // namespace decoderscope::onednn_products

@@ -1,5 +1,5 @@
 // What stands in for oneDNN in a build without it.
-#include "engine/products.h"
+#include "engine/products/onednn.h"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // What stands in for libxsmm in a build without it.
-#include "engine/products.h"
+#include "engine/products/xsmm.h"
 
 #include <cstdlib>
 

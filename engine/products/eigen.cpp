@@ -1,4 +1,4 @@
-#include "engine/products.h"
+#include "engine/products/eigen.h"
 
 #include <Eigen/Core>
 

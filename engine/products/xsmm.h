@@ -1,0 +1,28 @@
+#pragma once
+
+#include "engine/linalg.h"
+
+// How libxsmm multiplies weights that oneDNN packed. All on the calling thread.
+namespace decoderscope::xsmm_products {
+
+// A weight [n, k] in panels of `width` outputs: each is [k, width], row after row, and the next begins `stride` numbers
+// after it. The last one is as wide, whatever it holds beyond n.
+struct Panels {
+    const float* data;
+    Index k, n, width, stride;
+
+    // Some of its outputs, from the first one of a panel on.
+    [[nodiscard]] Panels outputs(Index first, Index count) const {
+        return {data + first / width * stride, k, count, width, stride};
+    }
+};
+
+// Whether the program is built with libxsmm, and its kernels for such panels on this CPU add each number up in the
+// order of k, however many rows there are. While they multiply a part of a panel they fetch the next: with few rows
+// most of the time goes into reading the weight.
+[[nodiscard]] bool can_multiply(Index width);
+
+// out = x · weightᵀ + bias
+void multiply(const Panels& weight, ConstMatrix x, const float* bias, Matrix out);
+
+}  // namespace decoderscope::xsmm_products
