@@ -7,6 +7,7 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace decoderscope {
@@ -92,8 +93,14 @@ std::pair<int, int> size_on_monitor(const WindowOptions& options) {
 }  // namespace
 
 Glfw::Glfw() {
+    const char* const display = std::getenv("DISPLAY");
+#ifdef GLFW_PLATFORM  // GLFW 3.4 asks libwayland also where there is no Wayland, and that complains by itself
+    if (std::getenv("WAYLAND_DISPLAY") == nullptr && std::getenv("WAYLAND_SOCKET") == nullptr)
+        glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
     if (glfwInit() != GLFW_TRUE) {
-        throw Error("cannot open a window: there is no display to open it on (" + glfw_error() +
+        throw Error("cannot open a window: there is no display to open it on (DISPLAY is " +
+                    (display != nullptr ? std::string(display) : "not set") + "; " + glfw_error() +
                     "); set DISPLAY, or use the commands that need no window: decoderscope --help");
     }
     accept_wakes(true);

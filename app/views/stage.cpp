@@ -46,8 +46,8 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
     const float bar = ui.px(40);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
     for (const StageTab& tab : kTabs) {
+        if (tab.tab != kTabs.front().tab) ImGui::SameLine(0, ui.px(4));
         if (toggle_button(ui, tab.title, state.tab == tab.tab, tab.question)) state.tab = tab.tab;
-        ImGui::SameLine(0, ui.px(4));
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     if (state.tab != state.open_tab) change_tab(session, state, commands);
