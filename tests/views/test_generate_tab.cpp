@@ -149,6 +149,7 @@ TEST_CASE("the sliders and the seed's field change how the token is drawn") {
     d.settle();
     d.hands.type("42");
     d.settle();
+    d.press(Key::enter);  // Dear ImGui 1.93 waits for it
     CHECK(d.session.sampling().seed % 100 == 42);
     CHECK(d.length() == 5);  // typing generated nothing
 }
