@@ -1,5 +1,6 @@
 #include "engine/heads.h"
 
+#include "engine/memory.h"
 #include "engine/parallel.h"
 
 #include <algorithm>
@@ -28,6 +29,19 @@ void each_head(const Heads& h, const Visit& visit) {
     });
 }
 
+// Whether a product by this weight can take a batch row's heads as they lie. Short batch rows are multiplied together:
+// each by itself would read the weight again.
+bool stay_apart(const Heads& h, const Tensor& weight) {
+    constexpr Index kLong = 64;
+    return (h.batch == 1 || h.positions >= kLong) && takes_blocks(weight, h.d_head);
+}
+
+// A batch row's heads as one matrix [pos, head·d_head], `data` at its first number.
+template <class Number>
+MatrixOf<Number> heads_of_row(const Heads& h, Number* data) {
+    return {data, h.positions, h.heads * h.d_head, h.d_head, h.d_head, h.positions * h.d_head};
+}
+
 }  // namespace
 
 void part_heads(const Heads& h, const float* beside, float* apart) {
@@ -40,6 +54,32 @@ void join_heads(const Heads& h, const float* apart, float* beside) {
     each_head(h, [&](Index to, Index from) {
         copy_rows(h.positions, h.d_head, apart + from, h.d_head, beside + to, h.heads * h.d_head);
     });
+}
+
+void project_to_heads(const float* x, const Tensor& weight, const float* bias, const Heads& h, float* apart) {
+    const Index outputs = weight.dim(0), inputs = weight.dim(1), rows = h.batch * h.positions;
+    if (stay_apart(h, weight)) {
+        for (Index b = 0; b < h.batch; ++b)
+            multiply_weight({x + b * h.positions * inputs, h.positions, inputs, inputs}, weight, bias,
+                            heads_of_row(h, apart + b * h.positions * outputs));
+        return;
+    }
+    const Floats beside = floats(rows * outputs);  // [batch, pos, head·d_head]
+    multiply_weight({x, rows, inputs, inputs}, weight, bias, {beside.get(), rows, outputs, outputs});
+    part_heads(h, beside.get(), apart);
+}
+
+void project_from_heads(const Heads& h, const float* apart, const Tensor& weight, const float* bias, float* out) {
+    const Index outputs = weight.dim(0), inputs = weight.dim(1), rows = h.batch * h.positions;
+    if (stay_apart(h, weight)) {
+        for (Index b = 0; b < h.batch; ++b)
+            multiply_weight(heads_of_row(h, apart + b * h.positions * inputs), weight, bias,
+                            {out + b * h.positions * outputs, h.positions, outputs, outputs});
+        return;
+    }
+    const Floats beside = floats(rows * inputs);  // [batch, pos, head·d_head]
+    join_heads(h, apart, beside.get());
+    multiply_weight({beside.get(), rows, inputs, inputs}, weight, bias, {out, rows, outputs, outputs});
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/axes.h"
+#include "engine/linalg.h"
 
 namespace decoderscope {
 
@@ -15,5 +15,12 @@ void part_heads(const Heads& heads, const float* beside, float* apart);
 // The other way round.
 //     apart [batch, head, pos, d_head] -> beside [batch, pos, head·d_head]
 void join_heads(const Heads& heads, const float* apart, float* beside);
+
+// The outputs of a Linear as heads, and back through another one. Heads of a long batch row that the product can write
+// or read where they are are not copied.
+//     x [batch, pos, in] -> apart [batch, head, pos, d_head]     weight [head·d_head, in], bias or nullptr
+void project_to_heads(const float* x, const Tensor& weight, const float* bias, const Heads& heads, float* apart);
+//     apart [batch, head, pos, d_head] -> out [batch, pos, out]  weight [out, head·d_head], bias or nullptr
+void project_from_heads(const Heads& heads, const float* apart, const Tensor& weight, const float* bias, float* out);
 
 }  // namespace decoderscope

@@ -22,13 +22,6 @@ using onednn_products::PackedWeight;
 
 bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
 
-ConstMatrix rows_of(ConstMatrix m, Index begin, Index end) {
-    return {m.data + begin * m.stride, end - begin, m.columns, m.stride};
-}
-Matrix rows_of(Matrix m, Index begin, Index end) {
-    return {m.data + begin * m.stride, end - begin, m.columns, m.stride};
-}
-
 void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
     const Index cost = x.rows * x.columns * out.columns;
     if (!is_shared(cost)) return weight.multiply(x, bias, out);
@@ -42,8 +35,8 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
     const Index block = ((x.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
     const Index blocks = (x.rows + block - 1) / block;
     each_in_parallel(blocks, cost / blocks, [&](Index piece) {
-        const Index begin = piece * block, end = std::min(begin + block, x.rows);
-        weight.multiply(rows_of(x, begin, end), bias, rows_of(out, begin, end));
+        const Index first = piece * block, rows = std::min(block, x.rows - first);
+        weight.multiply(x.rows_from(first, rows), bias, out.rows_from(first, rows));
     });
 }
 
@@ -54,6 +47,10 @@ std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
         ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
     weight.leave_to_file(0, weight.size());  // the pages of large folios came back with their neighbours
     return packed;
+}
+
+const PackedWeight& packed(const Tensor& weight) {
+    return weight.derived<PackedWeight>([&] { return pack(weight); });
 }
 
 // A weight of which only the packed form is kept.
@@ -74,11 +71,14 @@ Tensor packed_for_products(const Tensor& weight) {
     return {weight.axes(), std::make_shared<const Unpacked>(packed), packed};
 }
 
+bool takes_blocks(const Tensor& weight, Index block) {
+    return by_onednn(weight.dim(1), weight.dim(0)) && packed(weight).takes_blocks(block);
+}
+
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out) {
     const Index n = weight.dim(0), k = weight.dim(1);
     if (by_onednn(k, n)) {
-        const auto& packed = weight.derived<PackedWeight>([&] { return pack(weight); });
-        multiply_packed(x, packed, bias, out);
+        multiply_packed(x, packed(weight), bias, out);
         return;
     }
     eigen_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);

@@ -4,15 +4,23 @@
 
 namespace decoderscope {
 
-// A matrix inside somebody's floats: rows of `columns` numbers, `stride` numbers apart.
-struct ConstMatrix {
-    const float* data;
+// A matrix inside somebody's floats: rows of `columns` numbers, `stride` numbers apart. Its columns may lie in blocks,
+// as heads do: so many beside each other, the next ones `apart` numbers further on.
+template <class Number>
+struct MatrixOf {
+    Number* data;
     Index rows, columns, stride;
+    Index block = 0, apart = 0;  // no blocks
+
+    // Where a column begins.
+    [[nodiscard]] Number* column(Index c) const { return block == 0 ? data + c : data + c / block * apart + c % block; }
+    // Some of the rows.
+    [[nodiscard]] MatrixOf rows_from(Index first, Index count) const {
+        return {data + first * stride, count, columns, stride, block, apart};
+    }
 };
-struct Matrix {
-    float* data;
-    Index rows, columns, stride;
-};
+using ConstMatrix = MatrixOf<const float>;
+using Matrix = MatrixOf<float>;
 
 // The only place where matrices are multiplied: large products by oneDNN and libxsmm where the program is built with
 // them, small ones and all others by Eigen. Inputs and output must not overlap. Where rows stand alone, a number does
@@ -21,6 +29,8 @@ struct Matrix {
 // out = x · weightᵀ + bias   x [m, k], weight [n, k], bias [n] or nullptr, out [m, n]
 // A large weight is packed the first time and stays so; the work is spread over the threads.
 void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out);
+// Whether the columns of x or out may lie in blocks of that size there.
+[[nodiscard]] bool takes_blocks(const Tensor& weight, Index block);
 // The same weight, kept only in the form that products want; its values are made again when somebody looks at them.
 // Other tensors come back as they are.
 [[nodiscard]] Tensor packed_for_products(const Tensor& weight);

@@ -87,14 +87,9 @@ Axes ProjectOutput::axes(const OperandAxes& in) const {
 }
 
 Tensor ProjectOutput::compute(const Operands& in, const Axes& axes) const {
-    const Index heads = in[0].dim(1), queries = in[0].dim(2), d_head = in[0].dim(3), width = heads * d_head;
-    const Index rows = axes[0].size * queries, d_model = axes[2].size;
-    const Floats merged = floats(rows * width);  // [batch, pos, head·d_head]
-    join_heads({axes[0].size, heads, queries, d_head}, in[0].data(), merged.get());
-
     Tensor out(axes);
-    multiply_weight({merged.get(), rows, width, width}, in[1], in.size() > 2 ? in[2].data() : nullptr,
-                    {out.writable().data(), rows, d_model, d_model});
+    project_from_heads({in[0].dim(0), in[0].dim(1), in[0].dim(2), in[0].dim(3)}, in[0].data(), in[1],
+                       in.size() > 2 ? in[2].data() : nullptr, out.writable().data());
     return out;
 }
 

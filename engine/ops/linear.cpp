@@ -56,11 +56,8 @@ Axes ProjectHeads::axes(const OperandAxes& in) const {
 
 Tensor ProjectHeads::compute(const Operands& in, const Axes& axes) const {
     const Index batch = axes[0].size, positions = axes[2].size, d_head = axes[3].size;
-    const Index inputs = in[1].dim(1), outputs = in[1].dim(0), rows = batch * positions;
-    const Floats flat = floats(rows * outputs);  // [batch, pos, head·d_head]
-    multiply_weight({in[0].data(), rows, inputs, inputs}, in[1], bias_of(in), {flat.get(), rows, outputs, outputs});
     Tensor out(axes);
-    part_heads({batch, heads, positions, d_head}, flat.get(), out.writable().data());
+    project_to_heads(in[0].data(), in[1], bias_of(in), {batch, heads, positions, d_head}, out.writable().data());
     return out;
 }
 

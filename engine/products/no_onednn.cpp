@@ -17,6 +17,7 @@ PackedWeight::PackedWeight(ConstMatrix, const RowsPacked&) {}
 PackedWeight::~PackedWeight() = default;
 void PackedWeight::unpack(float*) const { std::abort(); }
 Index PackedWeight::slices() const { return 0; }
+bool PackedWeight::takes_blocks(Index) const { return false; }
 void PackedWeight::multiply(ConstMatrix, const float*, Matrix) const { std::abort(); }
 void PackedWeight::multiply_slice(Index, ConstMatrix, const float*, Matrix) const { std::abort(); }
 

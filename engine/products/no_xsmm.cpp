@@ -6,6 +6,7 @@
 namespace decoderscope::xsmm_products {
 
 bool can_multiply(Index) { return false; }
-void multiply(const Panels&, ConstMatrix, const float*, Matrix) { std::abort(); }
+bool takes_blocks(const Panels&, Index) { return false; }
+void multiply(const Panels&, Index, Index, ConstMatrix, const float*, Matrix) { std::abort(); }
 
 }  // namespace decoderscope::xsmm_products

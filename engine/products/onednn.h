@@ -32,6 +32,9 @@ public:
     // The weight as it was, row after row.
     void unpack(float* weight) const;  // [n, k]
 
+    // Whether the columns of x or out may lie in blocks of that size.
+    [[nodiscard]] bool takes_blocks(Index block) const;
+
     // out = x · weightᵀ + bias; out's rows must lie one after another.
     void multiply(ConstMatrix x, const float* bias, Matrix out) const;
 

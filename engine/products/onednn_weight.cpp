@@ -114,8 +114,12 @@ void PackedWeight::unpack(float* weight) const {
     reorder(p.values, at(p.by_inner_product ? rows_of(p.n, p.k, p.k) : matrix(p.k, p.n, 1, p.k), weight));
 }
 
+bool PackedWeight::takes_blocks(Index block) const {
+    return packed_->panels && xsmm_products::takes_blocks(*packed_->panels, block);
+}
+
 void PackedWeight::multiply(ConstMatrix x, const float* bias, Matrix out) const {
-    if (packed_->panels) return xsmm_products::multiply(*packed_->panels, x, bias, out);
+    if (packed_->panels) return xsmm_products::multiply(*packed_->panels, 0, packed_->n, x, bias, out);
     stay_on_this_thread();
     const memory& weight = packed_->values;
     Product& product = packed_->by_inner_product ? inner_product(x, weight, packed_->n, bias != nullptr)
@@ -129,9 +133,7 @@ void PackedWeight::multiply_slice(Index slice, ConstMatrix x, const float* bias,
     const Packed& p = *packed_;
     if (p.slices.empty()) return multiply(x, bias, out);
     const Index first = slice * p.slice_width, outputs = std::min(p.slice_width, p.n - first);
-    if (p.panels)
-        return xsmm_products::multiply(p.panels->outputs(first, outputs), x, bias != nullptr ? bias + first : nullptr,
-                                       {out.data + first, out.rows, outputs, out.stride});
+    if (p.panels) return xsmm_products::multiply(*p.panels, first, outputs, x, bias, out);
     stay_on_this_thread();
     const memory& weight = p.slices[static_cast<std::size_t>(slice)];
     Product& product = weight_product(x, weight, outputs, bias != nullptr);

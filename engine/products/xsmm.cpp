@@ -47,45 +47,49 @@ struct Kernels {
     Kernel whole, last;
 };
 
-void fill_rows(const float* row, Matrix out) {
-    for (Index r = 0; r < out.rows; ++r) {
-        float* const to = out.data + r * out.stride;
-        if (row != nullptr)
-            std::copy_n(row, out.columns, to);
+// Writes the first value of each sum: the bias of these outputs, or 0.
+void begin_sums(const float* bias, Index outputs, Index rows, float* out, Index stride) {
+    for (Index r = 0; r < rows; ++r, out += stride) {
+        if (bias != nullptr)
+            std::copy_n(bias, outputs, out);
         else
-            std::fill_n(to, out.columns, 0.0F);
+            std::fill_n(out, outputs, 0.0F);
     }
 }
 
 // out += x · panel
-void add_product(const Kernels& kernels, const float* panel, Index width, ConstMatrix x, Matrix out) {
+void add_product(const Kernels& kernels, const float* panel, Index width, ConstMatrix x, float* out) {
     for (Index k = 0; k < x.columns; k += kDepth) {
         const Kernel& kernel = x.columns - k > kDepth ? kernels.whole : kernels.last;
         const float* const part = panel + k * width;
-        kernel.run(part, part + kDepth * width, x.data + k, out.data);
+        kernel.run(part, part + kDepth * width, x.column(k), out);
     }
 }
 
-// The same where a panel is wider than out: what lies beside out must not be written to.
-void add_part_of_product(const float* panel, Index width, ConstMatrix x, Matrix out) {
+// The same where a panel is wider than what is wanted of it: nothing beside that must be written to.
+void multiply_partly(const float* panel, Index width, ConstMatrix x, const float* bias, Index outputs, float* out,
+                     Index stride) {
     thread_local std::vector<float> room;
     room.assign(static_cast<std::size_t>(x.rows * width), 0.0F);
-    for (Index r = 0; r < x.rows; ++r) std::copy_n(out.data + r * out.stride, out.columns, room.data() + r * width);
-    add_product(Kernels(width, x, width), panel, width, x, {room.data(), x.rows, width, width});
-    for (Index r = 0; r < x.rows; ++r) std::copy_n(room.data() + r * width, out.columns, out.data + r * out.stride);
+    begin_sums(bias, outputs, x.rows, room.data(), width);
+    add_product(Kernels(width, x, width), panel, width, x, room.data());
+    for (Index r = 0; r < x.rows; ++r) std::copy_n(room.data() + r * width, outputs, out + r * stride);
 }
 
-void multiply_rows(const Panels& weight, ConstMatrix x, const float* bias, Matrix out) {
-    fill_rows(bias, out);
-    const auto panel = [&](Index first) { return weight.data + first / weight.width * weight.stride; };
-    const Index whole = weight.n / weight.width * weight.width;
-    if (whole > 0) {
+void multiply_rows(const Panels& weight, Index first, Index end, ConstMatrix x, const float* bias, Matrix out) {
+    const auto panel = [&](Index output) { return weight.data + output / weight.width * weight.stride; };
+    const auto bias_from = [&](Index output) { return bias != nullptr ? bias + output : nullptr; };
+    Index output = first;
+    if (output + weight.width <= end) {
         const Kernels kernels(weight.width, x, out.stride);
-        for (Index first = 0; first < whole; first += weight.width)
-            add_product(kernels, panel(first), weight.width, x, {out.data + first, out.rows, weight.width, out.stride});
+        for (; output + weight.width <= end; output += weight.width) {
+            begin_sums(bias_from(output), weight.width, x.rows, out.column(output), out.stride);
+            add_product(kernels, panel(output), weight.width, x, out.column(output));
+        }
     }
-    if (whole < weight.n)
-        add_part_of_product(panel(whole), weight.width, x, {out.data + whole, out.rows, weight.n - whole, out.stride});
+    if (output < end)
+        multiply_partly(panel(output), weight.width, x, bias_from(output), end - output, out.column(output),
+                        out.stride);
 }
 
 // The kernels leave something in the upper halves of the registers, and until they are cleared SSE's instructions, of
@@ -100,11 +104,12 @@ bool can_multiply(Index width) {
     return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && width >= kNarrowest;
 }
 
-void multiply(const Panels& weight, ConstMatrix x, const float* bias, Matrix out) {
-    for (Index first = 0; first < x.rows; first += kRowsAtATime) {
-        const Index rows = std::min(kRowsAtATime, x.rows - first);
-        multiply_rows(weight, {x.data + first * x.stride, rows, x.columns, x.stride}, bias,
-                      {out.data + first * out.stride, rows, out.columns, out.stride});
+bool takes_blocks(const Panels& weight, Index block) { return block % weight.width == 0 && block % kDepth == 0; }
+
+void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out) {
+    for (Index row = 0; row < x.rows; row += kRowsAtATime) {
+        const Index rows = std::min(kRowsAtATime, x.rows - row);
+        multiply_rows(weight, first, first + count, x.rows_from(row, rows), bias, out.rows_from(row, rows));
     }
     clear_upper_halves();
 }

@@ -10,11 +10,6 @@ namespace decoderscope::xsmm_products {
 struct Panels {
     const float* data;
     Index k, n, width, stride;
-
-    // Some of its outputs, from the first one of a panel on.
-    [[nodiscard]] Panels outputs(Index first, Index count) const {
-        return {data + first / width * stride, k, count, width, stride};
-    }
 };
 
 // Whether the program is built with libxsmm, and its kernels for such panels on this CPU add each number up in the
@@ -22,7 +17,10 @@ struct Panels {
 // most of the time goes into reading the weight.
 [[nodiscard]] bool can_multiply(Index width);
 
-// out = x · weightᵀ + bias
-void multiply(const Panels& weight, ConstMatrix x, const float* bias, Matrix out);
+// Whether the columns of x or out may lie in blocks of that size.
+[[nodiscard]] bool takes_blocks(const Panels& weight, Index block);
+
+// out = x · weightᵀ + bias, so many outputs of it from the first one of a panel on.
+void multiply(const Panels& weight, Index first, Index count, ConstMatrix x, const float* bias, Matrix out);
 
 }  // namespace decoderscope::xsmm_products

@@ -1,4 +1,5 @@
 // Matrix products: right whatever the shape and whoever multiplies, and the same bits from any number of threads.
+#include "engine/heads.h"
 #include "engine/linalg.h"
 #include "engine/parallel.h"
 #include "engine/random.h"
@@ -115,6 +116,28 @@ TEST_CASE("where rows stand alone, some of them are the same bits as all of them
             if (rows_stand_alone(s.k, s.n))
                 CHECK(same_bits(by_matrix(s.m - from, rows), {products.begin() + from * s.n, products.end()}));
         }
+    }
+}
+
+TEST_CASE("a product into heads and out of them is the product, and its numbers moved") {
+    // One row of a batch, long ones, short ones, and heads of an odd size.
+    for (const Heads& h : {Heads{1, 3, 17, 64}, Heads{2, 2, 150, 128}, Heads{2, 2, 5, 64}, Heads{1, 2, 40, 50}}) {
+        INFO(h.batch << " x " << h.heads << " x " << h.positions << " x " << h.d_head);
+        const Index rows = h.batch * h.positions, width = h.heads * h.d_head, other = 100;
+        const std::vector<float> bias = numbers(std::max(width, other), "bias");
+
+        const std::vector<float> x = numbers(rows * other, "x");
+        const Tensor in({{axis::out, width}, {axis::in, other}}, numbers(width * other, "in"));
+        std::vector<float> parted(static_cast<std::size_t>(rows * width)), straight = parted;
+        part_heads(h, by_weight({rows, other, width}, x, in, bias.data()).data(), parted.data());
+        project_to_heads(x.data(), in, bias.data(), h, straight.data());
+        CHECK(same_bits(straight, parted));
+
+        const Tensor back({{axis::out, other}, {axis::in, width}}, numbers(other * width, "back"));
+        std::vector<float> beside(parted.size()), out(static_cast<std::size_t>(rows * other));
+        join_heads(h, parted.data(), beside.data());
+        project_from_heads(h, parted.data(), back, bias.data(), out.data());
+        CHECK(same_bits(out, by_weight({rows, width, other}, beside, back, bias.data())));
     }
 }
 
