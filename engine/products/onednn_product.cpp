@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <array>
+#include <utility>
 
 namespace decoderscope::onednn_products {
 
@@ -69,8 +70,9 @@ InnerProductDesc inner_product_desc(const memory::desc& x, const memory::desc& w
 #endif
 }
 
-Product::Product(const MatmulDesc& description, const memory::desc* bias)
-    : primitive_(dnnl::matmul(description)),
+template <class Description>
+Product::Product(const Description& description, dnnl::primitive primitive, const memory::desc* bias)
+    : primitive_(std::move(primitive)),
       stream_(cpu()),
       a_(at(description.src_desc(), nullptr)),
       b_(at(description.weights_desc(), nullptr)),
@@ -78,14 +80,10 @@ Product::Product(const MatmulDesc& description, const memory::desc* bias)
     if (bias != nullptr) bias_ = at(*bias, nullptr);
 }
 
+Product::Product(const MatmulDesc& description, const memory::desc* bias)
+    : Product(description, dnnl::matmul(description), bias) {}
 Product::Product(const InnerProductDesc& description, const memory::desc* bias)
-    : primitive_(dnnl::inner_product_forward(description)),
-      stream_(cpu()),
-      a_(at(description.src_desc(), nullptr)),
-      b_(at(description.weights_desc(), nullptr)),
-      out_(at(description.dst_desc(), nullptr)) {
-    if (bias != nullptr) bias_ = at(*bias, nullptr);
-}
+    : Product(description, dnnl::inner_product_forward(description), bias) {}
 
 void Product::run(const float* a, const memory& b, const float* bias, float* out) {
     a_.set_data_handle(const_cast<float*>(a));

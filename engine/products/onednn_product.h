@@ -48,6 +48,9 @@ public:
     void run(const float* a, const float* b, float* out);
 
 private:
+    template <class Description>
+    Product(const Description& description, dnnl::primitive primitive, const memory::desc* bias);
+
     dnnl::primitive primitive_;
     dnnl::stream stream_;
     memory a_, b_, out_;
