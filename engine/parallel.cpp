@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace decoderscope {
@@ -17,6 +19,14 @@ constexpr int kSpins = 4'000;
 
 thread_local Index thread_limit = 0;       // 0: none
 thread_local bool inside_of_work = false;  // no work is spread from within work
+
+class InsideOfWork {
+public:
+    InsideOfWork() { inside_of_work = true; }
+    ~InsideOfWork() { inside_of_work = false; }
+    InsideOfWork(const InsideOfWork&) = delete;
+    InsideOfWork& operator=(const InsideOfWork&) = delete;
+};
 
 void pause() {
 #if defined(__x86_64__)
@@ -53,6 +63,10 @@ public:
         take_chunks();
         open_ = false;
         while (inside_ > 0) pause();
+        if (failed_) {
+            failed_ = false;
+            std::rethrow_exception(std::exchange(failure_, nullptr));
+        }
         return true;
     }
 
@@ -76,10 +90,16 @@ private:
         }
     }
 
+    // What goes wrong first is kept for whoever spread the work, and what nobody began yet is left.
     void take_chunks() {
-        for (Index begin = next_.fetch_add(chunk_, std::memory_order_relaxed); begin < count_;
-             begin = next_.fetch_add(chunk_, std::memory_order_relaxed))
-            run_(work_, begin, std::min(begin + chunk_, count_));
+        try {
+            for (Index begin = next_.fetch_add(chunk_, std::memory_order_relaxed); begin < count_;
+                 begin = next_.fetch_add(chunk_, std::memory_order_relaxed))
+                run_(work_, begin, std::min(begin + chunk_, count_));
+        } catch (...) {
+            next_ = count_;
+            if (!failed_.exchange(true)) failure_ = std::current_exception();
+        }
     }
 
     std::mutex busy_;
@@ -88,6 +108,8 @@ private:
     const void* work_ = nullptr;
     std::atomic<Index> next_ = 0, inside_ = 0;
     std::atomic<bool> open_ = false;
+    std::atomic<bool> failed_ = false;
+    std::exception_ptr failure_;
     std::atomic<std::uint32_t> round_ = 0;
     std::atomic<bool> leave_ = false;
     std::vector<std::jthread> threads_;  // last: they start when everything else is there
@@ -127,10 +149,8 @@ Index detail::chunk_size(Index count, Index cost) {
 void detail::spread(Index count, Index chunk, RangeWork run, const void* work) {
     if (count <= 0) return;
     if (chunk < count && !inside_of_work) {
-        inside_of_work = true;
-        const bool done = helpers().help(thread_count() - 1, count, chunk, run, work);
-        inside_of_work = false;
-        if (done) return;
+        const InsideOfWork inside;
+        if (helpers().help(thread_count() - 1, count, chunk, run, work)) return;
     }
     run(work, 0, count);
 }

@@ -39,8 +39,8 @@ inline constexpr Index kCopyCost = 8;
 [[nodiscard]] bool is_shared(Index cost);
 
 // Runs work(begin, end) over [0, count), in chunks on several threads where it pays; returns when all is done. `cost`
-// is about how many multiply-adds one index takes. The work must write to places of its own, throw nothing, and not
-// care where a chunk begins. Inside of such work it runs in place.
+// is about how many multiply-adds one index takes. The work must write to places of its own, and not care where a chunk
+// begins; what it throws first comes out here, and the rest may be left undone. Inside of such work it runs in place.
 template <class Work>
 void in_parallel(Index count, Index cost, const Work& work) {
     const auto run = [](const void* it, Index begin, Index end) { (*static_cast<const Work*>(it))(begin, end); };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <thread>
 
 using namespace decoderscope;
@@ -41,6 +42,24 @@ TEST_CASE("work is shared out over threads, each index once") {
             for (Index i = begin; i < end; ++i) ++taken[static_cast<std::size_t>(i)];
         });
     CHECK(std::ranges::all_of(taken, [](int times) { return times == 50; }));
+}
+
+TEST_CASE("what goes wrong on any of the threads reaches whoever shared the work out, and the next work is whole") {
+    constexpr Index kCount = 64, kCost = 100'000;
+    for (int round = 0; round < 50; ++round) {
+        for (const Index wrong : {Index{0}, kCount / 2, kCount - 1}) {
+            CHECK_THROWS_AS(each_in_parallel(kCount, kCost,
+                                             [&](Index i) {
+                                                 if (i == wrong) throw std::runtime_error("wrong");
+                                             }),
+                            std::runtime_error);
+            std::vector<int> taken(kCount);
+            each_in_parallel(kCount, kCost, [&](Index i) { ++taken[static_cast<std::size_t>(i)]; });
+            CHECK(std::ranges::count(taken, 1) == kCount);
+        }
+        CHECK_THROWS_AS(each_in_parallel(kCount, kCost, [](Index) { throw std::runtime_error("wrong"); }),
+                        std::runtime_error);
+    }
 }
 
 TEST_CASE("runs beside one another, on the same weights, are the same as alone") {
