@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/core/session.h"
-#include "app/views/frontend.h"
-#include "app/views/view_state.h"
+#include "app/core/session/session.h"
+#include "app/views/shell/frontend.h"
+#include "app/views/shell/view_state.h"
 
 #include <memory>
 #include <string>

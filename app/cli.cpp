@@ -1,7 +1,7 @@
 #include "app/cli.h"
 
 #include "app/cli/commands.h"
-#include "app/core/saved_work.h"
+#include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/model/bundled.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/saved_work.h"
+#include "app/core/work/saved_work.h"
 
 #include <iosfwd>
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include "app/application.h"
 #include "app/cli.h"
-#include "app/core/autosave.h"
-#include "app/core/settings.h"
-#include "app/window.h"
+#include "app/core/work/autosave.h"
+#include "app/core/work/settings.h"
+#include "app/window/window.h"
 #include "engine/error.h"
 
 #include <exception>

@@ -13,8 +13,8 @@ using Out = std::span<float>;
 // Σ (x − centre)²
 [[nodiscard]] double squares(In x, double centre);
 
-// Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), the exponentials to the last digit of a float,
-// exactly 0 for −∞. x may be y.
+// Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), the exponentials to the last digit of a
+// float, exactly 0 for −∞. x may be y.
 void softmax(In x, std::size_t width, Out y);
 // y = (x − centre) / scale · gain (+ shift, where there is one)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);

@@ -19,9 +19,9 @@ wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixe
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
-others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window')
+others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window/')
 if [ -n "$others" ]; then
-    printf 'only app/window* know GLFW, EGL and OpenGL:\n%s\n' "$others"
+    printf 'only app/window/ knows GLFW, EGL and OpenGL:\n%s\n' "$others"
     broken=1
 fi
 products=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(dnnl|libxsmm|omp)" engine app | grep -v '^engine/products/')
@@ -31,7 +31,7 @@ if [ -n "$products" ]; then
 fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
 writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
-    grep -vE '^(engine/file|app/core/autosave)\.cpp:|"/dev/null"')
+    grep -vE '^(engine/file|app/core/work/autosave)\.cpp:|"/dev/null"')
 if [ -n "$writers" ]; then
     printf 'files are written by engine/file alone:\n%s\n' "$writers"
     broken=1

@@ -1,4 +1,4 @@
-#include "app/core/bench.h"
+#include "app/core/session/bench.h"
 #include "app/cli/commands.h"
 
 #include <ostream>

@@ -1,6 +1,6 @@
 #include "app/cli/commands.h"
-#include "app/core/comparison_text.h"
-#include "app/core/reference_run.h"
+#include "app/core/diff/comparison_text.h"
+#include "app/core/diff/reference_run.h"
 #include "engine/error.h"
 
 #include <ostream>

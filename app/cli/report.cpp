@@ -1,6 +1,6 @@
 #include "app/core/report/report.h"
 #include "app/cli/commands.h"
-#include "app/core/saved_work.h"
+#include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
 

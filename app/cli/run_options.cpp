@@ -1,7 +1,7 @@
 #include "app/cli/run_options.h"
 
-#include "app/core/saved_work.h"
-#include "app/core/typed_inputs.h"
+#include "app/core/session/typed_inputs.h"
+#include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/saved_work.h"
-#include "app/core/scenario.h"
+#include "app/core/session/scenario.h"
+#include "app/core/work/saved_work.h"
 
 #include <CLI/CLI.hpp>
 

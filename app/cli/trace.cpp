@@ -1,5 +1,5 @@
 #include "app/cli/commands.h"
-#include "app/core/reference_run.h"
+#include "app/core/diff/reference_run.h"
 #include "engine/error.h"
 #include "engine/model/safetensors.h"
 

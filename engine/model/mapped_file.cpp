@@ -36,7 +36,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
     if (size_ == 0) return;  // nothing to map
     void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, *descriptor_, 0);
     if (memory == MAP_FAILED) fail();
-    // Small pages can be let go of one by one (Storage::leave_to_file); of large ones each touch brings back two megabytes.
+    // Small pages can be let go of one by one (Storage::leave_to_file); of large ones each touch brings back two
+    // megabytes.
     ::madvise(memory, size_, MADV_NOHUGEPAGE);
     auto* begin = static_cast<char*>(memory);
     bytes_ = {begin, [size = size_, watch = watch_for_cuts(path, {begin, size_})](char* bytes) mutable {

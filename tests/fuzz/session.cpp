@@ -1,6 +1,6 @@
 // A saved session: what was read is written and read back as the same, and its input fits small models or is refused.
-#include "app/core/saved_input.h"
-#include "app/core/session_file.h"
+#include "app/core/work/saved_input.h"
+#include "app/core/work/session_file.h"
 #include "engine/model/bundled.h"
 #include "engine/model/tokenizer/character_vocabulary.h"
 #include "tests/fuzz/fuzz.h"

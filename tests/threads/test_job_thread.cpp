@@ -1,5 +1,5 @@
 // Jobs on a thread of their own: told, stopped, forgotten, replaced, put off.
-#include "app/core/job_thread.h"
+#include "app/core/jobs/job_thread.h"
 #include "tests/catch.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Everything that runs on threads of its own, for the thread sanitizer to watch (preset tsan): runs that share the
 // work out, runs beside one another, and a session whose worker and loader are interrupted at any moment.
-#include "app/core/session.h"
+#include "app/core/session/session.h"
 #include "engine/decoder/decoder.h"
 #include "engine/model/bundled.h"
 #include "engine/parallel.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/imgui_compat.h"
+#include "app/views/widgets/imgui_compat.h"
 
 #include <string>
 

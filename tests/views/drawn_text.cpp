@@ -1,6 +1,6 @@
 #include "tests/views/drawn_text.h"
 
-#include "app/views/imgui_compat.h"
+#include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
 #include <cmath>

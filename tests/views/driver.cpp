@@ -1,7 +1,7 @@
 #include "tests/views/driver.h"
 
-#include "app/views/saved_view.h"
-#include "app/views/theme.h"
+#include "app/views/shell/saved_view.h"
+#include "app/views/widgets/theme.h"
 #include "engine/model/bundled.h"
 
 #include <ctime>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "app/core/session.h"
-#include "app/views/fonts.h"
-#include "app/views/imgui_compat.h"
-#include "app/views/input.h"
-#include "app/views/textures.h"
-#include "app/views/workspace.h"
+#include "app/core/session/session.h"
+#include "app/views/shell/workspace.h"
+#include "app/views/widgets/fonts.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/input.h"
+#include "app/views/widgets/textures.h"
 #include "tests/views/drawn_text.h"
 
 #include <memory>

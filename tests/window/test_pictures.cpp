@@ -1,8 +1,8 @@
 // Real frames of the whole program, drawn without a screen: is the right thing where it should be?
 #include "app/application.h"
-#include "app/core/colormap.h"
-#include "app/views/theme.h"
-#include "app/window_offscreen.h"
+#include "app/core/picture/colormap.h"
+#include "app/views/widgets/theme.h"
+#include "app/window/window_offscreen.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"

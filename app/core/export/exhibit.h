@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/core/colormap.h"
-#include "app/core/depth_curves.h"
-#include "app/core/heatmap.h"
+#include "app/core/norms/depth_curves.h"
+#include "app/core/picture/colormap.h"
+#include "app/core/picture/heatmap.h"
 
 #include <functional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "app/core/diff/reference_run.h"
 #include "app/core/export/exhibit.h"
-#include "app/core/reference_run.h"
-#include "app/core/sampling.h"
-#include "app/core/slice.h"
+#include "app/core/generate/sampling.h"
+#include "app/core/step/slice.h"
 
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/core/colormap.h"
-#include "app/core/heatmap.h"
-#include "app/core/heatmap_image.h"
+#include "app/core/picture/colormap.h"
+#include "app/core/picture/heatmap.h"
+#include "app/core/picture/heatmap_image.h"
 
 #include <string>
 #include <variant>

@@ -1,6 +1,6 @@
 #include "app/core/export/figure_axes.h"
 
-#include "app/core/export/text.h"
+#include "app/core/text/text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "app/core/export/figure_bar.h"
 
 #include "app/core/export/figure_ticks.h"
-#include "app/core/export/text.h"
+#include "app/core/text/text.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-#include "app/core/chart_axis.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/figure_canvas.h"
-#include "app/core/export/text.h"
+#include "app/core/picture/chart_axis.h"
+#include "app/core/text/text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "app/core/export/figure_bar.h"
 #include "app/core/export/figure_labels.h"
 #include "app/core/export/figure_legend.h"
-#include "app/core/export/text.h"
+#include "app/core/text/text.h"
 
 #include <algorithm>
 #include <cmath>

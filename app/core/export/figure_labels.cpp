@@ -1,7 +1,7 @@
 #include "app/core/export/figure_labels.h"
 
-#include "app/core/export/text.h"
-#include "app/core/meaning.h"
+#include "app/core/picture/meaning.h"
+#include "app/core/text/text.h"
 
 namespace decoderscope::figure {
 

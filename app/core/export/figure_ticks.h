@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/heatmap.h"
+#include "app/core/picture/heatmap.h"
 
 #include <functional>
 #include <string>

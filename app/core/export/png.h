@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/colormap.h"
 #include "app/core/export/figure.h"
+#include "app/core/picture/colormap.h"
 
 #include <iosfwd>
 #include <span>

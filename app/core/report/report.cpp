@@ -1,10 +1,10 @@
 #include "app/core/report/report.h"
 
-#include "app/core/depth_curves.h"
-#include "app/core/export/text.h"
-#include "app/core/head_scores.h"
-#include "app/core/labels.h"
+#include "app/core/heads/head_scores.h"
+#include "app/core/norms/depth_curves.h"
 #include "app/core/report/page.h"
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
 #include "engine/error.h"
 
 #include <algorithm>

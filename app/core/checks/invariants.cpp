@@ -1,0 +1,65 @@
+#include "app/core/checks/invariants.h"
+
+#include "app/core/checks/invariants_laws.h"
+#include "app/core/text/text.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/masks.h"
+#include "engine/ops/softmax.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+std::size_t Invariants::count(Verdict verdict) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const Invariant& one) { return one.verdict == verdict; }));
+}
+
+std::string title_of(Law law) {
+    switch (law) {
+        case Law::pattern_rows:
+            return "Rows of every pattern sum to 1";
+        case Law::masked_weights:
+            return "Masked weights are exactly 0 under −∞";
+        case Law::future:
+            return "Nothing from the future moves the past";
+        case Law::norms:
+            return "Norms give mean 0 and variance 1 before gain and shift";
+        case Law::finite:
+            return "No number is NaN or infinite";
+    }
+    return {};
+}
+
+std::optional<Invariants> measure_invariants(const Run& run, const Config& config, const std::stop_token& stop) {
+    Invariants found{{measure_pattern_rows(run, stop), measure_masked_weights(run, stop),
+                      measure_future(run, config, stop), measure_norms(run, stop), measure_finite(run, stop)}};
+    if (stop.stop_requested()) return std::nullopt;
+    return found;
+}
+
+std::vector<PatternStep> patterns_of(const Run& run) {
+    const Plan& plan = run.plan();
+    std::vector<PatternStep> patterns;
+    for (const Step& step : plan.steps()) {
+        if (step.operation.as<Softmax>() == nullptr || step.axes.back().name != axis::key) continue;
+        const Step* masked = &plan[step.operands[0]];
+        while (masked->operation.as<Drop>() != nullptr) masked = &plan[masked->operands[0]];
+        const auto* fill = masked->operation.as<FillMasked>();
+        if (fill == nullptr || run.value(step.id).empty()) continue;
+        patterns.push_back(
+            {step, run.value(step.id), run.value(step.operands[0]), run.value(masked->operands[1]), fill->value});
+    }
+    return patterns;
+}
+
+std::string counted(std::size_t count, std::string_view thing) {
+    std::string text = std::to_string(count);
+    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+std::string measure_text(double value) { return short_number_text(value, 3); }
+
+}  // namespace decoderscope

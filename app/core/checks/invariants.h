@@ -1,0 +1,59 @@
+#pragma once
+
+#include "app/core/session/scenario.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace decoderscope {
+
+// What holds of every forward pass, whatever its weights are: measured on the recorded numbers, not taken for granted.
+enum class Law {
+    pattern_rows,    // the rows of every attention pattern sum to 1, or are known to be NaN
+    masked_weights,  // under a fill of −∞, a masked key's weight is exactly 0
+    future,          // in a causal decoder nothing from the future moves the past
+    norms,           // a norm's output has mean 0 and variance 1 before gain and shift
+    finite,          // no number is NaN or infinite
+};
+inline constexpr std::size_t kLaws = 5;
+
+enum class Verdict {
+    kept,
+    broken,
+    open,  // there is nothing to measure; the finding says why
+};
+
+// What was found out about one law.
+struct Invariant {
+    Law law = Law::pattern_rows;
+    Verdict verdict = Verdict::open;
+    // The largest deviation over the whole run (Law::finite: the largest magnitude), and the cell where it is. Where
+    // the law is broken: the cell that breaks it, the first one where one leads to the others. Without a cell the step
+    // is empty.
+    double measured = 0.0;
+    std::string step;
+    Cell cell;
+    std::size_t checked = 0;  // how many rows or numbers were measured
+    std::string finding;      // the same in a sentence or two
+};
+
+struct Invariants {
+    std::array<Invariant, kLaws> all;
+
+    [[nodiscard]] const Invariant& of(Law law) const { return all[static_cast<std::size_t>(law)]; }
+    [[nodiscard]] std::size_t count(Verdict verdict) const;
+};
+
+// "rows of every pattern sum to 1"
+[[nodiscard]] std::string title_of(Law law);
+
+// Measures all laws on a run. Takes about as long as computing it, because the future's law needs a pass of its own.
+// Holds a few tensors of the run's size at a time, and makes none of the run's tensors that nobody looked at yet.
+// Nothing where it was stopped.
+[[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const Config& config,
+                                                           const std::stop_token& stop = {});
+
+}  // namespace decoderscope

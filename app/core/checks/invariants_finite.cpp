@@ -1,0 +1,119 @@
+#include "app/core/checks/invariants_laws.h"
+#include "app/core/text/labels.h"
+#include "engine/ops/masks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
+
+// A magnitude's bits: they are ordered as magnitudes are, with ∞ and then NaN above all numbers.
+std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(value) & kMagnitude; }
+
+std::uint32_t largest_magnitude(std::span<const float> values) {
+    std::uint32_t largest = 0;
+    for (const float value : values) largest = std::max(largest, magnitude(value));
+    return largest;
+}
+
+// Masked scores are infinite on purpose where the mask hides them; the scores before them tell the rest.
+bool is_infinite_on_purpose(const Plan& plan, const Step& step) {
+    const Step* from = &step;
+    while (from->operation.as<FillMasked>() == nullptr) {
+        const bool dropped = from->name.ends_with(".dropped") && !from->operands.empty();
+        if (!dropped) return false;
+        from = &plan[from->operands[0]];
+    }
+    return true;
+}
+
+// The first number of a tensor that is none.
+std::optional<Index> first_not_finite(std::span<const float> values) {
+    const auto found = std::ranges::find_if(values, [](float value) { return magnitude(value) >= kInfinity; });
+    return found == values.end() ? std::nullopt : std::optional<Index>(found - values.begin());
+}
+
+struct Culprit {
+    const Step* step;
+    Cell cell;
+    float value;
+};
+
+// Where it began: in a weight or an input that the step reads, else in the step itself.
+Culprit culprit_of(const Run& run, const Step& step, Reader& read) {
+    for (const StepId operand : step.operands) {
+        const Step& source = run.plan()[operand];
+        if (!source.is_source() || run.value(operand).empty()) continue;
+        const auto values = read(run.value(operand));
+        if (const auto at = first_not_finite(values))
+            return {&source, run.value(operand).cell(*at), values[static_cast<std::size_t>(*at)]};
+    }
+    const auto values = read(run.value(step.id));
+    const Index at = *first_not_finite(values);
+    return {&step, run.value(step.id).cell(at), values[static_cast<std::size_t>(at)]};
+}
+
+std::string what_it_is(const Culprit& culprit) {
+    if (std::isnan(culprit.value)) return "NaN";
+    return culprit.value > 0.0F ? "∞" : "−∞";
+}
+
+// Why a softmax gives NaN, where that can be said.
+std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
+    if (!std::isnan(culprit.value) || !culprit.step->name.ends_with(".pattern")) return {};
+    const auto mask = read(run.value(attention_of(*culprit.step) + ".mask"));
+    const auto width = static_cast<std::size_t>(culprit.step->axes.back().size);
+    const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;
+    const bool nothing_left =
+        !mask.empty() && std::ranges::all_of(mask.subspan(row * width, width), [](float kept) { return kept == 0.0F; });
+    return nothing_left ? " The mask leaves that row nothing to attend to." : "";
+}
+
+}  // namespace
+
+Invariant measure_finite(const Run& run, const std::stop_token& stop) {
+    Invariant invariant{.law = Law::finite, .verdict = Verdict::kept};
+    Reader read;
+    std::uint32_t largest = 0;
+    std::size_t broken_steps = 0;
+    const Step* first = nullptr;
+    for (const Step& step : run.plan().steps()) {
+        if (stop.stop_requested()) return invariant;
+        const Tensor& tensor = run.value(step.id);
+        const bool of_masks = step.operation.as<CombineMasks>() != nullptr;
+        if (step.is_source() || tensor.empty() || of_masks || is_infinite_on_purpose(run.plan(), step)) continue;
+        const auto values = read(tensor);
+        invariant.checked += values.size();
+        const std::uint32_t here = largest_magnitude(values);
+        if (here >= kInfinity) {
+            ++broken_steps;
+            if (first == nullptr) first = &step;
+        } else if (first == nullptr && (invariant.step.empty() || here > largest)) {
+            largest = here;
+            invariant.step = step.name;
+            invariant.cell = tensor.cell(std::ranges::find(values, here, magnitude) - values.begin());
+        }
+    }
+    invariant.measured = static_cast<double>(std::bit_cast<float>(largest));
+    if (first == nullptr) {
+        invariant.finding = counted(invariant.checked, "number") + "; the largest magnitude is " +
+                            measure_text(invariant.measured) + ".";
+        return invariant;
+    }
+    const Culprit culprit = culprit_of(run, *first, read);
+    invariant.verdict = Verdict::broken;
+    invariant.measured = static_cast<double>(culprit.value);
+    invariant.step = culprit.step->name;
+    invariant.cell = culprit.cell;
+    invariant.finding = "The first is " + what_it_is(culprit) + "; " + counted(broken_steps, "step") +
+                        (broken_steps == 1 ? " holds" : " hold") + " such numbers." + reason_of(run, culprit, read);
+    return invariant;
+}
+
+}  // namespace decoderscope

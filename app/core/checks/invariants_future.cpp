@@ -1,0 +1,226 @@
+#include "app/core/checks/invariants_laws.h"
+#include "app/core/masks/leak.h"
+#include "app/core/text/labels.h"
+#include "engine/ops/masks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+// A second pass over the same plan, with every token changed from some position on; in each row of the batch from
+// another. It goes through the steps one by one, computes all that reads something changed, whole and by the
+// operation's own compute(), compares what stands before the change with what was recorded, bit for bit, and lets a
+// tensor go when nothing is left to read it. So it relies on nothing that the executor takes for granted, and needs
+// room for a few tensors only.
+namespace decoderscope {
+
+namespace {
+
+// By batch row: the first position that is changed.
+using Boundary = std::vector<Index>;
+
+// The middle of the positions of a row that are no padding.
+Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
+    std::vector<Index> kept;
+    for (Index p = 0; p < positions; ++p)
+        if (attention_mask.empty() || attention_mask.at(Cell{batch, p}) != 0.0F) kept.push_back(p);
+    return kept.empty() ? positions / 2 : kept[kept.size() / 2];
+}
+
+// Where a pattern gives weight to a later key, that key is what the past has to be tested against.
+void move_to_seen_keys(const Run& run, const std::stop_token& stop, Boundary& boundary) {
+    std::vector<bool> found(boundary.size());
+    Reader read;
+    for (const PatternStep& pattern : patterns_of(run)) {
+        const std::ptrdiff_t along = position_axis(pattern.step);
+        const Index queries = pattern.weights.dim(2), keys = pattern.weights.dim(3);
+        const bool of_self = along == 2 && pattern.step.name.find(".cross_attn.") == std::string::npos;
+        if (stop.stop_requested() || !of_self || queries != keys) continue;
+        const auto weights = read(pattern.weights);
+        const Index heads = pattern.weights.dim(1);
+        for (Index row = 0; row * keys < pattern.weights.size(); ++row) {
+            const auto batch = static_cast<std::size_t>(row / queries / heads);
+            const Index query = row % queries;
+            const auto later = weights.subspan(static_cast<std::size_t>(row * keys + query + 1),
+                                               static_cast<std::size_t>(keys - query - 1));
+            const auto seen =
+                std::ranges::find_if(later, [](float weight) { return weight != 0.0F && !std::isnan(weight); });
+            if (found[batch] || seen == later.end()) continue;
+            found[batch] = true;
+            boundary[batch] = query + 1 + (seen - later.begin());
+        }
+    }
+}
+
+Boundary boundary_of(const Run& run, const Tensor& input, const std::stop_token& stop) {
+    Boundary boundary;
+    for (Index batch = 0; batch < input.dim(0); ++batch)
+        boundary.push_back(middle_of(run.value("attention_mask"), batch, input.dim(1)));
+    move_to_seen_keys(run, stop, boundary);
+    return boundary;
+}
+
+// Another token from the boundary on (the next one in the vocabulary), or a row of x with the opposite sign (0 becomes
+// 1).
+Tensor changed_input(Tensor input, const Boundary& boundary, Index vocab_size) {
+    const bool tokens = input.rank() == 2;
+    const Index positions = input.dim(1), width = tokens ? 1 : input.dim(2);
+    const auto values = input.writable();
+    for (std::size_t batch = 0; batch < boundary.size(); ++batch) {
+        const auto start = static_cast<Index>(batch) * positions;
+        for (Index i = (start + boundary[batch]) * width; i < (start + positions) * width; ++i) {
+            float& value = values[static_cast<std::size_t>(i)];
+            if (tokens)
+                value = static_cast<float>((static_cast<Index>(value) + 1) % vocab_size);
+            else
+                value = value == 0.0F ? 1.0F : -value;
+        }
+    }
+    return input;
+}
+
+// What was found out on the way.
+struct Movement {
+    std::size_t compared = 0, steps = 0, moved_steps = 0;
+    double furthest = 0.0;
+    std::string first_step;
+    Cell first_cell;
+};
+
+class ChangedPass {
+public:
+    ChangedPass(const Run& run, Boundary boundary)
+        : run_(run), boundary_(std::move(boundary)), readers_(readers_of(run.plan())) {}
+
+    void run(StepId input, Tensor changed, const std::stop_token& stop) {
+        fresh_.resize(readers_.size());
+        fresh_[input] = std::move(changed);
+        for (const Step& step : run_.plan().steps()) {
+            if (stop.stop_requested()) return;
+            if (step.is_source()) continue;
+            if (!run_.value(step.id).empty() && reads_changed(step)) {
+                fresh_[step.id] = compute(step);
+                compare(step);
+            }
+            for (const StepId operand : step.operands)
+                if (--readers_[operand] == 0) fresh_[operand] = Tensor();
+            if (readers_[step.id] == 0) fresh_[step.id] = Tensor();
+        }
+    }
+
+    [[nodiscard]] const Movement& movement() const { return movement_; }
+
+private:
+    [[nodiscard]] bool reads_changed(const Step& step) const {
+        return std::ranges::any_of(step.operands, [&](StepId operand) { return !fresh_[operand].empty(); });
+    }
+
+    [[nodiscard]] Tensor compute(const Step& step) const {
+        Operands operands;
+        for (const StepId operand : step.operands)
+            operands.add(fresh_[operand].empty() ? run_.value(operand) : fresh_[operand]);
+        Tensor tensor = step.operation.compute(operands, step.axes);
+        for (const Patch& patch : step.patches) patch.apply(tensor);
+        return tensor;
+    }
+
+    // Raw scores count where the mask keeps them: a score against a later key is computed first and hidden afterwards.
+    // What is filled in there says nothing new.
+    void compare(const Step& step) {
+        const std::ptrdiff_t along = position_axis(step);
+        if (along < 0 || step.operation.as<FillMasked>() != nullptr) return;
+        ++movement_.steps;
+        const Tensor& tensor = run_.value(step.id);
+        const std::span<const float> before = read_(tensor), after = fresh_[step.id].values();
+        const bool raw = step.name.ends_with(".attn_scores");
+        const std::span<const float> mask =
+            raw ? read_mask_(run_.value(attention_of(step) + ".mask")) : std::span<const float>();
+        std::size_t inner = 1, outer = 1;
+        for (std::size_t i = static_cast<std::size_t>(along) + 1; i < tensor.rank(); ++i)
+            inner *= static_cast<std::size_t>(tensor.dim(i));
+        for (std::size_t i = 1; i < static_cast<std::size_t>(along); ++i)
+            outer *= static_cast<std::size_t>(tensor.dim(i));
+        const auto positions = static_cast<std::size_t>(tensor.dim(static_cast<std::size_t>(along)));
+        bool moved = false;
+        for (std::size_t plane = 0; plane < boundary_.size() * outer; ++plane) {
+            const std::size_t start = plane * positions * inner;
+            const std::size_t size = static_cast<std::size_t>(boundary_[plane / outer]) * inner;
+            movement_.compared += size;
+            if (std::memcmp(before.data() + start, after.data() + start, size * sizeof(float)) == 0 && mask.empty()) {
+                continue;
+            }
+            for (std::size_t i = start; i < start + size; ++i)
+                if (mask.empty() || mask[i] != 0.0F) moved |= differs(step, tensor, i, before[i], after[i]);
+        }
+        movement_.moved_steps += moved ? 1 : 0;
+    }
+
+    // Two NaN are the same number.
+    bool differs(const Step& step, const Tensor& tensor, std::size_t at, float before, float after) {
+        const bool both_nan = std::isnan(before) && std::isnan(after);
+        if (both_nan || std::memcmp(&before, &after, sizeof before) == 0) return false;
+        const double distance = std::abs(static_cast<double>(before) - static_cast<double>(after));
+        movement_.furthest = std::max(movement_.furthest, std::isnan(distance) ? HUGE_VAL : distance);
+        if (movement_.first_step.empty()) {
+            movement_.first_step = step.name;
+            movement_.first_cell = tensor.cell(static_cast<Index>(at));
+        }
+        return true;
+    }
+
+    const Run& run_;
+    Boundary boundary_;
+    std::vector<std::size_t> readers_;
+    std::vector<Tensor> fresh_;  // by step: what came out otherwise; empty where nothing that it reads changed
+    Reader read_, read_mask_;
+    Movement movement_;
+};
+
+std::string position_text(const Boundary& boundary) {
+    const auto [least, most] = std::ranges::minmax(boundary);
+    const std::string from = "position " + std::to_string(least);
+    return least == most ? from : from + " to " + std::to_string(most) + " (each row of the batch its own)";
+}
+
+std::string finding_of(const Movement& movement, const Boundary& boundary) {
+    const std::string changed = "Everything was changed from " + position_text(boundary) + " on: ";
+    if (movement.moved_steps == 0)
+        return changed + "of " + counted(movement.compared, "number") + " before it, in " +
+               counted(movement.steps, "step") + ", none moved by a bit.";
+    return changed + "what stands before it moved in " + std::to_string(movement.moved_steps) + " of " +
+           counted(movement.steps, "step") + ", by up to " + measure_text(movement.furthest) + "; here first.";
+}
+
+}  // namespace
+
+Invariant measure_future(const Run& run, const Config& config, const std::stop_token& stop) {
+    Invariant invariant{.law = Law::future};
+    const Plan& plan = run.plan();
+    const Ref input = plan.find(config.vocab_size > 0 ? "tokens" : "x");
+    if (!config.causal) {
+        invariant.finding = "Not causal: every position may read every other.";
+        return invariant;
+    }
+    if (input == nullptr || config.vocab_size == 1) {
+        invariant.finding = "There is no other input to compare with: the vocabulary has one token.";
+        return invariant;
+    }
+    const Boundary boundary = boundary_of(run, run.value(input->id), stop);
+    if (std::ranges::all_of(boundary, [](Index first) { return first == 0; })) {
+        invariant.finding = "There is one position only: nothing stands before another.";
+        return invariant;
+    }
+    ChangedPass pass(run, boundary);
+    pass.run(input->id, changed_input(run.value(input->id), boundary, config.vocab_size), stop);
+    const Movement& movement = pass.movement();
+    invariant.verdict = movement.moved_steps > 0 ? Verdict::broken : Verdict::kept;
+    invariant.measured = movement.furthest;
+    invariant.step = movement.first_step;
+    invariant.cell = movement.first_cell;
+    invariant.checked = movement.compared;
+    invariant.finding = finding_of(movement, boundary);
+    return invariant;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/core/checks/invariants.h"
+#include "app/core/step/reader.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+// The laws one by one, a file each. Each may be stopped between steps; what it returns is then of no use.
+namespace decoderscope {
+
+[[nodiscard]] Invariant measure_pattern_rows(const Run& run, const std::stop_token& stop);
+[[nodiscard]] Invariant measure_masked_weights(const Run& run, const std::stop_token& stop);
+[[nodiscard]] Invariant measure_future(const Run& run, const Config& config, const std::stop_token& stop);
+[[nodiscard]] Invariant measure_norms(const Run& run, const std::stop_token& stop);
+[[nodiscard]] Invariant measure_finite(const Run& run, const std::stop_token& stop);
+
+// What all of them need.
+
+// The numbers of one attention as a step of its pattern has them, all [batch, head, query, key].
+struct PatternStep {
+    const Step& step;
+    Tensor weights;
+    Tensor masked_scores;  // what the softmax read: dropout may have been at work on them
+    Tensor mask;
+    float fill;  // mask_value
+};
+// Every attention pattern of a run, in order.
+[[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
+
+// "1 row", "2,304 rows".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view thing);
+// Three significant digits.
+[[nodiscard]] std::string measure_text(double value);
+
+}  // namespace decoderscope

@@ -1,0 +1,187 @@
+#include "app/core/checks/invariants_laws.h"
+#include "engine/ops/norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// What rounding may leave over where gain and shift take nothing away.
+constexpr double kAllowed = 1e-5;
+// How far a number that is rounded to float may be off, as a part of it.
+constexpr double kRounding = 1.2e-7;
+
+using Row = std::span<const float>;
+
+// A norm: what it read, what it divided by, and what came out.
+struct Norm {
+    const Step& step;        // …normalized
+    const Step& scale_step;  // ….scale
+    NormKind kind;
+    double eps;
+    Row x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
+    Row gain, shift;    // [d_model]; shift may be empty
+
+    [[nodiscard]] std::size_t width() const { return gain.size(); }
+    [[nodiscard]] Row row(Row of, std::size_t number) const { return of.subspan(number * width(), width()); }
+};
+
+struct Moments {
+    double mean = 0.0, variance = 0.0;
+};
+
+template <class Values>
+Moments moments_of(const Values& values, NormKind kind) {
+    Moments moments;
+    const auto n = static_cast<double>(values.size());
+    for (const auto value : values) moments.mean += static_cast<double>(value) / n;
+    if (kind == NormKind::rmsnorm) moments.mean = 0.0;  // RMSNorm has the mean square in the variance's place
+    for (const auto value : values) {
+        const double off = static_cast<double>(value) - moments.mean;
+        moments.variance += off * off / n;
+    }
+    return moments;
+}
+
+// One row's output before gain and shift, and how far it is from what it should be.
+struct Measured {
+    double off = 0.0, allowed = kAllowed;
+    double mean = 0.0, variance = 0.0;  // how far these are off
+    bool of_scale = false;              // it is the scale that is wrong
+    std::size_t column = 0;             // the number that is furthest from what it should be
+
+    [[nodiscard]] bool kept() const { return off <= allowed; }
+};
+
+// The scale against what it is made from, as a part of it.
+double off_scale(const Norm& norm, std::size_t row, const Moments& of_x) {
+    const double expected = std::sqrt(of_x.variance + norm.eps);
+    return std::abs(static_cast<double>(norm.scale[row]) - expected) / expected;
+}
+
+// Gain and shift are taken off what was recorded. Where the gain is small beside the number, so is what its rounding
+// leaves of it: as much is allowed. Where it is 0 nothing is left, and x itself stands in.
+Measured measure_row(const Norm& norm, std::size_t number) {
+    const Row x = norm.row(norm.x, number), out = norm.row(norm.out, number);
+    const auto scale = static_cast<double>(norm.scale[number]);
+    const Moments of_x = moments_of(x, norm.kind);
+    Measured measured;
+    if (const double off = off_scale(norm, number, of_x); !(off <= kAllowed))
+        return {.off = off, .variance = off, .of_scale = true};
+    std::vector<double> plain(x.size());
+    double furthest = -1.0, rounding = 0.0, of_squares = 0.0;
+    for (std::size_t d = 0; d < x.size(); ++d) {
+        const double expected = (static_cast<double>(x[d]) - of_x.mean) / scale;
+        const auto gain = static_cast<double>(norm.gain[d]), value = static_cast<double>(out[d]);
+        const double shift = norm.shift.empty() ? 0.0 : static_cast<double>(norm.shift[d]);
+        plain[d] = gain == 0.0 ? expected : (value - shift) / gain;
+        const double unsure = gain == 0.0 ? 0.0 : kRounding * (std::abs(value) + std::abs(shift)) / std::abs(gain);
+        rounding += unsure;
+        of_squares += unsure * (2.0 * std::abs(plain[d]) + unsure);
+        const double off = gain == 0.0 ? std::abs(value - shift) : std::abs(plain[d] - expected);
+        if (off <= furthest) continue;
+        furthest = std::isnan(off) ? HUGE_VAL : off;
+        measured.column = d;
+    }
+    const auto n = static_cast<double>(x.size());
+    const Moments moments = moments_of(plain, norm.kind);
+    // What the eps under the root takes from the variance is no error.
+    measured.variance = std::abs(moments.variance + norm.eps / (scale * scale) - 1.0);
+    measured.mean = std::abs(moments.mean);
+    measured.off = std::max(measured.mean, measured.variance);
+    measured.allowed = kAllowed + std::max(rounding, of_squares) / n;
+    if (std::isnan(moments.variance)) measured.off = HUGE_VAL;
+    return measured;
+}
+
+bool all_finite(Row row) {
+    return std::ranges::all_of(row, [](float value) { return std::isfinite(value); });
+}
+
+// What is known of the rows that were looked at.
+struct Rows {
+    std::size_t checked = 0, known = 0, off = 0, norms = 0;
+    double mean = 0.0, variance = 0.0;  // the largest over all rows
+    Measured furthest;
+    const Step* step = nullptr;
+    Cell cell;
+
+    void look_at(const Norm& norm, const Axes& axes) {
+        ++norms;
+        for (std::size_t number = 0; number < norm.scale.size(); ++number) {
+            if (!all_finite(norm.row(norm.x, number))) {
+                ++known;
+                continue;
+            }
+            add(norm, axes, number, measure_row(norm, number));
+        }
+    }
+
+    void add(const Norm& norm, const Axes& axes, std::size_t number, const Measured& measured) {
+        ++checked;
+        off += measured.kept() ? 0 : 1;
+        mean = std::max(mean, measured.mean);
+        variance = std::max(variance, measured.variance);
+        // What breaks the law goes before what doesn't.
+        const bool first = step == nullptr || (furthest.kept() && !measured.kept());
+        if (!first && (measured.off <= furthest.off || (measured.kept() && !furthest.kept()))) return;
+        furthest = measured;
+        step = measured.of_scale ? &norm.scale_step : &norm.step;
+        const auto row = static_cast<Index>(number), pos = axes[1].size;
+        cell = {row / pos, row % pos, measured.of_scale ? 0 : static_cast<Index>(measured.column)};
+    }
+};
+
+std::string finding_of(const Rows& rows) {
+    if (rows.norms == 0) return "This configuration has no norm.";
+    const std::string known = rows.known == 0 ? ""
+                                              : " " + counted(rows.known, "row") + " that a norm reads " +
+                                                    (rows.known == 1 ? "holds" : "hold") + " NaN or infinity already.";
+    if (rows.checked == 0) return "No row can be measured." + known;
+    const std::string all = counted(rows.checked, "row") + " of " + counted(rows.norms, "norm");
+    if (rows.off > 0)
+        return std::to_string(rows.off) + " of " + all + (rows.off == 1 ? " has" : " have") + " others; the worst is " +
+               (rows.furthest.of_scale ? "divided by a scale that is off by a part of " : "off by ") +
+               measure_text(rows.furthest.off) + "." + known;
+    return all + "; means are off 0 by at most " + measure_text(rows.mean) + ", variances off 1 by at most " +
+           measure_text(rows.variance) + ", eps counted in." + known;
+}
+
+}  // namespace
+
+Invariant measure_norms(const Run& run, const std::stop_token& stop) {
+    Invariant invariant{.law = Law::norms};
+    const Plan& plan = run.plan();
+    Rows rows;
+    Reader read_x, read_scale, read_out;
+    for (const Step& step : plan.steps()) {
+        if (stop.stop_requested()) return invariant;
+        const auto* normalize = step.operation.as<Normalize>();
+        if (normalize == nullptr || run.value(step.id).empty()) continue;
+        const Step& scale_step = plan[step.operands[1]];
+        const auto* scale = scale_step.operation.as<NormScale>();
+        if (scale == nullptr) continue;
+        const Norm norm = {step,
+                           scale_step,
+                           normalize->kind,
+                           scale->eps,
+                           read_x(run.value(step.operands[0])),
+                           read_scale(run.value(scale_step.id)),
+                           read_out(run.value(step.id)),
+                           run.value(step.operands[2]).values(),
+                           step.operands.size() > 3 ? run.value(step.operands[3]).values() : Row()};
+        rows.look_at(norm, step.axes);
+    }
+    if (rows.checked > 0) invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;
+    invariant.measured = rows.furthest.off;
+    invariant.checked = rows.checked;
+    invariant.finding = finding_of(rows);
+    if (rows.step == nullptr) return invariant;
+    invariant.step = rows.step->name;
+    invariant.cell = rows.cell;
+    return invariant;
+}
+
+}  // namespace decoderscope

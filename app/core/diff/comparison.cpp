@@ -1,0 +1,207 @@
+#include "app/core/diff/comparison.h"
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr double kWithoutEnd = std::numeric_limits<double>::infinity();
+
+std::vector<Index> shape_of(const Tensor& tensor) {
+    std::vector<Index> shape;
+    for (const Axis& axis : tensor.axes()) shape.push_back(axis.size);
+    return shape;
+}
+
+std::map<std::string_view, const Tensor*> by_name(const NamedTensors& tensors) {
+    std::map<std::string_view, const Tensor*> found;
+    for (const auto& [name, tensor] : tensors) found.emplace(name, &tensor);
+    return found;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+    return a.shares_values_with(b) || std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0;
+}
+
+// What adds up over the numbers of two tensors.
+struct Tally {
+    double tolerance = 0.0;
+    double sum = 0.0, largest = 0.0, scale = 0.0;
+    Index over = 0;
+    Index at = -1;  // of the largest
+
+    void add(double distance, Index offset) {
+        sum += distance;
+        if (distance > tolerance) ++over;
+        if (distance <= largest) return;
+        largest = distance;
+        at = offset;
+    }
+    void add_scale(float value) {
+        if (std::isfinite(value)) scale = std::max(scale, std::fabs(static_cast<double>(value)));
+    }
+};
+
+using Numbers = Eigen::Map<const Eigen::ArrayXf>;
+
+// Many numbers at once, where all of them are finite; returns whether they are.
+bool add_finite(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
+    const Eigen::ArrayXd distances = (a.cast<double>() - b.cast<double>()).abs();
+    const double sum = distances.sum();
+    if (!std::isfinite(sum)) return false;
+    Eigen::Index at = 0;
+    const double largest = distances.maxCoeff(&at);
+    tally.sum += sum;
+    tally.scale =
+        std::max({tally.scale, static_cast<double>(a.abs().maxCoeff()), static_cast<double>(b.abs().maxCoeff())});
+    if (largest > tally.tolerance) tally.over += (distances > tally.tolerance).count();
+    if (largest <= tally.largest) return true;
+    tally.largest = largest;
+    tally.at = offset + at;
+    return true;
+}
+
+// One by one, where some are not.
+void add_any(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
+    for (Index i = 0; i < a.size(); ++i) {
+        tally.add(distance_between(a[i], b[i]), offset + i);
+        tally.add_scale(a[i]);
+        tally.add_scale(b[i]);
+    }
+}
+
+// The measures of two tensors of one shape.
+void measure(const Tensor& a, const Tensor& b, double tolerance, TensorDifference& found) {
+    constexpr Index kAtOnce = 1024;
+    found.count = a.size();
+    found.same_bits = same_bits(a, b);
+    if (found.same_bits) return;
+    Tally tally{.tolerance = tolerance};
+    for (Index start = 0; start < a.size(); start += kAtOnce) {
+        const Index count = std::min(kAtOnce, a.size() - start);
+        const Numbers in_a(a.data() + start, count), in_b(b.data() + start, count);
+        if (!add_finite(in_a, in_b, start, tally)) add_any(in_a, in_b, start, tally);
+    }
+    found.largest = tally.largest;
+    found.mean = tally.sum / static_cast<double>(found.count);
+    found.scale = tally.scale;
+    found.over = tally.over;
+    if (tally.at < 0) return;
+    found.cell = a.cell(tally.at);
+    found.a = a.data()[tally.at];
+    found.b = b.data()[tally.at];
+}
+
+TensorDifference difference_of(const std::string& name, const Tensor* a, const Tensor* b, double tolerance) {
+    TensorDifference found;
+    found.name = name;
+    if (a != nullptr) found.shape_a = shape_of(*a);
+    if (b != nullptr) found.shape_b = shape_of(*b);
+    if (b == nullptr)
+        found.presence = Presence::only_in_a;
+    else if (a == nullptr)
+        found.presence = Presence::only_in_b;
+    else if (found.shape_a != found.shape_b)
+        found.presence = Presence::other_shape;
+    else
+        measure(*a, *b, tolerance, found);
+    return found;
+}
+
+void add(Comparison& comparison, TensorDifference found) {
+    const bool both = found.presence == Presence::in_both;
+    const bool here = found.presence == Presence::other_shape || found.over > 0;
+    if (here && !comparison.first) comparison.first = comparison.tensors.size();
+    if (both)
+        ++comparison.in_both;
+    else
+        ++comparison.unmatched;
+    if (found.over > 0) ++comparison.over;
+    comparison.numbers += found.count;
+    comparison.largest = std::max(comparison.largest, found.largest);
+    comparison.same_bits = comparison.same_bits && found.same_bits;
+    comparison.tensors.push_back(std::move(found));
+}
+
+}  // namespace
+
+double distance_between(float a, float b) {
+    if (a == b) return 0.0;
+    const double distance = std::fabs(static_cast<double>(a) - static_cast<double>(b));
+    if (!std::isnan(distance)) return distance;
+    return std::isnan(a) && std::isnan(b) ? 0.0 : kWithoutEnd;
+}
+
+float signed_difference(float a, float b) { return distance_between(a, b) == 0.0 ? 0.0F : a - b; }
+
+double TensorDifference::relative() const {
+    if (largest == 0.0) return 0.0;
+    return scale > 0.0 ? largest / scale : kWithoutEnd;
+}
+
+Comparing::Comparing(NamedTensors a, NamedTensors b, double tolerance) : b_(std::move(b)) {
+    found_.tolerance = tolerance;
+    const auto in_a = by_name(a), in_b = by_name(b_);
+    for (const auto& [name, tensor] : a) {
+        if (in_a.at(name) != &tensor) continue;
+        const auto twin = in_b.find(name);
+        a_.emplace_back(name, tensor);
+        twins_.push_back(twin == in_b.end() ? nullptr : twin->second);
+    }
+    for (const auto& [name, tensor] : b_)
+        if (in_b.at(name) == &tensor && !in_a.contains(name)) only_in_b_.emplace_back(name, tensor);
+}
+
+bool Comparing::advance(Index numbers) {
+    for (Index read = 0; next_ < a_.size(); ++next_) {
+        if (read >= numbers) return false;
+        const auto& [name, tensor] = a_[next_];
+        const Tensor* twin = twins_[next_];
+        add(found_, difference_of(name, &tensor, twin, found_.tolerance));
+        if (twin != nullptr && !twin->shares_values_with(tensor)) read += tensor.size();
+    }
+    for (const auto& [name, tensor] : std::exchange(only_in_b_, {}))
+        add(found_, difference_of(name, nullptr, &tensor, found_.tolerance));
+    return true;
+}
+
+double Comparing::progress() const {
+    return a_.empty() ? 1.0 : static_cast<double>(next_) / static_cast<double>(a_.size());
+}
+
+Comparison compare(const NamedTensors& a, const NamedTensors& b, double tolerance) {
+    Comparing comparing(a, b, tolerance);
+    comparing.advance(std::numeric_limits<Index>::max());
+    return comparing.found();
+}
+
+std::vector<std::size_t> worst_first(const Comparison& comparison) {
+    const auto rank = [](const TensorDifference& d) {
+        if (d.presence == Presence::other_shape) return 0;
+        if (d.presence != Presence::in_both) return 2;
+        return d.largest > 0.0 ? 1 : 3;
+    };
+    std::vector<std::size_t> order(comparison.tensors.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        const TensorDifference &l = comparison.tensors[left], &r = comparison.tensors[right];
+        return rank(l) != rank(r) ? rank(l) < rank(r) : l.largest > r.largest;
+    });
+    return order;
+}
+
+double charted_height(double difference) {
+    if (!(difference > kLeastCharted)) return difference > 0.0 ? 0.02 : 0.0;
+    return std::clamp(1.0 - std::log10(difference) / std::log10(kLeastCharted), 0.02, 1.0);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,39 @@
+#include "app/core/export/exhibits.h"
+#include "app/core/masks/mask_parts.h"
+
+#include <array>
+
+namespace decoderscope {
+namespace {
+
+std::string place_text(Place place) {
+    return "batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head);
+}
+
+}  // namespace
+
+Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {
+    const std::string where = place_text(place);
+    Exhibit exhibit{.title = attention + ".mask", .subtitle = where};
+    exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
+    exhibit.columns = 4;
+    const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
+    const std::array<const Heatmap*, 4> masks = {&parts.causal, &parts.padding, &parts.drawn, &parts.combined};
+    const std::array<const char*, 4> names = {"causal", "padding", "drawn", "combined"};
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+        Heatmap heatmap = *masks[i];
+        // A page has no room for the quiet range of the window: kept is 1 and hidden is 0.
+        heatmap.scale = Scale::sequential;
+        heatmap.range = {0.0F, 1.0F};
+        heatmap.subtitle = where;
+        exhibit.panels.push_back(panel_of(attention + ".mask." + names[i], std::move(heatmap)));
+    }
+    for (const char* name : {".attn_scores", ".masked_scores", ".pattern", ".z"}) {
+        const Ref step = shown.run->plan().find(attention + name);
+        if (step == nullptr || shown.run->value(step->id).empty()) continue;
+        exhibit.panels.push_back(panel_of(step->name, heatmap_of(shown.scenario, *shown.run, *step, place)));
+    }
+    return exhibit;
+}
+
+}  // namespace decoderscope

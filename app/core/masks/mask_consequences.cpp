@@ -1,0 +1,130 @@
+#include "app/core/masks/mask_consequences.h"
+
+#include "app/core/masks/mask_rows.h"
+#include "app/core/step/reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace decoderscope {
+
+namespace {
+
+// One row of scores, mask and pattern: a number a key.
+struct Row {
+    std::span<const float> scores, mask, pattern;
+
+    [[nodiscard]] bool masked(std::size_t key) const { return mask[key] == 0.0F; }
+    [[nodiscard]] bool empty() const {
+        return std::all_of(mask.begin(), mask.end(), [](float kept) { return kept == 0.0F; });
+    }
+};
+
+std::span<const float> row_of(const Tensor& tensor, const Slice& slice, Index query) {
+    return tensor.values().subspan(static_cast<std::size_t>(tensor.offset(slice.cell(query, 0))),
+                                   static_cast<std::size_t>(slice.columns()));
+}
+
+EmptyRow empty_row(Index query, std::span<const float> weights) {
+    const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
+    const bool nan = std::any_of(weights.begin(), weights.end(), [](float weight) { return std::isnan(weight); });
+    return nan ? EmptyRow{query, true, 0.0F, 0.0F} : EmptyRow{query, false, *least, *most};
+}
+
+// The weight on a row's masked keys.
+float leak_of(const Row& row) {
+    double sum = 0.0;
+    for (std::size_t key = 0; key < row.mask.size(); ++key)
+        if (row.masked(key)) sum += static_cast<double>(row.pattern[key]);
+    return static_cast<float>(sum);
+}
+
+void measure_kept(FillConsequences& found, Index query, const Row& row) {
+    for (std::size_t key = 0; key < row.mask.size(); ++key) {
+        if (row.masked(key)) continue;
+        found.lowest_kept = std::min(found.lowest_kept, row.scores[key]);
+        if (std::isfinite(found.fill) && row.scores[key] <= found.fill) found.below.emplace_back(query, key);
+    }
+}
+
+}  // namespace
+
+FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
+    const Slice slice = slice_of(*run.plan().find(attention + ".mask"), place, nhead);
+    const Tensor& scores = run.value(attention + ".attn_scores");
+    const Tensor& pattern = run.value(attention + ".pattern");
+    MaskRows mask(run.value(attention + ".mask"));
+    FillConsequences found;
+    found.fill = fill;
+    found.cells = slice.rows() * slice.columns();
+    found.lowest_kept = std::numeric_limits<float>::infinity();
+    for (Index query = 0; query < slice.rows(); ++query) {
+        const Row row = {row_of(scores, slice, query), mask.row(slice.fixed[0], slice.fixed[1], query),
+                         row_of(pattern, slice, query)};
+        found.masked += std::count(row.mask.begin(), row.mask.end(), 0.0F);
+        found.leaks.push_back(0.0F);
+        if (row.empty()) {
+            found.empty_rows.push_back(empty_row(query, row.pattern));
+            continue;
+        }
+        measure_kept(found, query, row);
+        const float leak = leak_of(row);
+        found.leaks.back() = leak;
+        if (leak > found.largest_leak) {
+            found.largest_leak = leak;
+            found.leakiest_query = query;
+        }
+    }
+    return found;
+}
+
+namespace {
+
+// Many at a time: without its sign a NaN is larger, as an integer, than ∞ is.
+bool holds_nan(std::span<const float> values) {
+    std::uint32_t largest = 0;
+    for (const float value : values) largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & 0x7fffffffU);
+    return largest > 0x7f800000U;
+}
+
+NanStep nan_step(const Step& step, const Tensor& tensor, std::span<const float> values) {
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    const Index count = std::count_if(values.begin(), values.end(), is_nan);
+    const Index first = std::find_if(values.begin(), values.end(), is_nan) - values.begin();
+    return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
+}
+
+// Masks and masked scores that nobody looked at yet hold a NaN only where the scores do.
+bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const Tensor& tensor) {
+    if (tensor.is_ready() || !step.patches.empty()) return false;
+    if (step.operation.as<CombineMasks>() != nullptr) return true;
+    const bool filled = step.operation.as<FillMasked>() != nullptr;
+    return filled && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
+}
+
+}  // namespace
+
+std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.shared_plan()), {}); }
+
+std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
+    std::vector<NanStep> trail;
+    Reader read;  // what nobody looked at yet is made for a moment, and not kept
+    for (const Step& step : run.plan().steps()) {
+        const Tensor& tensor = run.value(step.id);
+        if (step.is_source() || tensor.empty()) continue;
+        if (tensor.shares_values_with(earlier.value(step.name))) {
+            const auto found =
+                std::find_if(known.begin(), known.end(), [&](const NanStep& one) { return one.name == step.name; });
+            if (found != known.end()) trail.push_back({step.id, step.name, found->count, found->size, found->first});
+        } else if (!is_free_of_nan(step, trail, tensor)) {
+            const std::span<const float> values = read(tensor);
+            if (holds_nan(values)) trail.push_back(nan_step(step, tensor, values));
+        }
+    }
+    return trail;
+}
+
+}  // namespace decoderscope

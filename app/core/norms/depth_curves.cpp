@@ -1,0 +1,188 @@
+#include "app/core/norms/depth_curves.h"
+
+#include "app/core/text/text.h"
+#include "engine/ops/add.h"
+#include "engine/ops/norm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+namespace decoderscope {
+
+namespace {
+
+using Row = std::span<const float>;
+
+// Σ a·b in four running sums, which the processor adds side by side.
+double dot(Row a, Row b) {
+    std::array<double, 4> sums{};
+    std::size_t i = 0;
+    for (; i + 4 <= a.size(); i += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane)
+            sums[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+    for (; i < a.size(); ++i) sums[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+double length(Row row) { return std::sqrt(dot(row, row)); }
+
+// Means over the rows of [batch, pos, n] that are not padding; over all where all are.
+class Rows {
+public:
+    Rows(const Run& run, const std::string& prefix)
+        : mask_(run.value(prefix.empty() ? "attention_mask" : "encoder_attention_mask")) {}
+
+    // The mean of `measure` over the rows, by number, of tensors with `count` rows.
+    [[nodiscard]] double mean(Index count, const std::function<double(Index)>& measure) const {
+        double sum = 0.0;
+        Index kept = 0;
+        for (Index row = 0; row < count; ++row) {
+            if (padded(row, count)) continue;
+            sum += measure(row);
+            ++kept;
+        }
+        return kept > 0 ? sum / static_cast<double>(kept) : std::nan("");
+    }
+
+private:
+    [[nodiscard]] bool padded(Index row, Index count) const {
+        return mask_.size() == count && mask_.data()[row] == 0.0F;
+    }
+
+    const Tensor& mask_;  // [batch, pos]
+};
+
+Row row_of(const Tensor& x, Index row) {
+    const Index n = x.axes().back().size;
+    return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
+}
+
+Index rows_in(const Tensor& x) { return x.size() / x.axes().back().size; }
+
+double mean_length(const Rows& rows, const Tensor& x) {
+    return rows.mean(rows_in(x), [&](Index r) { return length(row_of(x, r)); });
+}
+
+double mean_ratio(const Rows& rows, const Tensor& update, const Tensor& stream) {
+    return rows.mean(rows_in(update), [&](Index r) { return length(row_of(update, r)) / length(row_of(stream, r)); });
+}
+
+double mean_cosine(const Rows& rows, const Tensor& a, const Tensor& b) {
+    return rows.mean(rows_in(a), [&](Index r) {
+        return dot(row_of(a, r), row_of(b, r)) / (length(row_of(a, r)) * length(row_of(b, r)));
+    });
+}
+
+double mean_value(const Rows& rows, const Tensor& x) {
+    return rows.mean(x.size(), [&](Index r) { return static_cast<double>(x.data()[r]); });
+}
+
+// "attn_out" for "blocks.0.attn_out.dropped".
+std::string name_in(const Step& step) {
+    std::string name = step.name.substr(step.block.size() + 1);
+    return name.substr(0, name.find('.'));
+}
+
+// A block's computed steps, in order.
+std::vector<Ref> steps_of_block(const Run& run, const std::string& block) {
+    std::vector<Ref> steps;
+    for (const Step& step : run.plan().steps())
+        if (step.block == block && !step.is_source() && !run.value(step.id).empty()) steps.push_back(&step);
+    return steps;
+}
+
+bool is_sum(const Step& step) { return step.operation.as<Add>() != nullptr && !step.name.ends_with(".resid_pre"); }
+
+void add_point(std::vector<DepthCurve>& curves, const Step& step, Meaning meaning, double depth, double value) {
+    const std::string name = name_in(step);
+    auto curve = std::find_if(curves.begin(), curves.end(), [&](const DepthCurve& c) { return c.name == name; });
+    if (curve == curves.end()) curve = curves.insert(curve, {name, meaning, {}});
+    curve->points.push_back({depth, value, step.name});
+}
+
+// What enters a block lies at its number, what it hands over at the next, its sums evenly between.
+void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
+                    DepthCurves& curves) {
+    const auto add = [&](double at, const Step& step) {
+        curves.stream.points.push_back({at, mean_length(rows, run.value(step.id)), step.name});
+    };
+    add(depth, *steps.front());
+    const auto sums =
+        static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    double number = 0.0;
+    for (const Ref step : steps)
+        if (is_sum(*step)) add(depth + ++number / sums, *step);
+}
+
+// A sublayer lies in the middle between the two sums around it, and so does its norm.
+void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
+                       DepthCurves& curves) {
+    const auto sums =
+        static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    double sum = 0.0, norm = 0.0;
+    for (const Ref step : steps) {
+        if (step->operation.as<NormScale>() != nullptr)
+            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums,
+                      mean_value(rows, run.value(step->id)));
+        if (!is_sum(*step)) continue;
+        const Step& update = run.plan()[step->operands[1]];
+        const Tensor& added = run.value(update.id);
+        const double at = depth + (sum++ + 0.5) / sums;
+        add_point(curves.updates, update, update.meaning, at, mean_length(rows, added));
+        add_point(curves.ratios, update, update.meaning, at, mean_ratio(rows, added, run.value(step->operands[0])));
+    }
+}
+
+// "grows 3.1-fold", "keeps its length (1.0-fold)", …
+std::string fold_text(double growth) {
+    if (!std::isfinite(growth)) return "ends in numbers that are not finite";
+    const std::string fold = number_text(growth, 2) + "-fold";
+    if (growth > 1.05) return "grows " + fold;
+    if (growth < 0.95) return "shrinks to " + number_text(growth, 2) + " of its length";
+    return "keeps its length (" + fold + ")";
+}
+
+std::string last_ratio(const DepthCurves& curves) {
+    return number_text(100.0 * curves.ratios.back().points.back().value, 2) + " %";
+}
+
+}  // namespace
+
+DepthCurves depth_curves(const Run& run, const std::string& prefix) {
+    const Rows rows(run, prefix);
+    DepthCurves curves;
+    curves.stream.name = "resid";
+    curves.cosines.name = "cosine";
+    Ref entered = nullptr, left = nullptr;  // the stream before the block and behind it
+    for (;; ++curves.blocks) {
+        const std::vector<Ref> steps = steps_of_block(run, prefix + "blocks." + std::to_string(curves.blocks));
+        if (steps.empty()) break;
+        const auto depth = static_cast<double>(curves.blocks);
+        measure_stream(run, rows, steps, depth, curves);
+        measure_sublayers(run, rows, steps, depth, curves);
+        entered = steps.front();
+        left = steps.back();
+        curves.cosines.points.push_back(
+            {depth + 0.5, mean_cosine(rows, run.value(entered->id), run.value(left->id)), entered->name});
+        if (curves.blocks == 0) curves.entering = mean_length(rows, run.value(entered->id));
+        curves.leaving = mean_length(rows, run.value(left->id));
+    }
+    // Post-Norm normalises the last sum before it leaves.
+    if (left != nullptr && curves.stream.points.back().step != left->name)
+        curves.stream.points.push_back({static_cast<double>(curves.blocks), curves.leaving, left->name});
+    return curves;
+}
+
+std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
+    if (pre.blocks == 0 || post.blocks == 0) return {};
+    std::string text = "Pre-Norm: the stream " + fold_text(pre.growth()) + " over " + std::to_string(pre.blocks) +
+                       (pre.blocks == 1 ? " block" : " blocks") + ". Post-Norm: it " + fold_text(post.growth()) + ".";
+    if (!pre.ratios.empty() && !post.ratios.empty())
+        text += " The last update is " + last_ratio(pre) + " of the stream under Pre-Norm, " + last_ratio(post) +
+                " under Post-Norm.";
+    return text;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,64 @@
+#include "app/core/picture/chart_axis.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The smallest of 1, 2, 5 × 10^k that is not below `value` (> 0), within rounding.
+double round_up(double value) {
+    const double decade = std::pow(10.0, std::floor(std::log10(value)));
+    for (const double digit : {1.0, 2.0, 5.0})
+        if (digit * decade >= value * (1.0 - 1e-9)) return digit * decade;
+    return 10.0 * decade;
+}
+
+// The largest that is not above.
+double round_down(double value) {
+    const double decade = std::pow(10.0, std::floor(std::log10(value)));
+    for (const double digit : {5.0, 2.0, 1.0})
+        if (digit * decade <= value * (1.0 + 1e-9)) return digit * decade;
+    return decade;
+}
+
+ChartAxis even_axis(double least, double most) {
+    least = std::min(least, 0.0);
+    most = std::max(most, 0.0);
+    if (most == least) most = least + 1.0;
+    const double step = round_up((most - least) / 3.0);
+    ChartAxis axis{step * std::floor(least / step + 1e-9), step * std::ceil(most / step - 1e-9), false, {}};
+    const auto count = std::lround((axis.high - axis.low) / step);
+    for (long i = 0; i <= count; ++i) axis.ticks.push_back(axis.low + static_cast<double>(i) * step);
+    return axis;
+}
+
+ChartAxis logarithmic_axis(double least, double most) {
+    ChartAxis axis{round_down(least), round_up(most), true, {}};
+    const bool by_decades = axis.high / axis.low > 50.0;
+    for (double tick = axis.low; tick <= axis.high * (1.0 + 1e-9); tick = round_up(tick * 1.5)) {
+        const double digit = tick / std::pow(10.0, std::floor(std::log10(tick) + 1e-9));
+        if (!by_decades || std::abs(digit - 1.0) < 1e-6) axis.ticks.push_back(tick);
+    }
+    while (axis.ticks.size() > 4) {
+        std::vector<double> fewer;
+        for (std::size_t i = 0; i < axis.ticks.size(); i += 2) fewer.push_back(axis.ticks[i]);
+        axis.ticks = fewer;
+    }
+    return axis;
+}
+
+}  // namespace
+
+double ChartAxis::place(double value) const {
+    if (!logarithmic) return (value - low) / (high - low);
+    return std::log(std::max(value, 1e-300) / low) / std::log(high / low);
+}
+
+ChartAxis chart_axis(double least, double most, bool may_be_logarithmic) {
+    const bool wide = least > 0.0 && most / least >= 8.0;
+    return may_be_logarithmic && wide ? logarithmic_axis(least, most) : even_axis(least, most);
+}
+
+}  // namespace decoderscope

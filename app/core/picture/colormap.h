@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/core/picture/heatmap.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace decoderscope {
+
+// An sRGB colour, not premultiplied; 255 is opaque.
+struct Rgba {
+    std::uint8_t r = 0, g = 0, b = 0, a = 255;
+    bool operator==(const Rgba&) const = default;
+};
+
+// The maps from numbers to colours. All of them read for people who cannot tell red from green.
+enum class ColorMap {
+    viridis,      // sequential: dark violet, green, yellow
+    cividis,      // sequential: dark blue, grey, yellow; looks alike with and without red-green deficiency
+    blue_orange,  // diverging: blue below zero, neutral at zero, orange above; white at zero on light, dark on dark
+};
+
+// What a value is that no place on the colour map stands for.
+enum class Mark { none, nan, positive_infinity, negative_infinity, above, below };
+
+// The map a scale is drawn with unless somebody chose another.
+[[nodiscard]] ColorMap default_map(Scale scale);
+// "viridis", "cividis", "blue-orange".
+[[nodiscard]] std::string_view color_map_name(ColorMap map);
+
+// Whether a value lies on the range, or why it does not. The ends belong to the range.
+[[nodiscard]] Mark mark_of(float value, Range range);
+// The colour that cells with a mark get: one that the map itself never shows. `mark` is not none.
+[[nodiscard]] Rgba mark_color(Mark mark, ColorMap map, bool dark);
+// "NaN", "+∞", "−∞", "above the range", "below the range"; empty for none.
+[[nodiscard]] std::string_view mark_text(Mark mark);
+
+// The colour of a value. A sequential scale lays the map from range.low to range.high. A diverging one puts zero at the
+// middle of the map and the larger of |low| and |high| at its end, so that equal magnitudes get equal strength. Values
+// without a place on the range get their mark's colour. `dark` is the theme behind the picture.
+[[nodiscard]] Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark);
+
+// The same for many values: what doesn't depend on the value is done once.
+class Coloring {
+public:
+    Coloring(Range range, Scale scale, ColorMap map, bool dark);
+    [[nodiscard]] Rgba operator()(float value) const;
+
+private:
+    Range range_;
+    ColorMap map_;
+    bool dark_;
+    std::span<const Rgba> table_;
+    // Where values lie in the table; in double, for the length of a float range may overflow a float.
+    double origin_ = 0.0, at_origin_ = 0.0, entries_a_unit_ = 0.0;
+};
+
+// Relative luminance (WCAG 2), from 0 for black to 1 for white.
+[[nodiscard]] double luminance(Rgba color);
+// Black or white, whichever reads better on this colour.
+[[nodiscard]] Rgba text_color_on(Rgba background);
+
+}  // namespace decoderscope

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "app/core/picture/colormap.h"
+#include "engine/plan.h"
+
+#include <string_view>
+
+namespace decoderscope {
+
+// The one colour of a meaning in map, timeline, stage and exports: the Okabe–Ito set, which people who cannot tell red
+// from green can tell apart, with a neutral grey for the residual stream and a brown for the output.
+[[nodiscard]] Rgba meaning_color(Meaning meaning);
+
+// "query", "residual stream", …: as legends write it.
+[[nodiscard]] std::string_view meaning_name(Meaning meaning);
+
+}  // namespace decoderscope

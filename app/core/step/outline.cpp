@@ -1,0 +1,51 @@
+#include "app/core/step/outline.h"
+
+#include "engine/ops/add.h"
+#include "engine/ops/carry.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// Whether `reader` takes `read` over as the stream itself.
+bool continues_stream(const Step& reader, const Step& read) {
+    return reader.operation.as<Carry>() != nullptr ||
+           (reader.operation.as<Add>() != nullptr && reader.operands.front() == read.id);
+}
+
+bool on_stream(const Plan& plan, const OutlinePart& part) {
+    if (part.meaning == Meaning::residual || part.meaning == Meaning::embedding) return true;
+    if (part.meaning != Meaning::norm) return part.meaning == Meaning::output;
+    const Step& last = plan[part.steps.back()];
+    bool read_in_block = false;
+    for (const Step& step : plan.steps()) {
+        if (std::find(step.operands.begin(), step.operands.end(), last.id) == step.operands.end()) continue;
+        if (continues_stream(step, last)) return true;
+        read_in_block = read_in_block || step.block == last.block;
+    }
+    return !read_in_block || last.block.empty();
+}
+
+}  // namespace
+
+std::vector<OutlineBlock> outline_of(const Plan& plan) {
+    std::vector<OutlineBlock> outline;
+    Ref before = nullptr;
+    for (const Step& step : plan.steps()) {
+        if (step.is_source()) continue;
+        if (before == nullptr || before->block != step.block) outline.push_back({step.block, {}});
+        std::vector<OutlinePart>& parts = outline.back().parts;
+        if (parts.empty() || before->part != step.part) parts.push_back({step.part, step.meaning, {}, false});
+        parts.back().steps.push_back(step.id);
+        // A part's colour is what most of it is about: attention, not the query that it begins with.
+        parts.back().meaning = step.meaning;
+        before = &step;
+    }
+    for (OutlineBlock& block : outline)
+        for (OutlinePart& part : block.parts) part.on_stream = on_stream(plan, part);
+    return outline;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,190 @@
+#include "app/core/step/slice.h"
+
+#include "app/core/masks/mask_rows.h"
+#include "app/core/text/labels.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/carry.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/masks.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The step that holds the mask which acts on this one; nullptr where none does.
+Ref mask_on(const Plan& plan, const Step& step) {
+    const bool scored = step.axes.size() == 4 && step.axes[2].name == axis::query && step.axes[3].name == axis::key;
+    if (!scored || step.is_source() || step.name.ends_with(".attn_scores") || step.name.ends_with(".dropout_mask"))
+        return nullptr;
+    return plan.find(attention_of(step) + ".mask");
+}
+
+std::uint8_t causes_of(const CombineMasks::Verdict& verdict, bool by_hand) {
+    std::uint8_t causes = hidden_by::nothing;
+    if (!verdict.causal) causes |= hidden_by::causal;
+    if (!verdict.padding) causes |= hidden_by::padding;
+    if (!verdict.custom) causes |= hidden_by::custom;
+    if (by_hand) causes |= hidden_by::hand;
+    return causes;
+}
+
+std::string subtitle_of(const Slice& slice) {
+    std::string text;
+    for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
+        text += (text.empty() ? "" : ", ") + std::string(slice.axes[i].name) + " " + std::to_string(slice.fixed[i]);
+    return text;
+}
+
+std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
+    std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
+    // The last two axes lie together in memory.
+    std::copy_n(tensor.data() + tensor.offset(slice.cell(0, 0)), values.size(), values.begin());
+    return values;
+}
+
+}  // namespace
+
+Cell Slice::cell(Index row, Index column) const {
+    Cell cell = fixed;
+    if (axes.size() >= 2) cell[axes.size() - 2] = row;
+    if (!axes.empty()) cell.back() = column;
+    return cell;
+}
+
+std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
+    if (cell.size() != axes.size()) return std::nullopt;
+    for (std::size_t i = 0; i + 2 < cell.size(); ++i)
+        if (cell[i] != fixed[i]) return std::nullopt;
+    return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.empty() ? 0 : cell.back()};
+}
+
+Slice slice_of(const Step& step, Place place, Index query_heads) {
+    Slice slice{step.axes, Cell(step.axes.size())};
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Index size = step.axes[i].size;
+        const Index wanted = step.axes[i].name == axis::head ? place.head * size / query_heads : place.batch;
+        slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
+    }
+    return slice;
+}
+
+Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Axis& axis = step.axes[i];
+        if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
+        // The first query head that reads this key/value head, unless the current one does.
+        if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i])
+            now.head = cell[i] * (query_heads / axis.size);
+    }
+    return now;
+}
+
+Scale scale_of(const Plan& plan, const Step& step) {
+    if (step.role == Role::input)
+        return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
+    const Operation& op = step.operation;
+    if (op.as<Softmax>() || op.as<CombineMasks>() || op.as<DropoutMask>() || op.as<NormScale>())
+        return Scale::sequential;
+    if (const auto* activation = op.as<Activate>(); activation && activation->kind == ActivationKind::relu)
+        return Scale::sequential;
+    if (op.as<Drop>()) return scale_of(plan, plan[step.operands[0]]);
+    return Scale::diverging;
+}
+
+std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
+    std::vector<std::uint8_t> painted(static_cast<std::size_t>(slice.rows() * slice.columns()), 0);
+    const auto span = [](const std::optional<Index>& index, Index size) {
+        return index ? std::pair{*index, *index + 1} : std::pair{Index{0}, size};
+    };
+    for (const Patch& patch : mask.patches) {
+        const auto& [batch, head] = std::pair{patch.where[0], patch.where[1]};
+        if ((batch && *batch != slice.fixed[0]) || (head && *head != slice.fixed[1])) continue;
+        const auto [top, bottom] = span(patch.where[2], slice.rows());
+        const auto [left, right] = span(patch.where[3], slice.columns());
+        for (Index row = top; row < bottom; ++row)
+            for (Index column = left; column < right; ++column)
+                painted[static_cast<std::size_t>(row * slice.columns() + column)] = 1;
+    }
+    return painted;
+}
+
+std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
+    const Ref mask = mask_on(run.plan(), step);
+    if (mask == nullptr) return {};
+    const auto* combine = mask->operation.as<CombineMasks>();
+    const Operands operands = run.operands_of(mask->id);
+    MaskRows mask_rows(run.value(mask->id));
+    const std::vector<std::uint8_t> painted = painted_cells(*mask, slice);
+    std::vector<std::uint8_t> causes(painted.size(), hidden_by::nothing);
+    Cell cell = slice.cell(0, 0);
+    for (Index row = 0; row < slice.rows(); ++row) {
+        cell[2] = row;
+        const std::span<const float> kept = mask_rows.row(cell[0], cell[1], row);
+        for (Index column = 0; column < slice.columns(); ++column) {
+            cell[3] = column;
+            const auto at = static_cast<std::size_t>(row * slice.columns() + column);
+            if (kept[static_cast<std::size_t>(column)] == 0.0F)
+                causes[at] = causes_of(combine->verdict(operands, cell), painted[at] != 0);
+        }
+    }
+    return causes;
+}
+
+Range range_of_step(const Run& run, const Step& step) {
+    const Tensor& values = run.value(step.id);
+    const Scale scale = scale_of(run.plan(), step);
+    const Ref mask = mask_on(run.plan(), step);
+    if (mask == nullptr || mask->id == step.id) return range_of(values.values(), scale);
+    // The range of a tensor is that of its rows' ranges; hidden cells don't count.
+    MaskRows mask_rows(run.value(mask->id));
+    std::vector<float> ends, seen;
+    const auto keys = static_cast<std::size_t>(values.dim(3));
+    for (Index i = 0; i * values.dim(3) < values.size(); ++i) {
+        const Index queries = values.dim(2), heads = values.dim(1);
+        const std::span<const float> kept = mask_rows.row(i / queries / heads, i / queries % heads, i % queries);
+        const std::span<const float> row = values.values().subspan(static_cast<std::size_t>(i) * keys, keys);
+        seen.clear();
+        for (std::size_t k = 0; k < keys; ++k)
+            if (kept[k] != 0.0F && std::isfinite(row[k])) seen.push_back(row[k]);
+        if (seen.empty()) continue;
+        const auto [low, high] = std::ranges::minmax(seen);
+        ends.insert(ends.end(), {low, high});
+    }
+    return range_of(ends, scale);
+}
+
+Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                   const KnownOfHeatmap& known) {
+    const Slice slice = slice_of(step, place, scenario.config().nhead);
+    const Tensor& tensor = run.value(step.id);
+    const std::size_t rank = step.axes.size();
+    Heatmap heatmap;
+    heatmap.title = step.name;
+    heatmap.subtitle = subtitle_of(slice);
+    heatmap.rows = slice.rows();
+    heatmap.columns = slice.columns();
+    if (rank >= 1) {
+        heatmap.column_axis = step.axes[rank - 1].name;
+        heatmap.column_labels = axis_labels(scenario, step, rank - 1, place.batch);
+    } else {
+        heatmap.column_labels = {""};
+    }
+    if (rank >= 2) {
+        heatmap.row_axis = step.axes[rank - 2].name;
+        heatmap.row_labels = axis_labels(scenario, step, rank - 2, place.batch);
+    } else {
+        heatmap.row_labels = {""};
+    }
+    heatmap.values = values_in(tensor, slice);
+    heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
+    heatmap.scale = scale_of(run.plan(), step);
+    heatmap.range = known.range ? *known.range : range_of_step(run, step);
+    return heatmap;
+}
+
+}  // namespace decoderscope

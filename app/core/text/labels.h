@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/core/session/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The attention that a step is part of ("blocks.0.attn", "blocks.0.cross_attn"); empty where it is part of none.
+[[nodiscard]] std::string attention_of(const Step& step);
+
+// The attention whose heads are meant at a step: its own, else the self-attention of its block; empty outside the
+// blocks.
+[[nodiscard]] std::string attention_beside(const Step& step);
+
+// The name of the same step another number of blocks further down the same stack: "blocks.1.attn.z" for
+// "blocks.0.attn.z" and 1. Empty for steps outside the blocks.
+[[nodiscard]] std::string name_in_block(const Step& step, Index block);
+// The number of the block that a step belongs to; -1 outside the blocks.
+[[nodiscard]] Index block_number(const Step& step);
+
+// "blocks.0.attn.z[0, 1, 2, 3]".
+[[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
+
+// What stands beside an axis of a step's heatmap: the tokens of the sequence that the axis runs over (as text where the
+// model has a vocabulary, else as ids), or plain indices. `batch` chooses the row of the batch.
+[[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
+                                                   Index batch);
+
+}  // namespace decoderscope

@@ -1,0 +1,182 @@
+#include "app/core/work/saved_work.h"
+
+#include "app/core/session/edit_list.h"
+#include "app/core/work/checksum.h"
+#include "app/core/work/saved_input.h"
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/model/assets.h"
+#include "engine/model/bundled.h"
+#include "engine/model/checkpoint.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_bundled(const std::string& name) {
+    const auto& all = bundled_models();
+    return std::any_of(all.begin(), all.end(), [&](const BundledModel& model) { return model.name == name; });
+}
+
+// Where a model's files lie; empty for one that is made from a seed.
+std::string files_of_model(const std::string& name) {
+    const auto& trained = trained_models();
+    if (std::find(trained.begin(), trained.end(), name) != trained.end()) return trained_model_folder(name);
+    return is_bundled(name) ? std::string() : name;
+}
+
+// ---- out
+
+SavedModel saved_model(const Model& model) {
+    const bool bundled = is_bundled(model.name);
+    return {.name = bundled ? model.name : model.path, .bundled = bundled, .answers = model.answers};
+}
+
+SavedRun saved_run(const Scenario& scenario) {
+    return {.model = saved_model(*scenario.model),
+            .set = scenario.overrides,
+            .input = saved_input(scenario),
+            .edits = scenario.edits,
+            .dropout_seed = scenario.dropout_seed,
+            .recording = scenario.recording,
+            .generated = scenario.generated};
+}
+
+// ---- in
+
+// Reads the models of one session, each once.
+class Opener {
+public:
+    explicit Opener(LoadProgress* progress) : progress_(progress) {}
+
+    Scenario scenario(const SavedRun& saved) {
+        const Opened& model = open(saved.model);
+        Scenario scenario{.model = model.model, .overrides = saved.set};
+        const Config config = naming("set", [&] { return scenario.config(); });
+        RestoredInput input = naming("input", [&] { return restored_input(saved.input, *scenario.model, config); });
+        scenario.inputs = std::move(input.inputs);
+        scenario.inputs_path = std::move(input.inputs_path);
+        scenario.dropout_seed = saved.dropout_seed;
+        scenario.recording = saved.recording;
+        scenario.generated = saved.generated;
+        remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
+        scenario.edits = edits(scenario, saved, model.as_it_was && input.remarks.empty());
+        return scenario;
+    }
+
+    std::vector<std::string> remarks;
+
+private:
+    struct Opened {
+        SavedModel saved;
+        std::shared_ptr<const Model> model;
+        bool as_it_was = true;
+    };
+
+    const Opened& open(const SavedModel& saved) {
+        for (const Opened& known : opened_)
+            if (known.saved == saved) return known;
+        Opened opened{saved, naming("model", [&] { return load_model(saved.name, saved.answers, progress_); })};
+        compare_checksums(opened);
+        opened_.push_back(std::move(opened));
+        return opened_.back();
+    }
+
+    void compare_checksums(Opened& opened) {
+        const SavedModel& saved = opened.saved;
+        if (saved.weights.empty() && saved.config.empty()) return;
+        const ModelChecksums now = naming("model", [&] {
+            return checksums_of_model(saved.name, progress_ != nullptr ? progress_->stop : std::stop_token());
+        });
+        if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
+        const bool weights = !saved.weights.empty() && saved.weights != now.weights;
+        const bool config = !saved.config.empty() && saved.config != now.config;
+        if (!weights && !config) return;
+        opened.as_it_was = false;
+        remarks.push_back(saved.name + ": its " + (weights ? "weights" : "") + (weights && config ? " and " : "") +
+                          (config ? "config.json" : "") + (weights ? " are" : " is") +
+                          " not what they were when the session was saved, so the numbers "
+                          "may be others");
+    }
+
+    // Edits that don't fit are a fault of the session, unless the model or its input is another now.
+    std::vector<Edit> edits(Scenario scenario, const SavedRun& saved, bool as_it_was) {
+        static_cast<void>(plan_of(scenario));
+        if (as_it_was) {
+            scenario.edits = saved.edits;
+            static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
+            return saved.edits;
+        }
+        std::vector<Edit> fitting = fitting_edits(scenario, saved.edits);
+        if (const std::size_t lost = saved.edits.size() - fitting.size(); lost > 0)
+            remarks.push_back(std::to_string(lost) + (lost == 1 ? " edit does not fit any more and was left out"
+                                                                : " edits do not fit any more and were left out"));
+        return fitting;
+    }
+
+    LoadProgress* progress_;
+    std::vector<Opened> opened_;
+};
+
+}  // namespace
+
+SavedWork open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
+    return naming(name, [&] {
+        Opener opener(progress);
+        SavedWork work{
+            .scenario = opener.scenario(file.run), .cursor = file.cursor, .sampling = file.sampling, .view = file.view};
+        for (std::size_t i = 0; i < file.pins.size(); ++i)
+            naming("pins[" + std::to_string(i) + "]", [&] {
+                work.pins.push_back({file.pins[i].label, opener.scenario(file.pins[i].run)});
+            });
+        work.saved_as = file.saved_as;
+        work.remarks = std::move(opener.remarks);
+        return work;
+    });
+}
+
+SavedWork open_session(const std::string& path, LoadProgress* progress) {
+    SavedWork work = open_session(read_session_file(path), path, progress);
+    if (work.saved_as.empty()) work.saved_as = absolute_path(path);
+    return work;
+}
+
+std::shared_ptr<const ReferenceRun> pinned_run(const SavedWork& work, const std::stop_token& stop) {
+    if (work.pins.empty()) return nullptr;
+    const PinnedWork& pin = work.pins.front();
+    std::shared_ptr<const Run> run = execute(plan_of(pin.scenario), {.stop = stop});
+    if (!run) throw LoadStopped();
+    ReferenceRun pinned = reference_of(pin.label, std::move(run));
+    pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
+    return std::make_shared<const ReferenceRun>(std::move(pinned));
+}
+
+ModelChecksums checksums_of_model(const std::string& name, const std::stop_token& stop) {
+    const std::string files = files_of_model(name);
+    if (files.empty()) return {};
+    const Checkpoint checkpoint{fs::path(files)};
+    std::vector<std::string> weights = checkpoint.files();
+    std::sort(weights.begin(), weights.end());
+    const std::string config = (checkpoint.folder() / "config.json").string();
+    std::error_code failed;
+    return {checksum_of_files(weights, stop),
+            fs::exists(config, failed) ? checksum_of_files({config}, stop) : std::string()};
+}
+
+SessionFile session_file_of(const SavedWork& work) {
+    SessionFile file{.run = saved_run(work.scenario),
+                     .cursor = work.cursor,
+                     .sampling = work.sampling,
+                     .view = work.view,
+                     .pins = {},
+                     .saved_as = work.saved_as};
+    for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
+    return file;
+}
+
+}  // namespace decoderscope

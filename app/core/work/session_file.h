@@ -1,0 +1,89 @@
+#pragma once
+
+#include "app/core/generate/sampling.h"
+#include "app/core/session/cursor.h"
+#include "app/core/session/typed_inputs.h"
+#include "app/core/work/saved_view.h"
+#include "engine/edit.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// A session as a file (.dscope) holds it: plain data, no model read yet. docs/sessions.md describes the format.
+namespace decoderscope {
+
+// Which model: a bundled one's name, or where its files lie, and what they were.
+struct SavedModel {
+    std::string name;  // a bundled model's, or an absolute path
+    bool bundled = false;
+    Overrides answers;            // to what its files don't say
+    std::string weights, config;  // checksums of its files; empty where they are not known
+    bool operator==(const SavedModel&) const = default;
+};
+
+// Numbers that are too many for the session: they are the model's example's or an inputs file's, and their checksum
+// says which. Others stand in the session itself.
+struct SavedTensor {
+    bool of_example = false;
+    std::string file;      // an absolute path
+    std::string checksum;  // of the float32 numbers
+    Tensor numbers;        // where they are neither the example's nor a file's
+};
+
+// What one sequence holds: a text or ids, a batch row each.
+struct SavedSequence {
+    std::optional<std::vector<std::string>> text;
+    std::optional<TokenRows> tokens;  // shorter rows are padded
+    std::optional<TokenRows> mask;    // 1 = keep; where it is not what the padding says
+};
+
+// What is not there is the model's own example's.
+struct SavedInput {
+    SavedSequence target, source;
+    std::optional<SavedTensor> x, memory, custom_mask;
+};
+
+// All that one run depends on.
+struct SavedRun {
+    SavedModel model;
+    Overrides set;  // configuration keys, as --set gives them
+    SavedInput input;
+    std::vector<Edit> edits;
+    std::optional<std::uint64_t> dropout_seed;
+    Recording recording = Recording::all;
+    std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
+};
+
+struct SavedPin {
+    std::string label;
+    SavedRun run;
+};
+
+struct SessionFile {
+    SavedRun run;
+    Cursor cursor;  // no step: where the model's maker says to look
+    Sampling sampling;
+    SavedView view;
+    std::vector<SavedPin> pins;
+    std::string saved_as;  // in an autosave: the file that this work was opened from or saved to; else empty
+};
+
+inline constexpr std::string_view kSessionFormat = "decoderscope-session";
+inline constexpr std::uint64_t kSessionVersion = 1;
+inline constexpr std::string_view kSessionEnding = ".dscope";
+[[nodiscard]] bool is_session_path(std::string_view path);
+
+// As JSON, laid out to be compared line by line. Paths below `folder` are written relative to it.
+[[nodiscard]] std::string session_text(const SessionFile& file, const std::string& folder);
+// Reads it back. Throws Error naming the key and what was expected; a file of a newer version is refused with what to
+// do.
+[[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
+
+// The same from and to a file; it appears whole or not at all. Errors name the file.
+[[nodiscard]] SessionFile read_session_file(const std::string& path);
+void write_session_file(const std::string& path, const SessionFile& file);
+
+}  // namespace decoderscope

@@ -1,0 +1,155 @@
+#include "app/core/work/session_file.h"
+
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/json.h"
+#include "engine/json_layout.h"
+
+#include <filesystem>
+#include <map>
+#include <ostream>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Beside or below the session a path is relative, so that both can be moved together.
+std::string written_path(const std::string& path, const fs::path& folder) {
+    if (folder.empty()) return path;
+    const fs::path relative = fs::path(path).lexically_relative(folder);
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return below ? relative.generic_string() : path;
+}
+
+// By key, so that the same values always make the same file; of a key given twice the last value counts.
+Json object_of(const Overrides& values) {
+    std::map<std::string, std::string> sorted;
+    for (const auto& [key, value] : values) sorted[key] = value;
+    return sorted.empty() ? Json::object() : Json(sorted);
+}
+
+Json json_of(const SavedModel& model, const fs::path& folder) {
+    Json json;
+    if (model.bundled)
+        json["bundled"] = model.name;
+    else
+        json["path"] = written_path(model.name, folder);
+    if (!model.weights.empty()) json["weights"] = model.weights;
+    if (!model.config.empty()) json["config"] = model.config;
+    if (!model.answers.empty()) json["answers"] = object_of(model.answers);
+    return json;
+}
+
+// The numbers of a tensor as lists in lists, from an axis on.
+Json nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) {
+    Json list = Json::array();
+    const Index inner = stride / tensor.dim(axis);
+    for (Index i = 0; i < tensor.dim(axis); ++i) {
+        const Index at = offset + i * inner;
+        list.push_back(axis + 1 == tensor.rank() ? float_to_json(tensor.data()[at])
+                                                 : nested(tensor, axis + 1, at, inner));
+    }
+    return list;
+}
+
+Json json_of(const SavedTensor& tensor, const fs::path& folder) {
+    if (!tensor.of_example && tensor.file.empty()) return nested(tensor.numbers, 0, 0, tensor.numbers.size());
+    Json json;
+    if (tensor.of_example)
+        json["from"] = "example";
+    else
+        json["file"] = written_path(tensor.file, folder);
+    if (!tensor.checksum.empty()) json["checksum"] = tensor.checksum;
+    return json;
+}
+
+void put_sequence(Json& json, const SavedSequence& sequence, const std::string& before, const char* mask) {
+    if (sequence.text) json[before + "text"] = *sequence.text;
+    if (sequence.tokens) json[before + "tokens"] = *sequence.tokens;
+    if (sequence.mask) json[mask] = *sequence.mask;
+}
+
+Json json_of(const SavedInput& input, const fs::path& folder) {
+    Json json = Json::object();
+    const auto put = [&](const char* key, const std::optional<SavedTensor>& tensor) {
+        if (tensor) json[key] = json_of(*tensor, folder);
+    };
+    put("x", input.x);
+    put_sequence(json, input.target, "", "attention_mask");
+    put("memory", input.memory);
+    put_sequence(json, input.source, "encoder_", "encoder_attention_mask");
+    put("custom_mask", input.custom_mask);
+    return json;
+}
+
+void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
+    json["model"] = json_of(run.model, folder);
+    json["set"] = object_of(run.set);
+    json["input"] = json_of(run.input, folder);
+    json["edits"] = json_of(run.edits);
+    if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
+    if (run.recording == Recording::patterns) json["record"] = "patterns";
+    for (const auto& [row, tokens] : run.generated)
+        if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
+}
+
+Json json_of(const Cursor& cursor) {
+    Json json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
+    if (cursor.cell) json["cell"] = *cursor.cell;
+    return json;
+}
+
+Json json_of(const Sampling& sampling) {
+    return {{"temperature", sampling.temperature},
+            {"top_k", sampling.top_k},
+            {"top_p", sampling.top_p},
+            {"seed", sampling.seed}};
+}
+
+Json json_of(const SavedNorms& norms) {
+    Json json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
+                 {"gain", float_to_json(norms.gain_factor)},
+                 {"shift", float_to_json(norms.shift_factor)},
+                 {"row", norms.row}};
+    if (norms.layers) json["layers"] = *norms.layers;
+    return json;
+}
+
+Json json_of(const SavedCompare& compare, const fs::path& folder) {
+    Json json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]}, {"tolerance", compare.tolerance}};
+    if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
+    if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
+    return json;
+}
+
+}  // namespace
+
+std::string session_text(const SessionFile& file, const std::string& folder) {
+    Json json = {{"format", kSessionFormat}, {"version", kSessionVersion}};
+    put_run(json, file.run, folder);
+    json["sampling"] = json_of(file.sampling);
+    if (!file.cursor.step.empty()) json["cursor"] = json_of(file.cursor);
+    json["tab"] = kTabNames[static_cast<std::size_t>(file.view.tab)];
+    json["norms"] = json_of(file.view.norms);
+    json["compare"] = json_of(file.view.compare, folder);
+    json["pins"] = Json::array();
+    for (const SavedPin& pin : file.pins) {
+        Json pinned = {{"label", pin.label}};
+        put_run(pinned, pin.run, folder);
+        json["pins"].push_back(std::move(pinned));
+    }
+    if (!file.saved_as.empty()) json["saved_as"] = file.saved_as;
+    return laid_out(json);
+}
+
+void write_session_file(const std::string& path, const SessionFile& file) {
+    const fs::path absolute = absolute_path(path);
+    const std::string text = naming(path, [&] { return session_text(file, absolute.parent_path().string()); });
+    write_whole(path, [&](std::ostream& out) { out << text; });
+    remove_abandoned(path);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,91 @@
+#include "app/core/work/settings.h"
+
+#include "engine/error.h"
+#include "engine/file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+bool flag(const Json& json, const char* key, bool otherwise) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+float length(const Json& json, const char* key, float otherwise, float least, float most) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number()) return otherwise;
+    const auto value = found->get<double>();
+    return std::isfinite(value) ? std::clamp(static_cast<float>(value), least, most) : otherwise;
+}
+
+}  // namespace
+
+std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path) {
+    constexpr std::size_t kMost = 8;
+    std::erase(recent, path);
+    recent.insert(recent.begin(), path);
+    if (recent.size() > kMost) recent.resize(kMost);
+    return recent;
+}
+
+std::string settings_path() {
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    const char* home = std::getenv("HOME");
+    if (config != nullptr && *config != '\0') return (fs::path(config) / "decoderscope" / "settings.json").string();
+    if (home != nullptr && *home != '\0')
+        return (fs::path(home) / ".config" / "decoderscope" / "settings.json").string();
+    return {};
+}
+
+Settings load_settings(const std::string& path) {
+    Settings settings;
+    Json json;
+    try {
+        json = Json::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
+    } catch (const Error&) {
+        return settings;
+    }
+    if (!json.is_object()) return settings;
+    settings.dark = flag(json, "dark", settings.dark);
+    settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
+    const auto map = json.find("color_map");
+    if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
+    settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
+    settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
+    settings.hint_done = flag(json, "hint_done", settings.hint_done);
+    if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
+        for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
+            if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
+    return settings;
+}
+
+void save_settings(const std::string& path, const Settings& settings) {
+    std::error_code failed;
+    const fs::path folder = fs::path(path).parent_path();
+    fs::create_directories(folder, failed);
+    if (failed) throw Error(folder.string() + ": cannot be made: " + failed.message());
+    const Json json = {{"dark", settings.dark},
+                       {"text_scale", settings.text_scale},
+                       {"color_map", color_map_name(settings.sequential)},
+                       {"map_width", settings.map_width},
+                       {"inspector_width", settings.inspector_width},
+                       {"hint_done", settings.hint_done},
+                       {"recent", settings.recent}};
+    // A path need not be UTF-8, as JSON has to be.
+    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+    write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,77 @@
+#include "app/core/text/labels.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+namespace decoderscope {
+
+namespace {
+
+constexpr float kWidth = 620.0F;
+
+// "✓", "✗", or "–" where there is nothing to measure.
+std::string sign_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::kept:
+            return "✓";
+        case Verdict::broken:
+            return "✗";
+        case Verdict::open:
+            break;
+    }
+    return "–";
+}
+
+// One law: whether it holds, what was measured, and where. Returns whether the person wants to see the place.
+bool draw_law(const Ui& ui, const Invariant& law, int id) {
+    const bool broken = law.verdict == Verdict::broken;
+    const float start = ImGui::GetCursorPosX(), indent = ui.px(22);
+    text_line(ui.fonts.text, broken ? ui.theme.error : ui.theme.accent, sign_of(law.verdict));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(start + indent);
+    text_line(ui.fonts.text, ui.theme.text, title_of(law.law));
+    ImGui::Indent(indent);
+    ImGui::PushTextWrapPos(start + ui.px(kWidth));
+    compat::push_font(ui.fonts.caption);
+    ImGui::PushStyleColor(ImGuiCol_Text, broken ? ui.theme.text : ui.theme.muted);
+    ImGui::TextUnformatted(law.finding.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+    ImGui::PopTextWrapPos();
+    bool clicked = false;
+    if (!law.step.empty()) {
+        const std::string place =
+            fitted(ui.fonts.mono_small, "→ " + cell_name(law.step, law.cell), ui.px(kWidth) - indent);
+        clicked = link(ui, ui.fonts.mono_small, ui.theme.accent, place, id);
+        tooltip(broken ? "Go to the cell that breaks it" : "Go to the cell that is closest to breaking it");
+    }
+    ImGui::Unindent(indent);
+    ImGui::Dummy({1, ui.px(4)});
+    return clicked;
+}
+
+void leave(ViewState& state) {
+    state.dialog = Dialog::none;
+    ImGui::CloseCurrentPopup();
+}
+
+}  // namespace
+
+void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    text_line(ui.fonts.heading, ui.theme.text, "Checks");
+    ImGui::Dummy({ui.px(kWidth), ui.px(2)});
+    const InvariantsMonitor::Result* result = session.invariants();
+    if (result == nullptr)
+        text_line(ui.fonts.caption, ui.theme.muted, "Being measured …");
+    else if (!result->invariants)
+        text_line(ui.fonts.caption, ui.theme.error, result->error);
+    for (std::size_t i = 0; result != nullptr && result->invariants && i < kLaws; ++i) {
+        const Invariant& law = result->invariants->all[i];
+        if (!draw_law(ui, law, static_cast<int>(i))) continue;
+        state.tab = Tab::step;
+        commands.push_back(command::Follow{law.step, law.cell});
+        leave(state);
+    }
+    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::v))) leave(state);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,46 @@
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr const char* kMeasuring = "… checking";
+
+// Sign and words say the same as the colour.
+std::string mark_text(const InvariantsMonitor::Result* result) {
+    if (result == nullptr) return kMeasuring;
+    if (!result->invariants) return "✗ no checks";
+    if (const std::size_t broken = result->invariants->count(Verdict::broken); broken > 0)
+        return "✗ " + std::to_string(broken) + " failing";
+    const std::size_t kept = result->invariants->count(Verdict::kept);
+    return "✓ " + std::to_string(kept) + (kept == 1 ? " check" : " checks");
+}
+
+bool is_bad(const InvariantsMonitor::Result* result) {
+    return result != nullptr && (!result->invariants || result->invariants->count(Verdict::broken) > 0);
+}
+
+}  // namespace
+
+float checks_mark_width(const Ui& ui) {
+    float width = 0.0F;
+    for (const char* text : {kMeasuring, "✗ 5 failing", "✓ 5 checks", "✗ no checks"})
+        width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
+    return width;
+}
+
+void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at) {
+    const InvariantsMonitor::Result* result = session.invariants();
+    ImGui::SetCursorScreenPos(at);
+    if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
+        state.dialog = Dialog::checks;
+        state.dialog_opens = true;
+    }
+    tooltip("What holds of every forward pass, measured on this one (V)");
+}
+
+}  // namespace decoderscope

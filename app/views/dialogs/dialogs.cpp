@@ -1,0 +1,274 @@
+#include "app/core/work/path_list.h"
+#include "app/core/work/session_file.h"
+#include "app/views/shell/actions.h"
+#include "app/views/shell/panels.h"
+#include "app/views/shell/saved_view.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+void set_text(std::span<char> buffer, const std::string& text) {
+    std::fill(buffer.begin(), buffer.end(), '\0');
+    std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
+}
+
+void close(ViewState& state) {
+    state.dialog = Dialog::none;
+    ImGui::CloseCurrentPopup();
+}
+
+// ---- what each dialog shows
+
+void keys_dialog(const Ui& ui, ViewState& state) {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const Action& action : actions())
+        if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), action.label);
+    rows.insert(rows.end(), {{"1 … 9", "Choose head 0 … 8"},
+                             {"Shift+1 … 9", "Switch head 0 … 8 off or on"},
+                             {"click", "Explain a cell; on an operand: follow it there"},
+                             {"right-drag", "Paint the mask; with Shift for all heads"},
+                             {"wheel, drag", "Zoom at the pointer, pan; double click fits"}});
+    text_line(ui.fonts.heading, ui.theme.text, "Keys");
+    ImGui::Dummy({ui.px(840), ui.px(4)});
+    // Two columns, read downwards.
+    const std::size_t half = (rows.size() + 1) / 2;
+    const float start = ImGui::GetCursorPosX();
+    const auto cell = [&](float x, const std::pair<std::string, std::string>& row) {
+        ImGui::SetCursorPosX(x);
+        text_line(ui.fonts.mono_small, ui.theme.accent, row.first);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(x + ui.px(110));
+        text_line(ui.fonts.caption, ui.theme.text, row.second);
+    };
+    for (std::size_t i = 0; i < half; ++i) {
+        cell(start, rows[i]);
+        if (i + half >= rows.size()) continue;
+        ImGui::SameLine();
+        cell(start + ui.px(430), rows[i + half]);
+    }
+    // The press that opened it is still in this frame.
+    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
+}
+
+void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    ImGui::SetNextItemWidth(ui.px(460));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (ImGui::InputText("##search", state.search.data(), state.search.size())) state.chosen_action = 0;
+    std::vector<std::pair<int, const Action*>> found;
+    for (const Action& action : actions()) {
+        const int score = fuzzy_score(action.label, state.search.data());
+        if (action.listed && score >= 0 && action.enabled(session)) found.emplace_back(score, &action);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, "No action has these letters in this order.");
+    const auto move = [&](std::ptrdiff_t by) {
+        const auto count = static_cast<std::ptrdiff_t>(found.size());
+        if (count > 0)
+            state.chosen_action =
+                static_cast<std::size_t>((static_cast<std::ptrdiff_t>(state.chosen_action) + by + count) % count);
+    };
+    if (pressed(Key::down, {}, true)) move(1);
+    if (pressed(Key::up, {}, true)) move(-1);
+    const Action* run = nullptr;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Action& action = *found[i].second;
+        if (ImGui::Selectable((action.label + "##" + std::to_string(i)).c_str(), i == state.chosen_action))
+            run = &action;
+        const std::string chord = chord_text(action);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(460) - compat::text_size(ui.fonts.mono_small, chord).x);
+        text_line(ui.fonts.mono_small, ui.theme.muted, chord);
+    }
+    if (pressed(Key::enter) && state.chosen_action < found.size()) run = found[state.chosen_action].second;
+    if (run != nullptr) {
+        close(state);
+        run->run(session, state, commands);
+    } else if (pressed(Key::escape)) {
+        close(state);
+    }
+}
+
+// A line for a path, and what to do with it. Returns the path when it was entered.
+std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* button) {
+    ImGui::SetNextItemWidth(ui.px(460));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    const bool entered =
+        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool clicked = ImGui::Button(button);
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel") || pressed(Key::escape)) {
+        close(state);
+        return std::nullopt;
+    }
+    if ((!entered && !clicked) || state.path[0] == '\0') return std::nullopt;
+    close(state);
+    return std::string(state.path.data());
+}
+
+// A name for work that has none yet, in the folder that the program was started in, or at home where that is the root.
+std::string proposed_file(const Session& session) {
+    namespace fs = std::filesystem;
+    if (!session.file().empty()) return session.file();
+    const std::string name = fs::path(session.scenario().model->name).stem().string() + std::string(kSessionEnding);
+    std::error_code failed;
+    const fs::path here = fs::current_path(failed);
+    return failed || here == here.root_path() ? path_of("~/" + name) : (here / name).string();
+}
+
+std::string with_session_ending(const std::string& path) {
+    return is_session_path(path) ? path : path + std::string(kSessionEnding);
+}
+
+void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    if (state.dialog_opens) set_text(state.path, proposed_file(session));
+    text_line(ui.fonts.heading, ui.theme.text, "Save the session");
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              "Model, input, masks, edits, tab and what is pinned, in one small file of JSON. The weights stay where "
+              "they are; the session remembers their path and checksum.");
+    const std::string typed = with_session_ending(path_of(state.path.data()));
+    std::error_code failed;
+    const bool replaces = typed != session.file() && std::filesystem::exists(typed, failed);
+    text_line(ui.fonts.caption, ui.theme.error, replaces ? "There is such a file already: it would be replaced." : " ");
+    const auto path = path_field(ui, state, replaces ? "Replace" : "Save");
+    if (!path && state.dialog == Dialog::none) state.close_when_saved = false;  // cancelled
+    if (path) commands.push_back(command::SaveSession{with_session_ending(path_of(*path)), saved_view(state)});
+}
+
+void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    text_line(ui.fonts.heading, ui.theme.text, "Save the work before closing?");
+    ImGui::Dummy({ui.px(420), ui.px(4)});
+    const std::size_t edits = session.scenario().edits.size();
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::filesystem::path(session.file().empty() ? session.scenario().model->name : session.file())
+                      .filename()
+                      .string() +
+                  ", " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
+                  ", has changes that are in no file.");
+    const bool save = ImGui::Button("Save") || pressed(Key::enter);
+    ImGui::SameLine();
+    const bool close_now = ImGui::Button("Close without saving");
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape))) return close(state);
+    if (close_now) state.close = true;
+    if (!save) return;
+    close(state);
+    state.close_when_saved = true;
+    save_session(session, state, commands);
+}
+
+void settings_dialog(const Ui& ui, ViewState& state) {
+    static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
+    text_line(ui.fonts.heading, ui.theme.text, "Settings");
+    ImGui::Dummy({ui.px(360), ui.px(4)});
+    const float start = ImGui::GetCursorPosX();
+    const auto row = [&](const char* label) {
+        ImGui::AlignTextToFramePadding();
+        text_line(ui.fonts.caption, ui.theme.muted, label);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(start + ui.px(120));
+    };
+    row("Theme");
+    if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0)
+        state.settings.dark = clicked == 0;
+    row("Colour map");
+    const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
+    if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
+        state.settings.sequential = clicked == 0 ? ColorMap::viridis : ColorMap::cividis;
+    row("Text size");
+    if (ImGui::Button("−")) state.settings.text_scale = std::max(0.6F, state.settings.text_scale / 1.1F);
+    ImGui::SameLine();
+    text_line(ui.fonts.mono, ui.theme.text,
+              std::to_string(static_cast<int>(std::lround(state.settings.text_scale * 100.0F))) + " %");
+    ImGui::SameLine();
+    if (ImGui::Button("+")) state.settings.text_scale = std::min(3.0F, state.settings.text_scale * 1.1F);
+    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              "Kept from one start to the next. The monitor's own scale is followed.");
+    if (!state.dialog_opens && pressed(Key::escape)) close(state);
+}
+
+}  // namespace
+
+void save_session(const Session& session, ViewState& state, Commands& commands) {
+    if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
+    state.dialog = Dialog::save_session;
+    state.dialog_opens = true;
+}
+
+void follow_closing(const Session& session, ViewState& state) {
+    if (state.close_when_saved && !session.unsaved()) state.close = true;
+    // No longer where saving failed, or another name was not given.
+    const bool failed = session.message() && session.message()->failed;
+    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
+    if (!std::exchange(state.wants_to_close, false)) return;
+    // What is typed or chosen in a moment isn't worth a question; what was made by hand is, and what has a file.
+    const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
+    if (!session.unsaved() || (!by_hand && session.file().empty())) {
+        state.close = true;
+        return;
+    }
+    state.dialog = Dialog::unsaved;
+    state.dialog_opens = true;
+}
+
+void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    follow_opening(session, state);
+    follow_closing(session, state);
+    if (state.dialog == Dialog::none) return;
+    const Dialog shown = state.dialog;
+    if (state.dialog_opens) {
+        ImGui::OpenPopup("dialog");
+        state.search.fill('\0');
+        state.chosen_action = 0;
+    }
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({screen.x * 0.5F, screen.y * 0.16F}, ImGuiCond_Always, {0.5F, 0.0F});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
+    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove)) {
+        switch (state.dialog) {
+            case Dialog::keys:
+                keys_dialog(ui, state);
+                break;
+            case Dialog::palette:
+                palette_dialog(ui, session, state, commands);
+                break;
+            case Dialog::export_file:
+                draw_export_dialog(ui, session, state, commands);
+                break;
+            case Dialog::open_model:
+                draw_open_dialog(ui, session, state, commands);
+                break;
+            case Dialog::save_session:
+                save_dialog(ui, session, state, commands);
+                break;
+            case Dialog::unsaved:
+                unsaved_dialog(ui, session, state, commands);
+                break;
+            case Dialog::settings:
+                settings_dialog(ui, state);
+                break;
+            case Dialog::checks:
+                draw_checks_dialog(ui, session, state, commands);
+                break;
+            case Dialog::none:
+                break;
+        }
+        ImGui::EndPopup();
+    } else {
+        if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
+        if (state.dialog == Dialog::save_session) state.close_when_saved = false;
+        state.dialog = Dialog::none;  // a click beside it closes it
+    }
+    ImGui::PopStyleVar();
+    if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place
+}
+
+}  // namespace decoderscope

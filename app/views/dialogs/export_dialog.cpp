@@ -1,0 +1,198 @@
+#include "app/views/dialogs/export_dialog.h"
+
+#include "app/core/export/csv.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr float kWidth = 560.0F;
+
+struct Format {
+    const char* label;
+    const char* ending;
+    bool picture;
+};
+constexpr std::array kFormats = {Format{"PNG", ".png", true},    Format{"SVG", ".svg", true},
+                                 Format{"PDF", ".pdf", true},    Format{"CSV", ".csv", false},
+                                 Format{"JSON", ".json", false}, Format{"NPY", ".npy", false},
+                                 Format{"NPZ", ".npz", false},   Format{"safetensors", ".safetensors", false}};
+
+void close(ViewState& state) {
+    state.dialog = Dialog::none;
+    state.exports.choices.clear();
+    ImGui::CloseCurrentPopup();
+}
+
+// ---- the path
+
+std::string ending_for(const ExportDialogState& dialog) {
+    return dialog.choices[dialog.chosen].each ? "" : kFormats[dialog.format].ending;
+}
+
+void set_path(ExportDialogState& dialog, const std::string& path) {
+    dialog.path.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), dialog.path.size() - 1), dialog.path.begin());
+}
+
+// Named by what was chosen, in the folder that was typed, with the ending of the format.
+void rename(ExportDialogState& dialog) {
+    const std::string now = dialog.path.data();
+    const std::size_t name = now.find_last_of('/') + 1;
+    std::string stem = dialog.choices[dialog.chosen].file_name;
+    if (dialog.typed) {
+        stem = now.substr(name);
+        for (const Format& format : kFormats)
+            if (stem.ends_with(format.ending)) stem.resize(stem.size() - std::string_view(format.ending).size());
+    }
+    set_path(dialog, now.substr(0, name) + stem + ending_for(dialog));
+}
+
+// What was typed says the format, too.
+void read_ending(ExportDialogState& dialog) {
+    dialog.typed = true;
+    const std::string path = dialog.path.data();
+    for (std::size_t i = 0; i < kFormats.size(); ++i)
+        if (path.ends_with(kFormats[i].ending)) dialog.format = i;
+}
+
+void open(ExportDialogState& dialog, const Session& session, const ViewState& state) {
+    dialog.choices = export_choices(session, state);
+    dialog.chosen = 0;
+    dialog.typed = false;
+    dialog.said.clear();
+    rename(dialog);
+}
+
+// ---- its parts
+
+void label(const Ui& ui, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, text);
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(ui.px(16) + ui.px(80));
+}
+
+void choose_what(const Ui& ui, ExportDialogState& dialog) {
+    for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
+        const std::string text = dialog.choices[i].label + "##" + std::to_string(i);
+        if (!ImGui::Selectable(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
+                               {ui.px(kWidth), 0.0F}))
+            continue;
+        dialog.chosen = i;
+        dialog.typed = false;
+        rename(dialog);
+    }
+}
+
+void choose_format(const Ui& ui, ExportDialogState& dialog) {
+    std::vector<const char*> labels;
+    for (const Format& format : kFormats) labels.push_back(format.label);
+    label(ui, "Format");
+    const int clicked = segmented(ui, "format", labels, static_cast<int>(dialog.format));
+    if (clicked < 0) return;
+    dialog.format = static_cast<std::size_t>(clicked);
+    rename(dialog);
+}
+
+void choose_picture(const Ui& ui, ExportDialogState& dialog) {
+    static constexpr std::array<const char*, 4> scales = {"1×", "2×", "3×", "4×"};
+    static constexpr std::array<const char*, 2> grounds = {"White", "Dark"};
+    if (!kFormats[dialog.format].picture) return;
+    label(ui, "Ground");
+    if (const int clicked = segmented(ui, "ground", grounds, dialog.options.style.dark ? 1 : 0); clicked >= 0)
+        dialog.options.style.dark = clicked == 1;
+    if (dialog.format != 0) return;
+    label(ui, "Scale");
+    const int now = static_cast<int>(std::lround(dialog.options.scale)) - 1;
+    if (const int clicked = segmented(ui, "scale", scales, now); clicked >= 0)
+        dialog.options.scale = static_cast<double>(clicked + 1);
+}
+
+// A copy of everything would fill the clipboard of whoever asked for it by mistake.
+std::string copy_as_csv(const Exhibit& exhibit) {
+    constexpr Index kMostCells = 1'000'000;
+    Index cells = 0;
+    for (const Panel& panel : exhibit.panels) cells += panel.rows * panel.columns;
+    if (cells > kMostCells)
+        return "Not copied: " + std::to_string(cells) + " numbers are too many, at most " + std::to_string(kMostCells) +
+               ". Export them instead.";
+    std::ostringstream text;
+    write_csv(text, exhibit);
+    ImGui::SetClipboardText(text.str().c_str());
+    return "Copied as CSV.";
+}
+
+}  // namespace
+
+std::string copy_shown_as_csv(const Session& session, const ViewState& state) {
+    return copy_as_csv(export_choices(session, state).front().exhibit());
+}
+
+void copy_shown_as_picture(const Session& session, ViewState& state) {
+    state.exports.to_copy = std::make_shared<const Exhibit>(export_choices(session, state).front().exhibit());
+}
+
+void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    ExportDialogState& dialog = state.exports;
+    if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
+    dialog.options.style.sequential = state.settings.sequential;
+    text_line(ui.fonts.heading, ui.theme.text, "Export");
+    choose_what(ui, dialog);
+    ImGui::Dummy({ui.px(kWidth), ui.px(4)});
+    choose_format(ui, dialog);
+    choose_picture(ui, dialog);
+    const ExportChoice& choice = dialog.choices[dialog.chosen];
+    label(ui, choice.each ? "Folder" : "File");
+    ImGui::SetNextItemWidth(ui.px(kWidth - 80));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
+                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    if (ImGui::IsItemEdited()) read_ending(dialog);
+    ImGui::Dummy({1, ui.px(2)});
+    const bool clicked = ImGui::Button("Export");
+    ImGui::SameLine();
+    if (ImGui::Button("Copy as CSV")) dialog.said = copy_as_csv(choice.exhibit());
+    ImGui::SameLine();
+    if (ImGui::Button("Copy picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.exhibit());
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape));
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
+    if (cancelled) return close(state);
+    if ((!entered && !clicked) || dialog.path[0] == '\0') return;
+    commands.push_back(command::Export{dialog.path.data(), std::make_shared<const Exhibit>(choice.exhibit()),
+                                       dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
+    close(state);
+}
+
+float draw_export_progress(const Ui& ui, const Session& session, Area area, Commands& commands) {
+    constexpr std::size_t kWorthShowing = 8;
+    const std::optional<Exporter::Progress> progress = session.exporting();
+    if (!progress || progress->total < kWorthShowing) return 0.0F;
+    const float height = ui.px(34), bar = ui.px(240);
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, {area.high.x, area.low.y + height}, ui.theme.raised);
+    const float y = area.low.y + (height - ImGui::GetFrameHeight()) * 0.5F;
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(14), y});
+    const std::string count = std::to_string(progress->done) + " of " + std::to_string(progress->total);
+    ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
+    ImGui::ProgressBar(static_cast<float>(progress->done) / static_cast<float>(progress->total), {bar, 0.0F},
+                       count.c_str());
+    ImGui::PopStyleColor();
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel##export")) commands.push_back(command::StopExport{});
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    const float room = area.high.x - ImGui::GetCursorScreenPos().x - ui.px(14);
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, "Writing " + progress->path, room));
+    return height;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/core/export/export.h"
+#include "app/core/session/session.h"
+#include "app/views/dialogs/export_choices.h"
+#include "app/views/widgets/widgets.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// What the export dialog remembers, also from one export to the next.
+struct ExportDialogState {
+    std::vector<ExportChoice> choices;  // as of when it opened
+    std::size_t chosen = 0;
+    std::size_t format = 0;
+    ExportOptions options;
+    std::array<char, 1024> path{};
+    bool typed = false;                      // the path is the person's own
+    std::string said;                        // what was copied
+    std::shared_ptr<const Exhibit> to_copy;  // a picture that the window is to put onto the clipboard
+};
+
+// The dialog that writes what is shown to a file, or copies it.
+void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, std::vector<Command>& commands);
+
+// How far an export is that takes longer, and a button that ends it, in a line of its own. Returns how high it is.
+float draw_export_progress(const Ui& ui, const Session& session, Area area, std::vector<Command>& commands);
+
+// What the tab shows, as CSV on the clipboard. Returns what to say of it.
+std::string copy_shown_as_csv(const Session& session, const ViewState& state);
+// The same as a picture, which the window is asked for.
+void copy_shown_as_picture(const Session& session, ViewState& state);
+
+}  // namespace decoderscope

@@ -1,0 +1,136 @@
+#include "app/core/diff/comparison_text.h"
+#include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::array kAgainst = {"Unedited", "Configuration", "Pinned", "File"};
+constexpr std::array kAgainstTips = {
+    "The same run without its edits", "The same weights and input with one configuration key changed",
+    "A run that was kept before", "A trace in a safetensors file, from here or from PyTorch"};
+constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
+constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
+
+void caption(const Ui& ui, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, text);
+    ImGui::SameLine(0, ui.px(8));
+}
+
+float button_width(const char* label) { return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2; }
+
+void choose_against(const Ui& ui, DiffTabState& diff) {
+    caption(ui, "now against");
+    for (std::size_t i = 0; i < kAgainst.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        const auto against = static_cast<Against>(i);
+        if (toggle_button(ui, kAgainst[i], diff.against == against, kAgainstTips[i])) diff.against = against;
+    }
+}
+
+void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
+    float width = compat::text_size(ui.fonts.caption, "tolerance").x + ui.px(8) + ui.px(2) * 3;
+    for (const char* text : kToleranceTexts) width += button_width(text);
+    ImGui::SameLine();
+    ImGui::SetCursorScreenPos({right - width, ImGui::GetCursorScreenPos().y});
+    caption(ui, "tolerance");
+    for (std::size_t i = 0; i < kTolerances.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
+                          "A larger |A − B| counts as a difference"))
+            diff.tolerance = kTolerances[i];
+    }
+}
+
+// ---- the second line: which of these it is
+
+void refresh_alternatives(const Snapshot& shown, DiffTabState& diff) {
+    if (diff.alternatives_of == shown.version) return;
+    diff.alternatives_of = shown.version;
+    diff.alternatives = alternatives_to(shown.scenario);
+}
+
+void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
+    if (diff.option.first.empty())
+        diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
+    ImGui::SetNextItemWidth(ui.px(260));
+    if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
+                           ImGuiComboFlags_HeightLarge)) {
+        tooltip("Which key of the configuration B has otherwise");
+    } else {
+        refresh_alternatives(session.shown(), diff);
+        for (const auto& option : diff.alternatives)
+            if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option))
+                diff.option = option;
+        ImGui::EndCombo();
+    }
+    ImGui::SameLine(0, ui.px(10));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, "same weights, input and edits");
+}
+
+void choose_pinned(const Ui& ui, const Session& session, float right, Commands& commands) {
+    const auto& pinned = session.shown().pinned;
+    if (ImGui::Button(pinned ? "Pin this run instead" : "Pin this run")) commands.push_back(command::Pin{});
+    tooltip("Keep the present run, to compare later ones with");
+    if (!pinned) return;
+    ImGui::SameLine(0, ui.px(10));
+    ImGui::AlignTextToFramePadding();
+    const float room = right - ImGui::GetCursorScreenPos().x;
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, "pinned: " + pinned->label, room));
+}
+
+void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
+    const auto& file = session.shown().trace_file;
+    ImGui::SetNextItemWidth(ui.px(300));
+    bool entered = ImGui::InputTextWithHint("##trace", "path of a .safetensors file", diff.typed.data(),
+                                            diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::SameLine(0, ui.px(4));
+    if (ImGui::Button("Compare")) entered = true;
+    tooltip("Read the file (again) and compare with it");
+    if (entered && diff.typed[0] != '\0') commands.push_back(compare_with_file(diff, std::string(diff.typed.data())));
+    if (!file) return;
+    ImGui::SameLine(0, ui.px(10));
+    ImGui::AlignTextToFramePadding();
+    const std::string text = file->label + ", " + std::to_string(file->tensors.size()) + " tensors";
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, right - ImGui::GetCursorScreenPos().x));
+}
+
+std::string edits_text(const Session& session) {
+    const std::size_t edits = session.shown().scenario.edits.size();
+    if (edits == 0) return "A is this run. It has no edits.";
+    return "A is this run with " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
+           ", B the same run without";
+}
+
+}  // namespace
+
+void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.diff;
+    ImGui::SetCursorScreenPos(area.low);
+    choose_against(ui, diff);
+    choose_tolerance(ui, diff, area.high.x);
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(34)});
+    switch (diff.against) {
+        case Against::unedited:
+            ImGui::AlignTextToFramePadding();
+            text_line(ui.fonts.caption, ui.theme.muted, edits_text(session));
+            break;
+        case Against::configuration:
+            choose_option(ui, session, diff);
+            break;
+        case Against::pinned:
+            choose_pinned(ui, session, area.high.x, commands);
+            break;
+        case Against::file:
+            choose_file(ui, session, diff, area.high.x, commands);
+            break;
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,172 @@
+#include "app/core/diff/comparison_text.h"
+#include "app/core/step/explanation_text.h"
+#include "app/core/text/labels.h"
+#include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// A column of numbers, aligned at its right.
+struct Column {
+    const char* title;
+    const char* tip;
+    float width;  // at a scale of 1
+};
+constexpr std::array kColumns = {
+    Column{"largest", "max |A − B| over all cells of the step", 76},
+    Column{"relative", "The largest difference in parts of the largest number in A and B", 76},
+    Column{"mean", "The mean of |A − B| over all cells", 76},
+    Column{"cells over", "How many cells differ by more than the tolerance", 124},
+};
+
+float right_of(const Ui& ui, Area area, std::size_t column) {
+    float right = area.high.x - ui.px(6);
+    for (std::size_t i = column + 1; i < kColumns.size(); ++i) right -= ui.px(kColumns[i].width);
+    return right;
+}
+
+float numbers_start(const Ui& ui, Area area) { return right_of(ui, area, 0) - ui.px(kColumns[0].width); }
+
+void text_at_right(const Ui& ui, ImFont* font, float right, float y, ImU32 color, const std::string& text) {
+    draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
+}
+
+void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
+    const float y = area.low.y;
+    ImGui::SetCursorScreenPos({area.low.x, y});
+    const bool in_order = diff.in_order;
+    if (link(ui, ui.fonts.caption, in_order ? ui.theme.muted : ui.theme.text, "worst first", 7101))
+        diff.in_order = false;
+    tooltip("List the steps by their largest difference");
+    ImGui::SameLine(0, ui.px(16));
+    if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, "in order", 7102)) diff.in_order = true;
+    tooltip("List the steps as they are computed");
+    // What is chosen is underlined.
+    const float first = compat::text_size(ui.fonts.caption, "worst first").x,
+                second = compat::text_size(ui.fonts.caption, "in order").x;
+    const float x = in_order ? area.low.x + first + ui.px(16) : area.low.x,
+                line = y + compat::font_size(ui.fonts.caption) + ui.px(1);
+    ImGui::GetWindowDrawList()->AddLine({x, line}, {x + (in_order ? second : first), line}, ui.theme.accent,
+                                        ui.px(1.5F));
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+        const float right = right_of(ui, area, i);
+        const ImVec2 size = compat::text_size(ui.fonts.caption, kColumns[i].title);
+        text_at_right(ui, ui.fonts.caption, right, y, ui.theme.muted, kColumns[i].title);
+        ImGui::SetCursorScreenPos({right - size.x, y});
+        ImGui::PushID(kColumns[i].title);
+        ImGui::InvisibleButton("column", size);
+        ImGui::PopID();
+        tooltip(kColumns[i].tip);
+    }
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.high.y - 1}, {area.high.x, area.high.y - 1}, ui.theme.line);
+}
+
+void row_tooltip(const Ui& ui, const TensorDifference& d, const Step* step) {
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.mono_small, ui.theme.text, d.name);
+    if (step != nullptr)
+        text_line(
+            ui.fonts.caption, ui.theme.muted,
+            std::string(step->operation.about().name) + "   " + axes_text(step->axes) + " " + shape_text(step->axes));
+    if (d.presence != Presence::in_both) {
+        text_line(ui.fonts.caption, ui.theme.warning, presence_text(d, "A", "B"));
+    } else if (d.largest == 0.0) {
+        text_line(ui.fonts.caption, ui.theme.muted, d.same_bits ? "equal bit for bit" : "equal numbers, other bits");
+    } else {
+        text_line(ui.fonts.caption, ui.theme.muted, "largest at " + cell_name("", d.cell));
+        text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(d.a));
+        text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(d.b));
+        text_line(ui.fonts.mono_small, ui.theme.accent, "|A−B|  " + difference_text(d.largest));
+    }
+    ImGui::EndTooltip();
+}
+
+void draw_numbers(const Ui& ui, const TensorDifference& d, Area row, float y) {
+    if (d.presence != Presence::in_both) {
+        const float start = numbers_start(ui, row) + ui.px(8);
+        const std::string text = fitted(ui.fonts.caption, presence_text(d, "A", "B"), right_of(ui, row, 3) - start);
+        text_at_right(ui, ui.fonts.caption, right_of(ui, row, 3), y, ui.theme.warning, text);
+        return;
+    }
+    const ImU32 color = d.over > 0 ? ui.theme.text : ui.theme.muted;
+    const std::array texts = {d.largest == 0.0 ? std::string("equal") : difference_text(d.largest),
+                              difference_text(d.relative()), difference_text(d.mean),
+                              std::to_string(d.over) + " of " + std::to_string(d.count)};
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (i == 0 || d.largest > 0.0) text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
+}
+
+void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, Area row, int id, Commands& commands) {
+    const Ref step = session.shown().run->plan().find(d.name);
+    ImGui::SetCursorScreenPos(row.low);
+    ImGui::PushID(id);
+    const bool clicked = ImGui::InvisibleButton("step", {row.width(), row.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered(), here = d.name == session.step().name;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (here || hovered) list.AddRectFilled(row.low, row.high, here ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
+    const float y = row.low.y + (row.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F,
+                middle = (row.low.y + row.high.y) * 0.5F;
+    list.AddRectFilled({row.low.x + ui.px(4), middle - ui.px(4)}, {row.low.x + ui.px(12), middle + ui.px(4)},
+                       step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
+    const float x = row.low.x + ui.px(20);
+    draw_text(ui, ui.fonts.mono_small, {x, y}, d.differs() ? ui.theme.text : ui.theme.muted, d.name,
+              numbers_start(ui, row) - x);
+    draw_numbers(ui, d, row, y);
+    if (hovered) row_tooltip(ui, d, step);
+    if (clicked) go_to_largest(session, d, commands);
+}
+
+// Where the step that we look at stands in the list in order.
+std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
+    const auto& tensors = diff.shown.comparison.tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (tensors[i].name == step) return i;
+    return tensors.size();
+}
+
+}  // namespace
+
+void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.diff;
+    const auto& tensors = diff.shown.comparison.tensors;
+    const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
+    draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
+    // Whole rows only.
+    const float height = std::floor((area.height() - head) / line) * line;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    compat::begin_child("diff-list", {area.width(), height});
+    // In order the list follows the step that we look at; worst first it stays with the worst.
+    const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number);
+    if (where != diff.listed_step) {
+        diff.listed_step = where;
+        if (!diff.in_order) ImGui::SetScrollY(0.0F);
+        const auto place = static_cast<float>(place_in_order(diff, session.step().name));
+        const float top = place * line, scroll = ImGui::GetScrollY();
+        if (diff.in_order && place < static_cast<float>(tensors.size()) &&
+            (top < scroll || top + line > scroll + height))
+            ImGui::SetScrollY(std::max(0.0F, top - height * 0.5F));
+    }
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(tensors.size()), line);
+    while (clipper.Step()) {
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const float y = start.y + line * static_cast<float>(i);
+            draw_row(ui, session, tensors[diff.in_order ? at : diff.shown.worst_first[at]],
+                     {{area.low.x, y}, {area.high.x - scrollbar, y + line}}, i, commands);
+        }
+    }
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+}
+
+}  // namespace decoderscope

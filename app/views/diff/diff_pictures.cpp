@@ -1,0 +1,207 @@
+#include "app/core/diff/comparison_text.h"
+#include "app/core/step/explanation_text.h"
+#include "app/core/text/labels.h"
+#include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+// Keys of the three textures and widgets; other views' are a step's number.
+constexpr std::uint64_t kKeys = 0x44490000;
+
+const TensorDifference* difference_of(const Comparison& comparison, const std::string& name) {
+    const auto& all = comparison.tensors;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+void refresh(const Session& session, DiffTabState& diff) {
+    const Snapshot& shown = session.shown();
+    const Step& step = session.step();
+    ShownDifference& now = diff.difference;
+    const Place place = session.cursor().place;
+    if (now.number == diff.shown.number && now.step == step.name && now.place == place) return;
+    const Tensor& other = *diff.shown.reference.find(step.name);
+    now.number = diff.shown.number;
+    now.step = step.name;
+    now.place = place;
+    now.pictures = difference_pictures(shown.scenario, *shown.run, step, place, other, diff.shown.reference.run.get(),
+                                       diff.tolerance);
+    const DifferencePictures& p = now.pictures;
+    const auto over = std::count(p.over.begin(), p.over.end(), std::uint8_t{1});
+    now.pictures.a.title = "A   now";
+    now.pictures.b.title = "B   " + diff.shown.reference.label;
+    now.pictures.difference.title += "   " + std::to_string(over) + " of " + std::to_string(p.over.size()) + " over";
+    // Where all of them are over, marks tell nothing.
+    if (static_cast<std::size_t>(over) == p.over.size()) now.pictures.over.clear();
+    ++now.version;
+}
+
+// ---- the line above the pictures: the step, and which slice of it is seen
+
+// "◀ head 2 ▶", drawn from right to left.
+void stepper(const Ui& ui, const char* name, Index value, Index count, float& right, float y, int& moved) {
+    moved = 0;
+    if (count < 2) return;
+    const float button = ImGui::GetFrameHeight();
+    const std::string text = std::string(name) + " " + std::to_string(value);
+    const float width = compat::text_size(ui.fonts.caption, std::string(name) + " 00").x;
+    right -= button * 2 + width;
+    ImGui::PushID(name);
+    ImGui::SetCursorScreenPos({right, y});
+    if (icon_button(ui, "less", Icon::back, value > 0, ("The " + std::string(name) + " before").c_str())) moved = -1;
+    const float text_y = y + (button - compat::font_size(ui.fonts.caption)) * 0.5F;
+    draw_text(ui, ui.fonts.caption, {right + button, text_y}, ui.theme.text, text);
+    ImGui::SetCursorScreenPos({right + button + width, y});
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, ("The next " + std::string(name)).c_str())) moved = 1;
+    ImGui::PopID();
+    right -= ui.px(8);
+}
+
+Index size_along(const Step& step, std::string_view name) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == name) return step.axes[i].size;
+    return 1;
+}
+
+// Returns where its text may go on at the right.
+float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& commands) {
+    const Step& step = session.step();
+    const Place place = session.cursor().place;
+    float right = line.high.x;
+    int moved = 0;
+    const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.config().nhead : 1;
+    stepper(ui, "head", place.head, heads, right, line.low.y, moved);
+    if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
+    stepper(ui, "batch", place.batch, size_along(step, axis::batch), right, line.low.y, moved);
+    if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
+    return right;
+}
+
+void draw_step_line(const Ui& ui, const Session& session, const TensorDifference& d, Area line, Commands& commands) {
+    const float right = draw_steppers(ui, session, line, commands);
+    const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
+    const float x = line.low.x +
+                    draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) +
+                    ui.px(16);
+    if (d.presence != Presence::in_both) return;
+    if (d.largest == 0.0) {
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, "equal in A and B", right - x);
+        return;
+    }
+    const std::string lead = "max " + difference_text(d.largest) + " at ", text = cell_name("", d.cell) + " →";
+    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
+    if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
+    draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x + lead_width, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201)) commands.push_back(command::Follow{d.name, d.cell});
+    tooltip("Look at the cell with the largest difference, and at what made it");
+}
+
+// ---- the pictures
+
+// A and B beside each other, A − B beside them or, where the rows are long, beneath.
+std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
+    const float gap = ui.px(16);
+    if (h.columns > 12 && h.columns > 2 * h.rows) {
+        const float half = (area.width() - gap) * 0.5F, middle = area.low.y + (area.height() - gap * 0.5F) * 0.5F;
+        return {Area{area.low, {area.low.x + half, middle}},
+                Area{{area.high.x - half, area.low.y}, {area.high.x, middle}},
+                Area{{area.low.x, middle + gap * 0.5F}, area.high}};
+    }
+    const float third = (area.width() - gap * 2) / 3.0F;
+    std::array<Area, 3> areas;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const float x = area.low.x + static_cast<float>(i) * (third + gap);
+        areas[i] = {{x, area.low.y}, {x + third, area.high.y}};
+    }
+    return areas;
+}
+
+void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, const Cell& cell, Spot spot) {
+    if (!compat::begin_tooltip()) return;
+    const auto value = [&](const Heatmap& h) { return h.at(spot.first, spot.second); };
+    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+    text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(value(p.a)));
+    text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(value(p.b)));
+    const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
+    const bool over = p.over.empty() || p.over[at] != 0;
+    text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted,
+              "A − B  " + exact_number(value(p.difference)));
+    const auto place = [&](const std::string& axis, const std::string& label, Index index) {
+        if (axis.empty()) return;
+        const std::string number = std::to_string(index);
+        text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
+    };
+    place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
+    place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
+    for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
+        if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing)
+            text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
+    }
+    ImGui::EndTooltip();
+}
+
+void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.diff;
+    refresh(session, diff);
+    const Step& step = session.step();
+    const DifferencePictures& p = diff.difference.pictures;
+    const Slice slice = slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
+    const std::array<Area, 3> areas = arrange(ui, p.a, area);
+    const std::array<const Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
+    std::optional<Spot> hovered;
+    for (std::size_t i = 0; i < 3; ++i) {
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kKeys + i,
+                               .version = diff.difference.version,
+                               .color = color_of(step.meaning),
+                               .stale = session.stale()};
+        if (i == 2) drawing.changed = &p.over;
+        if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
+        if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
+            drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
+        // All three are zoomed together.
+        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
+        if (gesture.hovered) {
+            hovered = gesture.hovered;
+            state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
+            cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
+        }
+        if (gesture.clicked)
+            commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+    }
+    diff.hovered = hovered;
+}
+
+void draw_note(const Ui& ui, Area area, const std::string& text) {
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, text, area.width());
+}
+
+}  // namespace
+
+void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const Step& step = session.step();
+    const TensorDifference* d = difference_of(state.diff.shown.comparison, step.name);
+    const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
+    const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
+                                        ui.theme.line);
+    if (d == nullptr) {
+        draw_note(ui, line, step.name + " is not part of a trace. Choose a step above.");
+        return;
+    }
+    draw_step_line(ui, session, *d, line, commands);
+    if (d->presence != Presence::in_both)
+        draw_note(ui, below, "Nothing to subtract: " + presence_text(*d, "A", "B") + ".");
+    else
+        draw_three(ui, session, state, below, commands);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,223 @@
+#include "app/views/diff/diff_tab.h"
+
+#include "app/core/diff/comparison_text.h"
+#include "app/views/diff/diff_parts.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// The name that the session knows our companion by.
+constexpr const char* kCompanion = "diff";
+
+// The other configuration is computed beside the run as long as somebody compares with it.
+void ask_for_companion(DiffTabState& diff, Commands& commands) {
+    const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
+    if (wanted && diff.asked != diff.option) {
+        diff.asked = diff.option;
+        commands.push_back(command::Accompany{kCompanion, Variation{.overrides = {diff.option}}});
+    } else if (!wanted && diff.asked) {
+        diff.asked.reset();
+        commands.push_back(command::Accompany{kCompanion, std::nullopt});
+    }
+}
+
+Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& diff) {
+    Compared b{.label = diff.option.first + " = " + diff.option.second};
+    const auto found = shown.companions.find(kCompanion);
+    if (found == shown.companions.end() || found->second.variation != Variation{.overrides = {diff.option}}) {
+        b.missing = "Computing the same run with " + b.label + " …";
+    } else if (!found->second.error.empty()) {
+        b.missing = found->second.error;
+        b.failed = true;
+    } else if (!found->second.run) {
+        b.missing = "Computing the same run with " + b.label + " …";
+    } else {
+        b.of = found->second.run;
+    }
+    return b;
+}
+
+Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
+    switch (diff.against) {
+        case Against::unedited:
+            return {.of = shown.unedited, .label = "without edits"};
+        case Against::configuration:
+            return compared_with_configuration(shown, diff);
+        case Against::pinned:
+            if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
+            return {.missing = "No run is pinned yet. Pin this one, change something, and see here what it changed."};
+        case Against::file:
+            if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
+            return {.missing =
+                        "No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
+                        "PyTorch, with "
+                        "the same names. Type its path above, or drop it here."};
+    }
+    return {};
+}
+
+ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
+    switch (diff.against) {
+        case Against::unedited:
+            return reference_of(label, shown.unedited);
+        case Against::configuration:
+            return reference_of(label, shown.companions.at(kCompanion).run);
+        case Against::pinned:
+            return *shown.pinned;
+        case Against::file:
+            return *shown.trace_file;
+    }
+    return {};
+}
+
+// Brings the comparison up to date, or a frame's worth closer to it. Returns whether it is there.
+bool refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
+    constexpr Index kNumbersInAFrame = 500'000;
+    ShownComparison& now = diff.shown;
+    if (now.version != shown.version || now.of != b.of || now.comparison.tolerance != diff.tolerance) {
+        now.version = shown.version;
+        now.of = b.of;
+        now.reference = reference_for(shown, diff, b.label);
+        now.comparison = {.tolerance = diff.tolerance};
+        now.under_way.emplace(recorded_tensors(*shown.run), now.reference.tensors, diff.tolerance);
+    }
+    if (!now.under_way) return true;
+    if (!now.under_way->advance(kNumbersInAFrame)) return false;
+    now.comparison = now.under_way->found();
+    now.under_way.reset();
+    now.worst_first = worst_first(now.comparison);
+    ++now.number;
+    return true;
+}
+
+// ---- where there is nothing to list
+
+// A heading and a paragraph in the middle. Returns where the next line may start.
+ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
+    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
+    float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
+    if (!heading.empty()) {
+        draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, heading, area.high.x - x);
+        y += ui.px(34);
+    }
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::PushTextWrapPos(x + width - ImGui::GetWindowPos().x);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
+}
+
+void draw_missing(const Ui& ui, const Compared& b, Area area) {
+    draw_page(ui, area, b.failed ? "This run cannot be made" : "", b.missing,
+              b.failed ? ui.theme.error : ui.theme.muted);
+}
+
+void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    DiffTabState& diff = state.diff;
+    const Comparison& comparison = diff.shown.comparison;
+    std::string text = measured_text(comparison) + ".";
+    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
+    if (no_edits)
+        text +=
+            "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type "
+            "over a number, "
+            "and this page shows how far that reaches.";
+    const ImVec2 next = draw_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
+    if (!no_edits) return;
+    ImGui::SetCursorScreenPos(next);
+    const bool norm_first = session.shown().scenario.config().norm_first;
+    if (link(ui, ui.fonts.text, ui.theme.accent,
+             norm_first ? "What would Post-Norm change? →" : "What would Pre-Norm change? →", 7002)) {
+        diff.against = Against::configuration;
+        diff.option = {"norm_first", norm_first ? "false" : "true"};
+    }
+}
+
+// ---- what came out
+
+void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
+    const Comparison& comparison = state.diff.shown.comparison;
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
+    const float y = area.low.y + ui.px(24);
+    const std::string caption = "largest |A − B| of each step";
+    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
+    if (!comparison.first) return;
+    const std::string lead = "first step that differs: ", name = comparison.tensors[*comparison.first].name;
+    const float room = area.width() - used - ui.px(24) - compat::text_size(ui.fonts.caption, lead).x;
+    const std::string shown = fitted(ui.fonts.caption, name + " →", room);
+    const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
+    draw_text(ui, ui.fonts.caption, {x - compat::text_size(ui.fonts.caption, lead).x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
+        go_to_largest(session, comparison.tensors[*comparison.first], commands);
+    tooltip("Go to the first step that differs by more than the tolerance, where it differs most");
+}
+
+// Rows of the list that the height has room for, the pictures being more important.
+float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui.px(88), ui.px(320)); }
+
+}  // namespace
+
+Command compare_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = Against::file;
+    diff.typed.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
+    return command::CompareWithFile{path};
+}
+
+void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands) {
+    const Ref step = session.shown().run->plan().find(difference.name);
+    if (step == nullptr) return;
+    commands.push_back(command::GoTo{difference.name});
+    if (difference.cell.size() != step->axes.size()) return;
+    const Place now = session.cursor().place;
+    const Place place = place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
+    if (place.batch != now.batch) commands.push_back(command::ChooseBatch{place.batch});
+    if (place.head != now.head) commands.push_back(command::ChooseHead{place.head});
+}
+
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.diff;
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    ask_for_companion(diff, commands);
+    state.hovered.reset();
+    const Compared b = compared_with(session.shown(), diff);
+    const float header = ui.px(70);
+    draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
+    const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    if (b.of == nullptr) {
+        draw_missing(ui, b, below);
+        return;
+    }
+    if (!refresh(session.shown(), diff, b)) {
+        state.busy = true;
+        const int percent = static_cast<int>(diff.shown.under_way->progress() * 100.0);
+        draw_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
+        return;
+    }
+    if (!diff.shown.comparison.differs() && diff.shown.comparison.largest == 0.0) {
+        draw_nothing_differs(ui, session, state, below);
+        return;
+    }
+    float y = below.low.y;
+    const auto part = [&](float height, float gap) {
+        const Area cut = {{below.low.x, y}, {below.high.x, y + height}};
+        y += height + ui.px(gap);
+        return cut;
+    };
+    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_diff_strip(ui, session, state, part(std::max(ui.px(76), below.height() * 0.13F), 6), commands);
+    draw_diff_list(ui, session, state, part(list_height(ui, below.high.y - y), 10), commands);
+    draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
+}
+
+}  // namespace decoderscope

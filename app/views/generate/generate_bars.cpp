@@ -1,0 +1,226 @@
+#include "app/core/picture/heatmap_image.h"
+#include "app/core/text/text.h"
+#include "app/views/generate/generate_parts.h"
+#include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The page of the next token: what is drawn from, and how many rows of it are shown.
+struct Bars {
+    const GenerateScene& scene;
+    const ShownNextToken& shown;
+    const NextToken& next;
+    bool draws = true;  // no token is drawn behind a text that has ended; a click still puts one there
+    std::size_t rows = 0;
+    double scale = 1.0;                             // the largest probability of both columns
+    float before = 0.0F, after = 0.0F, bar = 0.0F;  // where the columns of bars begin, and how long a bar can be
+};
+
+std::string percent(double part) {
+    if (part <= 0.0) return "0 %";
+    return part < 0.0005 ? "< 0.1 %" : fixed_text(part * 100.0, 1) + " %";
+}
+
+const char* cut_name(RemovedBy by) {
+    switch (by) {
+        case RemovedBy::nothing:
+            return "";
+        case RemovedBy::temperature:
+            return "not the first";
+        case RemovedBy::top_k:
+            return "cut by top-k";
+        case RemovedBy::top_p:
+            return "cut by top-p";
+    }
+    return "";
+}
+
+// Each cut has a hatch of its own: top-k leans forward, top-p backward, greedy is dots.
+std::uint8_t hatch_of_cut(RemovedBy by) {
+    return by == RemovedBy::top_k ? hidden_by::causal : by == RemovedBy::top_p ? hidden_by::padding : hidden_by::custom;
+}
+
+void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank) {
+    if (!compat::begin_tooltip()) return;
+    const Ui& ui = bars.scene.ui;
+    const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              "“" + bars.scene.piece_with_spaces(candidate.token) + "”  id " + std::to_string(candidate.token));
+    line("rank " + std::to_string(rank + 1) + " of " + std::to_string(bars.next.candidates.size()));
+    line("logit " + number_text(static_cast<double>(candidate.logit), 4));
+    line("the model's probability " + number_text(candidate.before, 4));
+    if (candidate.removed_by == RemovedBy::nothing)
+        line("drawn with probability " + number_text(candidate.after, 4));
+    else
+        line(cut_name(candidate.removed_by));
+    text_line(ui.fonts.caption, ui.theme.accent, "click to put it behind the text");
+    ImGui::EndTooltip();
+}
+
+void draw_bar(const Ui& ui, float x, Area row, float length, ImU32 color) {
+    const float inset = std::min(ui.px(3), row.height() * 0.15F);
+    ImGui::GetWindowDrawList()->AddRectFilled({x, row.low.y + inset},
+                                              {x + std::max(length, ui.px(1)), row.high.y - inset}, color, ui.px(2));
+}
+
+void draw_row(const Bars& bars, std::size_t rank, Area row) {
+    const Ui& ui = bars.scene.ui;
+    const Candidate& candidate = bars.next.candidates[rank];
+    const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = bars.draws && rank == bars.shown.draw.rank;
+    ImGui::SetCursorScreenPos(row.low);
+    ImGui::PushID(static_cast<int>(rank));
+    const bool clicked = ImGui::InvisibleButton("token", {row.width(), row.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (hovered || drawn)
+        list.AddRectFilled(row.low, row.high, drawn ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
+    const float y = row.low.y + (row.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
+    const ImU32 ink = cut ? ui.theme.muted : ui.theme.text;
+    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece_with_spaces(candidate.token),
+              bars.before - row.low.x - ui.px(14));
+    const auto length = [&](double p) { return static_cast<float>(p / bars.scale) * bars.bar; };
+    const ImU32 color = color_of(Meaning::output);
+    const float past_bar = ui.px(6);
+    draw_bar(ui, bars.before, row, length(candidate.before), cut ? with_alpha(color, 0.35F) : color);
+    if (cut && length(candidate.before) > ui.px(6))
+        draw_hatch(
+            ui, hatch_of_cut(candidate.removed_by),
+            {{bars.before, row.low.y + ui.px(3)}, {bars.before + length(candidate.before), row.high.y - ui.px(3)}},
+            ui.px(6));
+    draw_text(ui, ui.fonts.mono_small, {bars.before + length(candidate.before) + past_bar, y}, ink,
+              percent(candidate.before));
+    if (cut) {
+        draw_text(ui, ui.fonts.caption, {bars.after, y}, ui.theme.muted, cut_name(candidate.removed_by));
+    } else {
+        draw_bar(ui, bars.after, row, length(candidate.after), color);
+        draw_text(ui, ui.fonts.mono_small, {bars.after + length(candidate.after) + past_bar, y}, ink,
+                  percent(candidate.after));
+    }
+    if (drawn) list.AddRectFilled(row.low, {row.low.x + ui.px(3), row.high.y}, ui.theme.accent);
+    if (hovered) row_tooltip(bars, candidate, rank);
+    if (clicked && !bars.scene.session.stale())
+        bars.scene.commands.push_back(command::AppendToken{bars.scene.row, candidate.token});
+}
+
+void draw_titles(const Bars& bars, float y, float right) {
+    const Ui& ui = bars.scene.ui;
+    const Sampling& sampling = bars.scene.session.sampling();
+    const auto title = [&](float x, float end, const std::string& text) {
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, text, end - x);
+    };
+    title(bars.before, bars.after - ui.px(8), "the model: softmax of the logits");
+    std::string drawn_from = "drawn from";
+    if (sampling.temperature == 0.0)
+        drawn_from += ": the first, always";
+    else if (bars.next.kept < bars.next.candidates.size())
+        drawn_from +=
+            ": " + std::to_string(bars.next.kept) + (bars.next.kept == 1 ? " token" : " tokens, summing to 1 again");
+    else
+        drawn_from += ": all " + std::to_string(bars.next.kept) + " tokens";
+    title(bars.after, right, drawn_from);
+}
+
+// What lies below the rows that are shown, and what each cut took.
+std::string removed_text(const Bars& bars) {
+    const NextToken& next = bars.next;
+    const auto count = [&](RemovedBy by) {
+        return std::count_if(next.candidates.begin(), next.candidates.end(),
+                             [&](const Candidate& candidate) { return candidate.removed_by == by; });
+    };
+    const auto took = [&](const char* name, RemovedBy by, double mass) {
+        const auto tokens = count(by);
+        return std::string(name) + " took " + std::to_string(tokens) + (tokens == 1 ? " token, " : " tokens, ") +
+               percent(mass) + " of the mass. ";
+    };
+    const Sampling& sampling = bars.scene.session.sampling();
+    std::string text;
+    if (sampling.temperature == 0.0) text += took("Temperature 0", RemovedBy::temperature, next.cut_by_temperature);
+    if (sampling.temperature != 0.0 && sampling.top_k > 0) text += took("Top-k", RemovedBy::top_k, next.cut_by_top_k);
+    if (sampling.temperature != 0.0 && sampling.top_p < 1.0) text += took("Top-p", RemovedBy::top_p, next.cut_by_top_p);
+    if (bars.rows < next.candidates.size()) {
+        double before = 0.0, after = 0.0;
+        for (std::size_t i = bars.rows; i < next.candidates.size(); ++i) {
+            before += next.candidates[i].before;
+            after += next.candidates[i].after;
+        }
+        text += std::to_string(next.candidates.size() - bars.rows) + " more tokens below these: " + percent(before) +
+                " of the model's mass, " + percent(after) + " of what is drawn from.";
+    }
+    return text.empty() ? "Nothing is cut." : text;
+}
+
+// The probabilities end to end, and where the number falls.
+void draw_sum(const Bars& bars, Area area) {
+    const Ui& ui = bars.scene.ui;
+    const ShownNextToken& shown = bars.shown;
+    const Candidate& drawn = bars.next.candidates[shown.draw.rank];
+    const std::string text = "number " + fixed_text(shown.number, 4) + " (seed " + std::to_string(shown.sampling.seed) +
+                             ", position " + std::to_string(bars.scene.length) + ") falls on “" +
+                             bars.scene.piece_with_spaces(drawn.token) + "”: " + fixed_text(shown.draw.from, 4) +
+                             " to " + fixed_text(shown.draw.to, 4) + " of the running sum";
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
+    const Area strip = {{area.low.x, area.low.y + ui.px(22)}, {area.high.x, area.low.y + ui.px(38)}};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(strip.low, strip.high, ui.theme.raised, ui.px(2));
+    const auto x = [&](double part) {
+        return strip.low.x + strip.width() * static_cast<float>(std::clamp(part, 0.0, 1.0));
+    };
+    double sum = 0.0;
+    for (std::size_t rank = 0; rank < bars.next.kept; ++rank) {
+        const double to = sum + bars.next.candidates[rank].after;
+        const bool lit = rank == shown.draw.rank;
+        const float left = x(sum), right = x(to);
+        sum = to;
+        // Stretches narrower than a pixel are drawn as one grey end.
+        if (right - left < 1.0F && !lit) continue;
+        const ImU32 color = lit ? ui.theme.accent : with_alpha(color_of(Meaning::output), rank % 2 == 0 ? 0.75F : 0.5F);
+        list.AddRectFilled({left, strip.low.y}, {std::max(right - 1.0F, left + 1.0F), strip.high.y}, color);
+        const std::string piece = bars.scene.piece_with_spaces(bars.next.candidates[rank].token);
+        const float width = compat::text_size(ui.fonts.mono_small, piece).x;
+        if (width + ui.px(6) < right - left)
+            draw_text(ui, ui.fonts.mono_small, {(left + right - width) * 0.5F, strip.low.y + ui.px(1)},
+                      ui.theme.background, piece);
+    }
+    const float needle = x(shown.number);
+    list.AddLine({needle, strip.low.y - ui.px(3)}, {needle, strip.high.y + ui.px(3)}, ui.theme.text, ui.px(2));
+    list.AddTriangleFilled({needle, strip.high.y + ui.px(2)}, {needle - ui.px(4), strip.high.y + ui.px(9)},
+                           {needle + ui.px(4), strip.high.y + ui.px(9)}, ui.theme.text);
+}
+
+}  // namespace
+
+void draw_next_token(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const ShownNextToken& shown = scene.tab().next;
+    if (!shown.next) {
+        draw_prose(ui, area.low, area.width(), ui.theme.warning,
+                   "The logits of the last position hold NaN or an infinity: there is nothing to draw from.", 2);
+        return;
+    }
+    const float title = ui.px(20), sum = ui.px(52), note = ui.px(42), least = ui.px(16);
+    const float room = std::max(area.height() - title - sum - note, least);
+    Bars bars{scene, shown, *shown.next, why_text_ends(scene.scenario(), scene.row).empty()};
+    bars.rows = std::min({bars.next.candidates.size(), std::size_t{20}, static_cast<std::size_t>(room / least)});
+    bars.rows = std::max<std::size_t>(bars.rows, 1);
+    const float line = std::min(std::floor(room / static_cast<float>(bars.rows)), ui.px(24));
+    const float pieces = std::min(ui.px(128), area.width() * 0.2F), number = ui.px(68);
+    bars.before = area.low.x + pieces;
+    bars.bar = std::floor((area.width() - pieces) * 0.5F - number);
+    bars.after = bars.before + bars.bar + number;
+    bars.scale = std::max(bars.next.candidates.front().before, bars.next.candidates.front().after);
+    draw_titles(bars, area.low.y, area.high.x);
+    float y = area.low.y + title;
+    for (std::size_t rank = 0; rank < bars.rows; ++rank, y += line)
+        draw_row(bars, rank, {{area.low.x, y}, {area.high.x, y + line}});
+    draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), 2);
+    if (bars.draws) draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,122 @@
+#include "app/core/diff/comparison_text.h"
+#include "app/core/generate/passes.h"
+#include "app/views/generate/generate_parts.h"
+#include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// Brings the comparison up to date, or a frame's worth closer to it. Returns whether it is there.
+bool keep_proof(const GenerateScene& scene, const Companion& companion) {
+    constexpr Index kNumbersInAFrame = 500'000;
+    ShownProof& proof = scene.tab().proof;
+    if (proof.full != companion.beside || proof.cached != companion.run) {
+        proof.full = companion.beside;
+        proof.cached = companion.run;
+        proof.under_way.emplace(same_cells(scene.scenario(), *proof.full, *proof.cached, scene.row),
+                                tensors_of_cached(*proof.cached), 0.0);
+    }
+    if (!proof.under_way) return true;
+    if (!proof.under_way->advance(kNumbersInAFrame)) {
+        scene.state.busy = true;
+        return false;
+    }
+    proof.comparison = proof.under_way->found();
+    proof.under_way.reset();
+    proof.worst_first = worst_first(proof.comparison);
+    return true;
+}
+
+void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
+    draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
+}
+
+void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area row) {
+    const Ui& ui = scene.ui;
+    const Ref step = scene.run().plan().find(d.name);
+    const float y = row.low.y + ui.px(2);
+    ImGui::GetWindowDrawList()->AddRectFilled({row.low.x + ui.px(2), y + ui.px(3)},
+                                              {row.low.x + ui.px(10), y + ui.px(11)},
+                                              step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
+    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name, row.width() * 0.5F);
+    const std::array texts = {d.same_bits ? std::string("equal bit for bit") : difference_text(d.largest),
+                              difference_text(d.scale), difference_text(d.relative())};
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (i == 0 || !d.same_bits)
+            at_right(ui, row.high.x - ui.px(124.0F * static_cast<float>(texts.size() - 1 - i)), y,
+                     i == 0 ? ui.theme.text : ui.theme.muted, texts[i], ui.fonts.mono_small);
+}
+
+void draw_differences(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const ShownProof& proof = scene.tab().proof;
+    const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
+    const std::array titles = {"largest difference", "largest number", "relative"};
+    for (std::size_t i = 0; i < titles.size(); ++i)
+        at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(titles.size() - 1 - i)), area.low.y,
+                 ui.theme.muted, titles[i], ui.fonts.caption);
+    const float height = std::floor((area.height() - line) / line) * line;
+    if (height < line) return;
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + line});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    compat::begin_child("proof-list", {area.width(), height});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(proof.worst_first.size()), line);
+    while (clipper.Step())
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+            const float y = start.y + line * static_cast<float>(i);
+            draw_difference(scene, proof.comparison.tensors[proof.worst_first[static_cast<std::size_t>(i)]],
+                            {{area.low.x, y}, {area.high.x - scrollbar, y + line}});
+        }
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+}
+
+// What the proof found, in a sentence: the largest difference, and how large the numbers there are.
+std::string verdict(const ShownProof& proof) {
+    const Comparison& found = proof.comparison;
+    if (found.same_bits) return "Cached and full pass are equal bit for bit: " + measured_text(found) + ".";
+    const TensorDifference& worst = found.tensors[proof.worst_first.front()];
+    const std::string largest =
+        "Largest difference between cached and full pass: " + difference_text(found.largest) + " in " + worst.name;
+    const double relative = worst.relative();
+    const std::string what = relative < 1e-4
+                                 ? ": rounding"
+                                 : ": more than rounding. An edit or a mask lets a position see what comes after it";
+    return largest + what + " (" + std::to_string(found.in_both) + " tensors, " + grouped(found.numbers) +
+           " numbers compared).";
+}
+
+}  // namespace
+
+void draw_cache_proof(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    ImGui::SetCursorScreenPos(area.low);
+    if (toggle_button(ui, "Prove it", scene.tab().proving,
+                      "Computes the newest token once by the cache and compares every tensor with the full pass"))
+        scene.tab().proving = !scene.tab().proving;
+    const ImVec2 beside = {ImGui::GetItemRectMax().x + ui.px(12), area.low.y + ui.px(6)};
+    const auto say = [&](ImU32 color, const std::string& text) {
+        draw_prose(ui, {beside.x, beside.y - ui.px(4)}, area.high.x - beside.x, color, text, 2);
+    };
+    if (!scene.tab().proving)
+        return say(ui.theme.muted, "The newest token by the cache against the full pass, tensor by tensor.");
+    const auto found = scene.session.shown().companions.find(kCacheRun);
+    if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, "computing …");
+    const Companion& companion = found->second;
+    if (!companion.error.empty()) return say(ui.theme.warning, companion.error);
+    const bool current =
+        companion.run && companion.beside == scene.session.shown().run && companion.variation.cached_row == scene.row;
+    if (!current || !keep_proof(scene, companion)) return say(ui.theme.muted, "computing …");
+    say(scene.tab().proof.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(scene.tab().proof));
+    draw_differences(scene, {{area.low.x, area.low.y + ui.px(38)}, area.high});
+}
+
+}  // namespace decoderscope

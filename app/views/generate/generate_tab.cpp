@@ -1,0 +1,151 @@
+#include "app/core/generate/generation.h"
+#include "app/core/text/text.h"
+#include "app/views/generate/generate_parts.h"
+#include "app/views/masks/masks_sections.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <array>
+
+namespace decoderscope {
+
+std::string GenerateScene::piece(Index token) const { return printable(scenario().model->tokenizer.piece(token)); }
+
+std::string GenerateScene::piece_with_spaces(Index token) const {
+    std::string text = piece(token);
+    if (text.starts_with(' ')) text.replace(0, 1, "␣");
+    return text;
+}
+
+Index GenerateScene::token_at(Index position) const {
+    return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
+}
+
+namespace {
+
+constexpr double kSecondsPerToken = 0.35;
+
+// Sorts the candidates where the run, the row or a setting is another one.
+const ShownNextToken& keep_next_token(const Session& session, GenerateTabState& tab) {
+    ShownNextToken& shown = tab.next;
+    const Sampling& sampling = session.sampling();
+    const Snapshot& now = session.shown();
+    const Index row = session.cursor().place.batch;
+    if (shown.run == now.run && shown.row == row && shown.sampling == sampling) return shown;
+    shown = {.run = now.run, .row = row, .sampling = sampling};
+    shown.next = next_token(now.scenario, *now.run, row, sampling);
+    shown.number = sampling_number(sampling.seed, row, row_length(now.scenario.inputs, row));
+    if (shown.next) shown.draw = draw(*shown.next, shown.number);
+    return shown;
+}
+
+// While it runs, a token goes by now and then.
+void run_on(const Session& session, ViewState& state, Commands& commands) {
+    GenerateTabState& tab = state.generate;
+    const double now = ImGui::GetTime();
+    if (!tab.running) {
+        tab.next_token_at = now;
+        return;
+    }
+    if (session.stale() || now < tab.next_token_at) return;
+    tab.next_token_at = now + kSecondsPerToken;
+    tab.running = generate_token(session, state, commands);
+}
+
+// The runs beside this one are computed as long as a page shows them.
+void ask_for(std::optional<Variation>& asked, const char* name, const std::optional<Variation>& wanted,
+             Commands& commands) {
+    if (asked == wanted) return;
+    asked = wanted;
+    commands.push_back(command::Accompany{name, wanted});
+}
+
+void ask_for_runs(const GenerateScene& scene) {
+    GenerateTabState& tab = scene.tab();
+    std::optional<Variation> cache, lens;
+    if (tab.page == GeneratePage::cache && tab.proving) cache = Variation{.cached_row = scene.row};
+    if (tab.page == GeneratePage::lens) lens = Variation{.logit_lens = true};
+    ask_for(tab.asked_cache, kCacheRun, cache, scene.commands);
+    ask_for(tab.asked_lens, kLensRun, lens, scene.commands);
+}
+
+void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
+    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
+    const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
+    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, "Nothing to generate", width);
+    const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
+    draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
+               "A model with tokens, a causal mask and a language head writes on here, token by token.", 3);
+}
+
+// The pages, and the row of the batch. Returns how high it is.
+float draw_pages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    constexpr std::array<const char*, 3> kPages = {"Next token", "KV cache", "Logit lens"};
+    ImGui::SetCursorScreenPos(area.low);
+    const int clicked = segmented(ui, "page", kPages, static_cast<int>(scene.tab().page));
+    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
+    const Index rows = scene.scenario().inputs.batch();
+    if (rows > 1) {
+        ImGui::SameLine(0, ui.px(20));
+        if (const int moved = counter(ui, "batch row", scene.row, rows); moved != 0)
+            scene.commands.push_back(command::ChooseBatch{scene.row + moved});
+    }
+    return ImGui::GetFrameHeight();
+}
+
+}  // namespace
+
+std::string why_text_ends(const Scenario& scenario, Index row) {
+    if (const std::string full = row_is_full(scenario, row); !full.empty()) return full;
+    return has_ended(scenario, row) ? "The text has ended: its last token is the one that ends a text." : "";
+}
+
+bool generate_token(const Session& session, ViewState& state, Commands& commands) {
+    const Scenario& scenario = session.shown().scenario;
+    const Index row = session.cursor().place.batch;
+    if (!generation_obstacle(scenario).empty() || session.stale()) return false;
+    const ShownNextToken& shown = keep_next_token(session, state.generate);
+    if (!shown.next || !why_text_ends(scenario, row).empty()) return false;
+    commands.push_back(command::AppendToken{row, shown.next->candidates[shown.draw.rank].token});
+    return true;
+}
+
+void step_back(const Session& session, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    const Scenario& scenario = session.shown().scenario;
+    if (generation_obstacle(scenario).empty() && row_length(scenario.inputs, row) > 1)
+        commands.push_back(command::RemoveLastToken{row});
+}
+
+void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const Scenario& scenario = session.shown().scenario;
+    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) {
+        state.generate.running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const Index row = session.cursor().place.batch;
+    const GenerateScene scene = {ui, session, state, commands, row, row_length(scenario.inputs, row)};
+    static_cast<void>(keep_next_token(session, state.generate));
+    run_on(session, state, commands);
+    ask_for_runs(scene);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    y += draw_generated_text(scene, rest()) + gap;
+    y += draw_pages(scene, rest()) + gap;
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return draw_next_token(scene, rest());
+        case GeneratePage::cache:
+            return draw_cache(scene, rest());
+        case GeneratePage::lens:
+            return draw_lens(scene, rest());
+    }
+}
+
+}  // namespace decoderscope

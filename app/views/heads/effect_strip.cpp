@@ -1,0 +1,217 @@
+#include "app/views/heads/effect_strip.h"
+
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+std::string number(double value) { return short_number_text(value, 3); }
+
+// Which two runs are compared.
+struct Compared {
+    std::shared_ptr<const Run> before, after;
+    bool preview = false;  // nobody switched anything yet
+};
+
+// A companion may for a moment still be of the model before: only outputs of the same shape are compared.
+bool comparable(const Run& before, const Run& after) {
+    const Ref output = output_step(after.plan());
+    return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
+}
+
+Compared compared(const Session& session, const HeadsTabState& heads) {
+    const Snapshot& shown = session.shown();
+    const Companion* without = shown.companion(kHeadPreview);
+    const bool wanted = heads.opened && shown.unedited == shown.run && without != nullptr;
+    if (wanted && heads.preview == without->variation && comparable(*shown.run, *without->run))
+        return {shown.run, without->run, true};
+    return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
+}
+
+// What the strip shows: the output, its movement, and what stands beside its axes.
+struct Shown {
+    const Session& session;
+    const Step& output;
+    const Compared& runs;
+    const std::vector<PositionEffect>& effects;
+    std::vector<std::string> positions;
+    Index batch;
+    bool by_norm;
+
+    [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
+    [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects[at].norm : effects[at].largest; }
+    [[nodiscard]] bool changes_its_mind(std::size_t at) const {
+        return has_logits() && !std::isnan(effects[at].norm) && effects[at].top_before != effects[at].top_after;
+    }
+    // A number of the output by name: the token, or the index.
+    [[nodiscard]] std::string name_of(Index index) const {
+        const Tokenizer& tokenizer = session.shown().scenario.model->tokenizer;
+        return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
+                                                        : std::to_string(index);
+    }
+};
+
+// "by up to 0.128 at position 1 · 2 best tokens change"
+std::string movement(const Shown& shown, std::size_t most) {
+    const auto count = [&](auto matches) {
+        Index found = 0;
+        for (std::size_t i = 0; i < shown.effects.size(); ++i) found += matches(i) ? 1 : 0;
+        return found;
+    };
+    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects[at].norm); });
+    if (broken > 0) return " to NaN at " + std::to_string(broken) + (broken == 1 ? " position" : " positions");
+    const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
+    std::string text = " by up to " + number(shown.effects[most].largest) + " at position " + std::to_string(most);
+    if (minds > 0)
+        text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
+    return text;
+}
+
+std::string headline(const Shown& shown, bool opened) {
+    const std::string what = shown.has_logits() ? "the logits" : shown.output.name;
+    const auto most = furthest(shown.effects);
+    if (shown.runs.preview)
+        return most ? "Without this head " + what + " would move" + movement(shown, *most)
+                    : "Without this head nothing would change.";
+    if (most) return "Your edits move " + what + movement(shown, *most);
+    if (shown.runs.before != shown.runs.after) return "Your edits leave " + what + " of this batch row as they were.";
+    return opened ? "computing what the output would be without this head …"
+                  : "Switch a head off at its dot: what that does to " + what + " shows here.";
+}
+
+// "largest · norm": what the bars stand for.
+void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
+    const auto choice = [&](const char* text, float x, bool by_norm, const char* tip) {
+        ImGui::SetCursorScreenPos({x, line.low.y});
+        const ImU32 color = heads.by_norm == by_norm ? ui.theme.text : ui.theme.muted;
+        if (link(ui, ui.fonts.caption, color, text, by_norm ? 7102 : 7101)) heads.by_norm = by_norm;
+        tooltip(tip);
+    };
+    const auto width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x; };
+    const float norm = line.high.x - width("L2 norm"), largest = norm - ui.px(12) - width("largest");
+    choice("largest", largest, false, "A bar is the largest change of any number at the position.");
+    choice("L2 norm", norm, true, "A bar is the length of the change: the root of the sum of its squares.");
+}
+
+void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
+    if (!compat::begin_tooltip()) return;
+    const PositionEffect& effect = shown.effects[at];
+    text_line(ui.fonts.mono_small, ui.theme.muted,
+              shown.output.name + "  position " + std::to_string(at) + "  “" + shown.positions[at] + "”");
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              "largest change " + number(effect.largest) + "   L2 norm " + number(effect.norm));
+    if (shown.changes_its_mind(at))
+        text_line(ui.fonts.caption, ui.theme.warning,
+                  "most likely token: " + shown.name_of(effect.top_before) + " → " + shown.name_of(effect.top_after));
+    else if (shown.has_logits())
+        text_line(ui.fonts.caption, ui.theme.muted, "most likely token stays " + shown.name_of(effect.top_after));
+    const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
+        return run->value(shown.output.name);
+    };
+    for (const ValueChange& change :
+         largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
+        text_line(ui.fonts.mono_small, ui.theme.text,
+                  shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
+                      number(static_cast<double>(change.after)));
+    ImGui::EndTooltip();
+}
+
+// One position: its bar, the number over it, its token under it.
+void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top, Area box, bool labelled) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
+    const float floor = box.high.y - line;
+    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are in the tooltips alone
+    const float room = floor - box.low.y - (numbered ? line : 0.0F);
+    const double value = shown.height(at);
+    const bool nan = std::isnan(value);
+    const float part = nan ? 1.0F : top > 0.0 ? static_cast<float>(value / top) : 0.0F;
+    const float middle = (box.low.x + box.high.x) * 0.5F, half = std::min(box.width() * 0.36F, ui.px(20));
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(at));
+    ImGui::InvisibleButton("position", {std::max(box.width(), 1.0F), box.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    const ImU32 color = nan ? ui.theme.error : shown.changes_its_mind(at) ? ui.theme.warning : ui.theme.accent;
+    const ImVec2 low = {middle - half, floor - std::max(room * part, value > 0.0 || nan ? ui.px(1.5F) : 0.0F)};
+    if (value != 0.0)
+        list.AddRectFilled(low, {middle + half, floor},
+                           with_alpha(color, shown.runs.preview ? 0.2F
+                                             : hovered          ? 1.0F
+                                                                : 0.8F),
+                           ui.px(1.5F));
+    if (shown.runs.preview && value > 0.0)
+        compat::add_rect(list, low, {middle + half, floor}, color, ui.px(1.5F), ui.px(1));
+    if (hovered) position_tooltip(ui, shown, at);
+    const auto centred = [&](const std::string& text, float y, ImU32 ink) {
+        const std::string fits = fitted(ui.fonts.mono_small, text, box.width() - ui.px(4));
+        draw_text(ui, ui.fonts.mono_small, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y}, ink,
+                  fits);
+    };
+    if (labelled) centred(shown.positions[at], floor + ui.px(1), hovered ? ui.theme.text : ui.theme.muted);
+    const std::string text = number(value);
+    if (numbered && value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4))
+        centred(text, floor - room * part - line, ui.theme.text);
+}
+
+void draw_positions(const Ui& ui, const Shown& shown, Area area) {
+    double top = 0.0;
+    for (std::size_t i = 0; i < shown.effects.size(); ++i)
+        if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
+    const float pitch = std::min(area.width() / static_cast<float>(shown.effects.size()), ui.px(88));
+    // Where they crowd, only every so many have a label, as wide as its neighbours leave it.
+    const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
+    const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
+    ImGui::GetWindowDrawList()->AddLine(
+        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects.size()), floor}, ui.theme.line);
+    for (std::size_t i = 0; i < shown.effects.size(); ++i) {
+        const float x = area.low.x + pitch * static_cast<float>(i);
+        draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
+        const float room = pitch * static_cast<float>(every);
+        if (every > 1 && i % every == 0 && x + room <= area.high.x)
+            draw_text(ui, ui.fonts.mono_small, {x, floor + ui.px(1)}, ui.theme.muted, shown.positions[i],
+                      room - ui.px(4));
+    }
+}
+
+}  // namespace
+
+float effect_strip_height(const Ui& ui, const Session& session, const HeadsTabState& heads) {
+    const bool many = attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
+    return ui.px(many && !heads.opened ? 68 : 84);
+}
+
+void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
+    const float line = compat::font_size(ui.fonts.caption);
+    const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
+    const Compared runs = compared(session, state.heads);
+    const Ref output = output_step(runs.after->plan());
+    if (output == nullptr) return;
+    const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
+    if (!ready(runs.before) || !ready(runs.after)) {  // they come when all else is there
+        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, "computing " + output->name + " …", top.width());
+        return;
+    }
+    const Index batch = session.cursor().place.batch;
+    const Shown shown = {session,
+                         *output,
+                         runs,
+                         state.heads.effects.get(runs.before, runs.after, output->name, batch),
+                         axis_labels(session.shown().scenario, *output, 1, batch),
+                         batch,
+                         state.heads.by_norm};
+    choose_height(ui, state.heads, top);
+    const std::string text = headline(shown, state.heads.opened) + (session.stale() ? "  · computing …" : "");
+    const bool moved = furthest(shown.effects).has_value();
+    draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
+    draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
+}
+
+}  // namespace decoderscope

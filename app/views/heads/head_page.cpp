@@ -1,0 +1,207 @@
+#include "app/views/heads/head_page.h"
+
+#include "app/core/heads/head_switches.h"
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
+#include "app/views/widgets/bipartite_view.h"
+#include "app/views/widgets/cards.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr float kSteps = 20.0F;  // of the slider, from one whole factor to the next
+
+// The head that fills the stage: the cursor's.
+struct OpenHead {
+    std::string attention;
+    const Step& pattern;
+    Index head, heads;
+    float factor;  // on its z, as asked for
+};
+
+OpenHead open_head(const Session& session, const ViewState& state) {
+    const std::string& attention = state.heads.attention;
+    const Step& pattern = *session.shown().run->plan().find(attention + ".pattern");
+    const Index head = session.cursor().place.head;
+    return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
+}
+
+// ---- where we are
+
+Index layers_of(const Session& session, const Step& pattern) {
+    Index count = 0;
+    while (session.shown().run->plan().find(name_in_block(pattern, count)) != nullptr) ++count;
+    return count;
+}
+
+void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
+                  Commands& commands) {
+    ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
+    if (link(ui, ui.fonts.text, ui.theme.accent, "← All heads", 7001)) state.heads.opened = false;
+    tooltip("Back to the grid (Esc)");
+    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, "← All heads").x + ui.px(24), at.y});
+    if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
+        commands.push_back(command::ChooseHead{open.head + moved});
+    ImGui::SameLine(0, ui.px(16));
+    const Index layer = block_number(open.pattern);
+    if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
+        commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
+    ImGui::SameLine(0, ui.px(16));
+    const Index batch = session.cursor().place.batch;
+    if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
+        commands.push_back(command::ChooseBatch{batch + moved});
+}
+
+// "entropy 0.93 bits · spread 0.8 · …"
+void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
+    float x = line.low.x;
+    const MeasuredHeads* measured =
+        state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch);
+    if (measured == nullptr) {
+        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, "measuring …");
+        state.busy = true;
+        return;
+    }
+    for (const HeadScore& score : measured->scores) {
+        if (score.attention != open.attention || score.head != open.head) continue;
+        for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
+            const PatternMeasure measure = kPatternMeasures[i];
+            const std::string value =
+                number_text(score.value(measure), 3) + (measure == PatternMeasure::entropy ? " bits" : "");
+            const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
+            const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
+            if (x + width > line.high.x) return;
+            draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, measure_name(measure));
+            draw_text(ui, ui.fonts.mono_small, {x + name + ui.px(5), line.low.y}, ui.theme.text, value);
+            ImGui::SetCursorScreenPos({x, line.low.y});
+            ImGui::PushID(static_cast<int>(i));
+            ImGui::InvisibleButton("measure", {width, line.height()});
+            ImGui::PopID();
+            tooltip(std::string(measure_sentence(measure)).c_str());
+            x += width + ui.px(14);
+        }
+    }
+}
+
+// ---- its switches
+
+void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands& commands) {
+    float factor = open.factor;
+    ImGui::SetNextItemWidth(ui.px(168));
+    const bool moved = ImGui::SliderFloat("##factor", &factor, 0.0F, 2.0F, "", ImGuiSliderFlags_NoInput);
+    const bool held = ImGui::IsItemActive();
+    if (!held) tooltip("Scale this head's z: 0 is off, 1 as the model has it, 2 twice as strong");
+    factor = std::round(factor * kSteps) / kSteps;
+    if (moved && factor != open.factor) {
+        commands.push_back(command::ScaleHeadTo{open.attention, open.head, factor, state.heads.scaling});
+        state.heads.scaling = true;
+    }
+    if (!held) state.heads.scaling = false;
+    ImGui::SameLine(0, ui.px(8));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
+              "z × " + fixed_text(static_cast<double>(open.factor), 2));
+}
+
+void draw_switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Commands& commands) {
+    const bool off = open.factor == 0.0F,
+               solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
+    if (toggle_button(ui, "Off", off, off ? "Switch this head on again" : "Switch this head off: its z becomes 0"))
+        commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
+    ImGui::SameLine(0, ui.px(4));
+    if (toggle_button(
+            ui, "Solo", solo,
+            solo ? "Switch the other heads on again" : "Only this head: all the others of this attention off"))
+        commands.push_back(command::SoloHead{open.attention, open.head, !solo});
+    ImGui::SameLine(0, ui.px(8));
+    draw_slider(ui, state, open, commands);
+    if (open.factor == 1.0F) return;
+    ImGui::SameLine(0, ui.px(10));
+    if (ImGui::Button("Reset")) commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
+    tooltip("As the model has it: z × 1");
+}
+
+// ---- its pictures
+
+// The cell of the pattern that everything is lit for: the one that was under the mouse, by query and key.
+std::optional<std::pair<Index, Index>> pointed_at(const ViewState& state, const OpenHead& open) {
+    if (!state.hovered || state.hovered->first != open.pattern.name) return std::nullopt;
+    const Cell& cell = state.hovered->second;
+    return std::pair{cell[2], cell[3]};
+}
+
+// The row or column of the pattern that belongs to a token.
+std::optional<CellRect> lit_in_pattern(const Heatmap& pattern, const std::optional<PatternToken>& token) {
+    if (!token) return std::nullopt;
+    if (token->is_key) return CellRect{0, token->index, pattern.rows, 1};
+    return CellRect{token->index, 0, 1, pattern.columns};
+}
+
+// q, k and v beside one another; the rows that the pointed-at weight is about are lit.
+void draw_operands(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+                   Hovered& hovered, Commands& commands) {
+    const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
+    const auto at = pointed_at(state, open);
+    float x = area.low.x;
+    for (const char* name : {".q", ".k", ".v"}) {
+        if (const Ref step = session.shown().run->plan().find(open.attention + name)) {
+            std::optional<CellRect> lit;
+            if (at)
+                lit = CellRect{name == std::string_view(".q") ? at->first : at->second, 0, 1, step->axes.back().size};
+            const bool is_result = session.step().id == step->id;
+            draw_card(ui, session, state, {*step, {{x, area.low.y}, {x + width, area.high.y}}, is_result}, lit, hovered,
+                      commands);
+        }
+        x += width + gap;
+    }
+}
+
+void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+                  Hovered& hovered, Commands& commands) {
+    const float left = std::floor(area.width() * 0.5F), gap = ui.px(20);
+    const Heatmap& heatmap = state.heatmaps.get(session.shown(), open.pattern, session.cursor().place).heatmap;
+    std::optional<PatternToken> lit;
+    if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
+    const auto token =
+        draw_bipartite(ui, heatmap, lit, state.heads.pinned, {{area.low.x + left + gap, area.low.y}, area.high});
+    const auto row = lit_in_pattern(heatmap, token ? token : state.heads.pinned);
+    const bool is_result = session.step().id == open.pattern.id;
+    draw_card(ui, session, state, {open.pattern, {area.low, {area.low.x + left, area.high.y}}, is_result}, row, hovered,
+              commands);
+}
+
+// How high the row of q, k and v comes out: as high as its pictures, but never more than a third.
+float operands_height(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
+    const Ref query = session.shown().run->plan().find(open.attention + ".q");
+    if (query == nullptr) return 0.0F;
+    const Heatmap& heatmap = state.heatmaps.get(session.shown(), *query, session.cursor().place).heatmap;
+    return fitted_height(ui, heatmap, (area.width() - ui.px(32)) / 3, area.height() * 0.32F);
+}
+
+}  // namespace
+
+void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const OpenHead open = open_head(session, state);
+    const float line = ImGui::GetFrameHeight(), caption = compat::font_size(ui.fonts.caption);
+    draw_heading(ui, session, state, open, area.low, commands);
+    float y = area.low.y + line + ui.px(6);
+    ImGui::SetCursorScreenPos({area.low.x, y});
+    draw_switches(ui, session, state, open, commands);
+    y += line + ui.px(8);
+    draw_measures(ui, session, state, open, {{area.low.x, y}, {area.high.x, y + caption}});
+    y += caption + ui.px(14);
+    const float operands = operands_height(ui, session, state, open, {{area.low.x, y}, area.high});
+    Hovered hovered;
+    draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}},
+                 hovered, commands);
+    draw_operands(ui, session, state, open, {{area.low.x, area.high.y - operands}, area.high}, hovered, commands);
+    state.hovered = hovered;
+}
+
+}  // namespace decoderscope

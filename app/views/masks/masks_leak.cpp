@@ -1,0 +1,138 @@
+#include "app/core/text/text.h"
+#include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+std::string number(float value) { return short_number_text(static_cast<double>(value), 4); }
+
+const Companion* failed_companion(const Session& session) {
+    const auto found = session.shown().companions.find(kLeakRun);
+    return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
+}
+
+// A position of the decoder's input as the strip draws it.
+struct PositionBox {
+    Index position;
+    Area area;
+    std::string token;
+    const Moved* moved;  // nullptr while it is being computed
+    Index changed;       // the position that the test changes
+
+    [[nodiscard]] bool is_changed() const { return position == changed; }
+    [[nodiscard]] bool behind() const { return position > changed; }
+    [[nodiscard]] bool leaked() const { return position < changed && moved != nullptr && !moved->first_in.empty(); }
+};
+
+std::vector<std::string> tooltip_lines(const PositionBox& box) {
+    const Moved& moved = *box.moved;
+    std::vector<std::string> lines = {"position " + std::to_string(box.position) + "  “" + box.token + "”"};
+    if (box.is_changed()) lines.emplace_back("this one was changed");
+    if (moved.blind) lines.emplace_back("holds NaN before and after: there no change can be seen");
+    if (moved.first_in.empty()) {
+        if (!moved.blind) lines.emplace_back("did not move: largest change 0");
+        return lines;
+    }
+    lines.push_back("moved by up to " + number(moved.largest) + " in " + moved.largest_in);
+    lines.push_back("first in " + moved.first_in);
+    if (box.behind()) lines.emplace_back("it stands behind the changed one, so it may");
+    return lines;
+}
+
+std::string change_text(const PositionBox& box) {
+    if (box.moved == nullptr) return {};
+    if (box.is_changed()) return "≠";
+    if (box.moved->blind && box.moved->first_in.empty()) return "NaN";
+    return short_number_text(static_cast<double>(box.moved->largest), 2);
+}
+
+void draw_position(const Ui& ui, const PositionBox& box) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area& at = box.area;
+    ImU32 fill = box.is_changed() ? ui.theme.accent_soft : ui.theme.raised;
+    if (box.leaked()) fill = with_alpha(ui.theme.warning, 0.35F);
+    list.AddRectFilled(at.low, at.high, box.behind() ? with_alpha(fill, 0.5F) : fill, ui.px(3));
+    if (box.is_changed()) compat::add_rect(list, at.low, at.high, ui.theme.accent, ui.px(3), ui.px(1));
+    const auto centred = [&](float y, ImU32 color, const std::string& text) {
+        const float width = compat::text_size(ui.fonts.mono_small, text).x;
+        if (width > at.width() - ui.px(4)) return;
+        draw_text(ui, ui.fonts.mono_small, {(at.low.x + at.high.x - width) * 0.5F, at.low.y + y}, color, text);
+    };
+    centred(ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text, box.token);
+    centred(ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
+}
+
+// One box a position; a click changes that one.
+void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
+    const Ui& ui = scene.ui;
+    MasksTabState& tab = scene.tab();
+    const std::vector<std::string>& tokens = scene.shown().tokens;
+    const float step = std::min(area.width() / static_cast<float>(tokens.size()), ui.px(56));
+    const float gap = ui.px(step > ui.px(8) ? 2 : 0);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const float left = std::floor(area.low.x + step * static_cast<float>(i));
+        const float right = std::floor(area.low.x + step * static_cast<float>(i + 1)) - gap;
+        const Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
+        const PositionBox box = {static_cast<Index>(i),
+                                 {{left, area.low.y}, {std::max(right, left + 1), area.high.y}},
+                                 tokens[i],
+                                 moved,
+                                 tab.leak_position};
+        draw_position(ui, box);
+        ImGui::SetCursorScreenPos(box.area.low);
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::InvisibleButton("position", {box.area.width(), box.area.height()})) {
+            tab.chosen_position = box.position;
+            tab.chosen_batch = scene.place.batch;
+        }
+        ImGui::PopID();
+        if (moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
+            area_tooltip(ui, box.area, tooltip_lines(box));
+    }
+}
+
+std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
+    const bool tokens = !scene.session.shown().scenario.inputs.tokens.empty();
+    const std::string what =
+        std::string("Changed ") + (tokens ? "token " : "the x of position ") + std::to_string(leak.changed);
+    const std::string over = " (measured over " + std::to_string(leak.tensors) + " tensors).";
+    if (leak.changed == 0) return what + ": nothing stands before it. Click a later one.";
+    const std::string blind = leak.earlier_blind == 0 ? ""
+                                                      : " " + std::to_string(leak.earlier_blind) +
+                                                            " of them hold NaN, where no change can be seen.";
+    if (leak.earlier_moved == 0)
+        return what + ": earlier positions moved by at most 0" + over +
+               (blind.empty() ? " Nothing leaks back." : blind);
+    return what + ": " + std::to_string(leak.earlier_moved) + " of " + std::to_string(leak.changed) +
+           " earlier positions moved, by up to " + number(leak.earlier) + " in " + leak.worst_in + over + blind;
+}
+
+}  // namespace
+
+void draw_leak(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const LeakShown& shown = scene.tab().leak;
+    const Leak* leak = shown.run && shown.current ? &shown.leak : nullptr;
+    ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
+                                        {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
+    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
+              "leak test: click a position to change it", area.width());
+    ImGui::PushID("leak");
+    draw_positions(scene, leak, {{area.low.x, area.low.y + ui.px(32)}, {area.high.x, area.low.y + ui.px(70)}});
+    ImGui::PopID();
+    const ImVec2 below = {area.low.x, area.low.y + ui.px(78)};
+    if (const Companion* failed = failed_companion(scene.session); failed != nullptr)
+        draw_prose(ui, below, area.width(), ui.theme.error, failed->error, 4);
+    else if (leak == nullptr)
+        draw_prose(ui, below, area.width(), ui.theme.muted, "computing …", 1);
+    else
+        draw_prose(ui, below, area.width(), leak->earlier_moved > 0 ? ui.theme.warning : ui.theme.text,
+                   leak_sentence(scene, *leak), 4);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/shell/view_state.h"
+
+// The parts of the Masks tab, a file each.
+namespace decoderscope {
+
+// The name of the run beside the main one, in which one position is changed.
+inline constexpr const char* kLeakRun = "masks.leak";
+
+// What every part draws from.
+struct MasksScene {
+    const Ui& ui;
+    const Session& session;
+    ViewState& state;
+    Commands& commands;
+    const std::string& attention;  // "blocks.0.attn"
+    Place place;
+    float tooltips_y;  // where the pictures' tooltips stand: below them all, so that none is covered
+
+    [[nodiscard]] MasksTabState& tab() const { return state.masks; }
+    [[nodiscard]] const MasksShown& shown() const { return state.masks.shown; }
+    [[nodiscard]] const Run& run() const { return *session.shown().run; }
+    // Whether the keys are the source's: cross-attention and the encoder.
+    [[nodiscard]] bool keys_of_source() const {
+        return attention.find(".cross_attn") != std::string::npos || attention.starts_with("encoder.");
+    }
+};
+
+// Which attention; what the brush takes; band, all heads, reset. One row.
+void draw_mask_tools(const MasksScene& scene, Area area);
+// Causal, padding and drawn, apart and combined, and the length handles of the batch's rows.
+void draw_mask_parts(const MasksScene& scene, Area area);
+// Raw scores → masked scores → pattern → output, and the cell under the mouse on its way through them.
+void draw_mask_chain(const MasksScene& scene, Area area);
+// The fill to choose and what it does.
+void draw_fill(const MasksScene& scene, Area area);
+// The leak test.
+void draw_leak(const MasksScene& scene, Area area);
+
+// A picture of the tab, with brush and tooltip.
+void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend, Area area);
+
+// A line of findings: a dot that says whether all is well, and a text that is cut where it does not fit.
+void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip);
+// Prose in as many lines as it takes, at most `lines`. Returns the y below it.
+float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines);
+// Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
+
+}  // namespace decoderscope

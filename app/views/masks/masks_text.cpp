@@ -1,0 +1,50 @@
+#include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/imgui_compat.h"
+
+namespace decoderscope {
+
+float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines) {
+    const float line_height = compat::font_size(ui.fonts.caption) + ui.px(4);
+    std::string line;
+    int drawn = 0;
+    const auto flush = [&](const std::string& next) {
+        draw_text(ui, ui.fonts.caption, at, color, line, width);
+        at.y += line_height;
+        ++drawn;
+        line = next;
+    };
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find(' ', start), text.size());
+        const std::string word = text.substr(start, end - start);
+        const std::string longer = line.empty() ? word : line + " " + word;
+        const bool last = drawn + 1 >= lines;
+        if (!line.empty() && !last && compat::text_size(ui.fonts.caption, longer).x > width)
+            flush(word);
+        else
+            line = longer;
+        start = end + 1;
+    }
+    if (!line.empty()) flush({});
+    return at.y;
+}
+
+void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                  const char* tip) {
+    const Ui& ui = scene.ui;
+    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
+    draw_text(ui, ui.fonts.caption, {at.x + indent, at.y}, ui.theme.text, text, width - indent);
+    area_tooltip(ui, {at, {at.x + width, at.y + line + ui.px(4)}}, {text, tip});
+}
+
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
+    if (lines.empty() || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
+    if (!compat::begin_tooltip()) return;
+    ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24.0F);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (!lines[i].empty()) text_line(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i]);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+}  // namespace decoderscope

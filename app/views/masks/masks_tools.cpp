@@ -1,0 +1,228 @@
+#include "app/core/masks/mask_edits.h"
+#include "app/core/picture/heatmap_image.h"
+#include "app/core/text/labels.h"
+#include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- which attention
+
+// The attention of a kind in this block, or in the last block of a stack that is shorter; empty where there is none.
+std::string attention_of_kind(const Plan& plan, Index block, const std::string& stack, const char* site) {
+    for (; block >= 0; --block)
+        if (const std::string name = stack + std::to_string(block) + site; plan.find(name + ".mask") != nullptr)
+            return name;
+    return {};
+}
+
+void choose_attention(const MasksScene& scene) {
+    struct Kind {
+        const char* label;
+        const char* stack;
+        const char* site;
+        const char* tip;
+        const char* missing;
+    };
+    constexpr std::array kinds = {
+        Kind{"Self", "blocks.", ".attn", "The decoder's self-attention: each position looks at the target.", ""},
+        Kind{"Cross", "blocks.", ".cross_attn", "Cross-attention: each position looks at the source.",
+             "This model has no cross-attention."},
+        Kind{"Encoder", "encoder.blocks.", ".attn", "The encoder's self-attention; it is never causal.",
+             "This model has no encoder."},
+    };
+    const Plan& plan = scene.run().plan();
+    const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
+    for (const Kind& kind : kinds) {
+        const std::string name = attention_of_kind(plan, block, kind.stack, kind.site);
+        const bool chosen = name == scene.attention;
+        if (name.empty()) ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
+        const bool clicked = toggle_button(scene.ui, kind.label, chosen, name.empty() ? kind.missing : kind.tip);
+        if (name.empty()) ImGui::PopStyleColor();
+        if (clicked && !name.empty() && !chosen) scene.commands.push_back(command::GoTo{name + ".pattern"});
+        ImGui::SameLine(0, scene.ui.px(2));
+    }
+}
+
+// ---- what the brush takes, and fills
+
+std::optional<Index> heads_meant(const MasksScene& scene) {
+    return scene.tab().all_heads ? std::nullopt : std::optional(scene.place.head);
+}
+
+void choose_tool(const MasksScene& scene) {
+    struct Choice {
+        MaskTool tool;
+        const char* label;
+        const char* tip;
+    };
+    constexpr std::array choices = {
+        Choice{MaskTool::cell, "Cell", "Drag hides or shows single cells."},
+        Choice{MaskTool::row, "Row", "A click hides all that a query sees; again, and it is as before."},
+        Choice{MaskTool::column, "Column", "A click hides a key from every query; again, and it is as before."},
+    };
+    for (const Choice& choice : choices) {
+        if (toggle_button(scene.ui, choice.label, scene.tab().tool == choice.tool, choice.tip))
+            scene.tab().tool = choice.tool;
+        ImGui::SameLine(0, scene.ui.px(2));
+    }
+}
+
+void band_controls(const MasksScene& scene) {
+    const Ui& ui = scene.ui;
+    const Heatmap& mask = scene.shown().parts.combined;
+    Index& width = scene.tab().band;
+    width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
+    const Index before = width;
+    const std::string label = "Band " + std::to_string(width);
+    const bool clicked =
+        toggle_button(ui, label.c_str(), false,
+                      "Local window: each query sees only so many keys, its own with them. In place of "
+                      "what was drawn before.");
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "narrower", Icon::back, width > 1, "Narrower window")) --width;
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "wider", Icon::forward, width < std::max(mask.rows, mask.columns), "Wider window")) ++width;
+    if (clicked || width != before)
+        scene.commands.push_back(command::PaintMasks{{scene.attention, scene.place.batch, heads_meant(scene),
+                                                      cells_outside_band(mask.rows, mask.columns, width), false},
+                                                     false,
+                                                     true});
+}
+
+// ---- padding by its length
+
+struct Lengths {
+    Index rows, length;
+    const Tensor& mask;
+};
+
+Lengths lengths_of(const MasksScene& scene) {
+    const Inputs& inputs = scene.session.scenario().inputs;
+    if (!scene.keys_of_source()) return {inputs.batch(), inputs.pos(), inputs.attention_mask};
+    const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
+    return {inputs.batch(), source.dim(1), inputs.encoder_attention_mask};
+}
+
+// Drags the end of what is kept along one row.
+void drag_length(const MasksScene& scene, Index row, Index length, Index kept, Area bar) {
+    MasksTabState& tab = scene.tab();
+    ImGui::SetCursorScreenPos({bar.low.x - scene.ui.px(6), bar.low.y});
+    ImGui::PushID(static_cast<int>(row));
+    ImGui::InvisibleButton("length", {bar.width() + scene.ui.px(12), bar.height()});
+    ImGui::PopID();
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    tooltip(("Row " + std::to_string(row) + ": " + std::to_string(kept) + " of " + std::to_string(length) +
+             " positions are kept, the rest is padding. Drag the end.")
+                .c_str());
+    if (ImGui::IsItemActivated()) tab.dragged.reset();
+    // A quick drag moves on in the frame in which the button is let go.
+    if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) return;
+    const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / bar.width();
+    const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
+    if (wanted == kept) return;
+    scene.commands.push_back(command::SetKeptLength{scene.keys_of_source(), row, wanted, tab.dragged == row});
+    tab.dragged = row;
+}
+
+void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row, Index kept, Area bar) {
+    const Ui& ui = scene.ui;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const auto x = [&](Index position) {
+        return std::floor(bar.low.x + bar.width() * static_cast<float>(position) / static_cast<float>(lengths.length));
+    };
+    const float top = bar.low.y + ui.px(3), bottom = bar.high.y - ui.px(3);
+    const ImU32 hidden = to_imgui(hidden_color(hidden_by::padding, ui.theme.dark));
+    const bool holes = !lengths.mask.empty();
+    list.AddRectFilled({bar.low.x, top}, {x(kept), bottom}, with_alpha(ui.theme.accent, 0.30F));
+    list.AddRectFilled({x(kept), top}, {bar.high.x, bottom}, hidden);
+    for (Index i = 0; holes && i < kept; ++i)
+        if (lengths.mask.at(Cell{row, i}) == 0.0F) list.AddRectFilled({x(i), top}, {x(i + 1), bottom}, hidden);
+    if (bar.width() / static_cast<float>(lengths.length) > ui.px(6))
+        for (Index i = 1; i < lengths.length; ++i)
+            list.AddLine({x(i), top}, {x(i), bottom}, ui.theme.background, ui.px(1));
+    list.AddRectFilled({x(kept) - ui.px(2), bar.low.y}, {x(kept) + ui.px(2), bar.high.y}, ui.theme.accent, ui.px(2));
+}
+
+// As many batch rows as there is room for, the one that we look at among them.
+void draw_lengths(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const Lengths lengths = lengths_of(scene);
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
+              scene.keys_of_source() ? "source padding by row" : "padding by batch row", area.width());
+    const float line = ui.px(22), label = ui.px(20), top = area.low.y + ui.px(24);
+    const auto room = std::max<Index>(1, static_cast<Index>((area.high.y - top) / line));
+    const Index first = std::clamp<Index>(scene.place.batch - room + 1, 0, std::max<Index>(0, lengths.rows - room));
+    for (Index row = first; row < std::min(first + room, lengths.rows); ++row) {
+        const float y = top + line * static_cast<float>(row - first);
+        const bool chosen = row == scene.place.batch;
+        draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted,
+                  std::to_string(row));
+        const Area bar = {{area.low.x + label, y}, {area.high.x - ui.px(8), y + ui.px(16)}};
+        const Index kept = kept_length(lengths.mask, row, lengths.length);
+        draw_length_bar(scene, lengths, row, kept, bar);
+        drag_length(scene, row, lengths.length, kept, bar);
+    }
+}
+
+}  // namespace
+
+void draw_mask_tools(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushID("mask tools");
+    choose_attention(scene);
+    ImGui::SameLine(0, ui.px(20));
+    choose_tool(scene);
+    ImGui::SameLine(0, ui.px(10));
+    band_controls(scene);
+    ImGui::SameLine(0, ui.px(10));
+    if (toggle_button(ui, "All heads", scene.tab().all_heads,
+                      "Paint every head rather than the chosen one. Shift does so, too."))
+        scene.tab().all_heads = !scene.tab().all_heads;
+    ImGui::SameLine(0, ui.px(2));
+    if (toggle_button(ui, "Reset", false, "Takes back what was drawn on this mask, for this head or for all."))
+        scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+    ImGui::PopID();
+}
+
+void draw_mask_parts(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const MaskParts& parts = scene.shown().parts;
+    const float gap = ui.px(20), lengths = std::floor(area.width() * 0.21F);
+    const float width = std::floor((area.width() - lengths - gap * 4) / 4);
+    struct Part {
+        const Heatmap& heatmap;
+        std::uint8_t cause;
+        const char* joined;
+        const char* tip;
+    };
+    const std::array all = {
+        Part{parts.causal, hidden_by::causal, "∧", "A key is kept where every mask keeps it."},
+        Part{parts.padding, hidden_by::padding, "∧", "A key is kept where every mask keeps it."},
+        Part{parts.drawn, hidden_by::hand, "=", "What is drawn by hand has the last word."},
+        Part{parts.combined, hidden_by::nothing, "", ""},
+    };
+    float x = area.low.x;
+    for (const Part& part : all) {
+        const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
+                                                             : to_imgui(hidden_color(part.cause, ui.theme.dark));
+        MaskPicture picture{nullptr, part.heatmap, {}, true};
+        if (part.cause == hidden_by::hand || part.cause == hidden_by::nothing) picture.marked = parts.opened;
+        draw_mask_picture(scene, picture, color, Legend::none, {{x, area.low.y}, {x + width, area.high.y}});
+        x += width;
+        const float sign = compat::text_size(ui.fonts.mono, part.joined).x;
+        draw_text(ui, ui.fonts.mono, {x + (gap - sign) * 0.5F, area.low.y + ui.px(70)}, ui.theme.muted, part.joined);
+        if (*part.joined != '\0') area_tooltip(ui, {{x, area.low.y}, {x + gap, area.high.y}}, {part.tip});
+        x += gap;
+    }
+    draw_lengths(scene, {{x, area.low.y}, area.high});
+}
+
+}  // namespace decoderscope

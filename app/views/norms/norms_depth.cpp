@@ -1,0 +1,156 @@
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
+#include "app/views/norms/depth_chart.h"
+#include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// A sublayer's colour: cross-attention is paler than self-attention.
+ImU32 update_color(const Ui& ui, const DepthCurve& curve) {
+    const ImU32 color = color_of(curve.meaning);
+    return curve.name == "cross_attn_out" ? with_alpha(color, ui.theme.dark ? 0.5F : 0.55F) : color;
+}
+
+// The norms by number from strong to pale.
+ImU32 scale_color(const DepthCurve&, std::size_t number) {
+    static constexpr std::array<float, 3> strength = {1.0F, 0.65F, 0.4F};
+    return with_alpha(color_of(Meaning::norm), strength[std::min<std::size_t>(number, 2)]);
+}
+
+// The same curve, or all curves of one measure, from both runs.
+void add_lines(DepthChart& chart, const DepthCurve& pre, const DepthCurve& post, ImU32 color) {
+    chart.lines.push_back({post, color, true});
+    chart.lines.push_back({pre, color, false});
+}
+
+template <class Color>
+void add_lines(DepthChart& chart, const std::vector<DepthCurve>& pre, const std::vector<DepthCurve>& post,
+               Color color) {
+    for (std::size_t i = 0; i < post.size(); ++i) chart.lines.push_back({post[i], color(post[i], i), true});
+    for (std::size_t i = 0; i < pre.size(); ++i) chart.lines.push_back({pre[i], color(pre[i], i), false});
+}
+
+std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& both) {
+    const DepthCurves &pre = both.pre, &post = both.post;
+    const Index blocks = std::max(pre.blocks, post.blocks);
+    const auto update = [&](const DepthCurve& curve, std::size_t) { return update_color(ui, curve); };
+    std::vector<DepthChart> charts = {
+        {"stream", "Residual stream", "length of x", {}, blocks},
+        {"update", "Updates", "length of f(x)", {}, blocks},
+        {"ratio", "Update ÷ stream", "how far it moves x", {}, blocks},
+        {"scale", "Scale of the norms", "what they divide by", {}, blocks},
+        {"cosine", "From block to block", "cosine of x before and after", {}, blocks, false},
+    };
+    add_lines(charts[0], pre.stream, post.stream, ui.theme.text);
+    add_lines(charts[1], pre.updates, post.updates, update);
+    add_lines(charts[2], pre.ratios, post.ratios, update);
+    add_lines(charts[3], pre.scales, post.scales, scale_color);
+    add_lines(charts[4], pre.cosines, post.cosines, ui.theme.text);
+    return charts;
+}
+
+// The step under the mouse that the model has which the window shows; nullptr in blocks that are only stacked here.
+const DepthPoint* reachable_point(const Session& session, const DepthChart& chart, double depth) {
+    for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
+        const DepthPoint* point = nearest_point(line->curve, depth);
+        if (point != nullptr && session.shown().run->plan().find(point->step) != nullptr) return point;
+    }
+    return nullptr;
+}
+
+// What the curves are at the depth pointed at.
+void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool reachable) {
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.text, ui.theme.text, chart.title);
+    for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
+        const DepthPoint* point = nearest_point(line->curve, depth);
+        if (point == nullptr || std::abs(point->depth - depth) > 0.5) continue;
+        text_line(ui.fonts.mono_small, ui.theme.text, short_number_text(point->value, 4));
+        ImGui::SameLine(ui.px(72));
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  std::string(line->dashed ? "Post-Norm  " : "Pre-Norm  ") + point->step);
+    }
+    text_line(ui.fonts.caption, ui.theme.muted,
+              reachable ? "Click to go there" : "A block with fresh weights, stacked here only");
+    ImGui::EndTooltip();
+}
+
+// ---- what stroke and colour mean
+
+struct Legend {
+    const Ui& ui;
+    Area area;
+    float y;
+
+    void sample(ImU32 color, bool dashed, const std::string& text) {
+        const float line = compat::font_size(ui.fonts.caption);
+        draw_line_sample(ui, {area.low.x, y + line * 0.5F + 1}, ui.px(30), color, dashed);
+        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, ui.theme.text, text, area.width() - ui.px(38));
+        y += line + ui.px(4);
+    }
+    void swatch(ImU32 color, const std::string& text) {
+        const float line = compat::font_size(ui.fonts.caption), middle = y + line * 0.5F + 1;
+        ImGui::GetWindowDrawList()->AddRectFilled({area.low.x, middle - ui.px(2)},
+                                                  {area.low.x + ui.px(30), middle + ui.px(2)}, color, ui.px(1));
+        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(38), y}, ui.theme.muted, text, area.width() - ui.px(38));
+        y += line + ui.px(4);
+    }
+};
+
+std::string sublayer_title(const std::string& name) {
+    return name == "attn_out"         ? "Self-attention"
+           : name == "cross_attn_out" ? "Cross-attention"
+           : name == "mlp_out"        ? "MLP"
+                                      : name;
+}
+
+void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
+    Legend legend{ui, area, area.low.y + ui.px(2)};
+    legend.sample(ui.theme.text, false, "Pre-Norm");
+    legend.sample(ui.theme.text, true, "Post-Norm");
+    for (const DepthCurve& curve : both.pre.updates) legend.swatch(update_color(ui, curve), sublayer_title(curve.name));
+    std::string norms;
+    for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
+    if (both.pre.scales.size() > 1) norms += " (paler)";
+    legend.swatch(scale_color({}, 0), norms);
+    const bool encoder = !scene.prefix.empty();
+    std::string note =
+        std::string("From left to right: ") + (encoder ? "encoder" : "decoder") + " blocks. Padding is left out.";
+    if (encoder && scene.pre.variation.layers) note += " Only the decoder is stacked deeper.";
+    text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
+}
+
+}  // namespace
+
+void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                         Commands& commands) {
+    const BothNorms<DepthCurves>& both = measured_curves(state, scene);
+    const std::vector<DepthChart> charts = charts_of(ui, both);
+    const ImVec2 gap = {ui.px(20), ui.px(14)};
+    const float width = std::floor((area.width() - gap.x) * 0.5F),
+                height = std::floor((area.height() - gap.y * 2) / 3.0F);
+    const auto cell = [&](std::size_t number) {
+        const ImVec2 low = {area.low.x + static_cast<float>(number % 2) * (width + gap.x),
+                            area.low.y + static_cast<float>(number / 2) * (height + gap.y)};
+        return Area{low, {low.x + width, low.y + height}};
+    };
+    std::optional<double> pointed;
+    for (std::size_t i = 0; i < charts.size(); ++i) {
+        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.norms.marked_depth, cell(i));
+        if (!gesture.depth) continue;
+        pointed = gesture.depth;
+        const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
+        chart_tooltip(ui, charts[i], *gesture.depth, reachable != nullptr);
+        if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
+    }
+    state.norms.marked_depth = pointed;
+    draw_legend(ui, both, scene, cell(charts.size()));
+}
+
+}  // namespace decoderscope

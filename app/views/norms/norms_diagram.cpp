@@ -1,0 +1,194 @@
+#include "app/core/text/text.h"
+#include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// One diagram while it is drawn downwards.
+struct Diagram {
+    const Ui& ui;
+    const Plan& plan;
+    const std::vector<OutlinePart>& parts;
+    const std::string& here;  // the name of the step that we are at
+    std::string explained;    // the norm that is explained beside the diagrams; empty where none is
+    Area area;
+    float row = 0.0F, gap = 0.0F;
+
+    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(12); }
+    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where the way of a branch runs down
+    [[nodiscard]] float top(std::size_t part) const { return area.low.y + static_cast<float>(part) * (row + gap); }
+    [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
+};
+
+bool is_sum(const OutlinePart& part) { return part.title == "Add"; }
+
+// What a part hands over: its last step that is always computed.
+const Step& outcome(const Diagram& d, const OutlinePart& part) {
+    for (auto id = part.steps.rbegin(); id != part.steps.rend(); ++id)
+        if (d.plan[*id].role != Role::on_demand) return d.plan[*id];
+    return d.plan[part.steps.front()];
+}
+
+bool is_explained(const Diagram& d, const OutlinePart& part) {
+    return !d.explained.empty() && d.plan[part.steps.front()].name.starts_with(d.explained + ".");
+}
+
+bool is_here(const Diagram& d, const OutlinePart& part) {
+    return std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.plan[id].name == d.here; });
+}
+
+std::string short_name(const Step& step) {
+    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
+}
+
+// The way out of the stream into each branch, through its parts, and back into the sum.
+void draw_ways(const Diagram& d) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 grey = color_of(Meaning::residual);
+    const float thick = d.ui.px(2.5F), thin = d.ui.px(1.5F);
+    list.AddLine({d.stream_x(), d.middle(0)}, {d.stream_x(), d.area.high.y - d.ui.px(6)}, grey, thick);
+    list.AddTriangleFilled({d.stream_x(), d.area.high.y}, {d.stream_x() - d.ui.px(5), d.area.high.y - d.ui.px(9)},
+                           {d.stream_x() + d.ui.px(5), d.area.high.y - d.ui.px(9)}, grey);
+    for (std::size_t i = 1; i < d.parts.size(); ++i) {
+        const bool begins = !d.parts[i].on_stream && d.parts[i - 1].on_stream;
+        const bool ends = d.parts[i].on_stream && !d.parts[i - 1].on_stream;
+        if (begins) {
+            const float y = d.top(i) - d.gap * 0.5F;
+            list.AddLine({d.stream_x(), y}, {d.branch_x(), y}, grey, thin);
+            list.AddLine({d.branch_x(), y}, {d.branch_x(), d.top(i)}, grey, thin);
+        } else if (!d.parts[i].on_stream) {
+            list.AddLine({d.branch_x(), d.top(i - 1) + d.row}, {d.branch_x(), d.top(i)}, grey, thin);
+        }
+        if (ends) {
+            list.AddLine({d.branch_x(), d.top(i - 1) + d.row}, {d.branch_x(), d.middle(i)}, grey, thin);
+            list.AddLine({d.branch_x(), d.middle(i)}, {d.stream_x() + d.ui.px(8), d.middle(i)}, grey, thin);
+        }
+    }
+}
+
+void draw_sum(const Diagram& d, float y, bool lit) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = lit ? d.ui.theme.accent : color_of(Meaning::residual);
+    const ImVec2 at = {d.stream_x(), y};
+    const float r = d.ui.px(8), arm = d.ui.px(4);
+    list.AddCircleFilled(at, r, d.ui.theme.background, 24);
+    list.AddCircle(at, r, color, 24, d.ui.px(lit ? 2 : 1.5F));
+    list.AddLine({at.x - arm, at.y}, {at.x + arm, at.y}, color, d.ui.px(1.5F));
+    list.AddLine({at.x, at.y - arm}, {at.x, at.y + arm}, color, d.ui.px(1.5F));
+}
+
+void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bool hovered) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(box.low, box.high, lit || hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+    list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
+    compat::add_rect(list, box.low, box.high, frame, d.ui.px(4), d.ui.px(frame != d.ui.theme.line ? 1.5F : 1));
+}
+
+// Returns whether it was clicked.
+bool draw_part(const Diagram& d, std::size_t number) {
+    const OutlinePart& part = d.parts[number];
+    const bool lit = is_here(d, part), node = is_sum(part) || part.title == "Residual stream";
+    const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
+    const Area box = {{left, d.top(number)},
+                      {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(number));
+    const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    tooltip((outcome(d, part).name + "\nClick to go there").c_str());
+    if (is_sum(part))
+        draw_sum(d, d.middle(number), lit);
+    else if (node)
+        ImGui::GetWindowDrawList()->AddCircleFilled({d.stream_x(), d.middle(number)}, d.ui.px(4),
+                                                    lit ? d.ui.theme.accent : color_of(Meaning::residual), 16);
+    else
+        draw_box(d, box, color_of(part.meaning),
+                 lit                     ? d.ui.theme.accent
+                 : is_explained(d, part) ? color_of(part.meaning)
+                                         : d.ui.theme.line,
+                 lit, hovered);
+    const std::string title = node ? short_name(outcome(d, part)) : part.title;
+    const float x = node ? d.branch_x() + d.ui.px(7) : left + d.ui.px(10);
+    const float y = d.middle(number) - compat::font_size(d.ui.fonts.caption) * 0.5F;
+    draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title,
+              (node ? d.area.high.x : box.high.x) - x - d.ui.px(2));
+    return clicked;
+}
+
+struct Side {
+    const char* id;
+    const char* title;
+    const char* formula;
+    const char* meaning;
+    const Companion& companion;
+    const std::vector<OutlinePart>& parts;
+    bool is_main = false;  // what the rest of the window shows
+};
+
+void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const std::string& explained, Area area,
+                  Commands& commands) {
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
+    const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, side.title, area.width());
+    if (side.is_main)
+        ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + width + ui.px(9), area.low.y + ui.px(9)}, ui.px(3.5F),
+                                                    ui.theme.accent, 16);
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::Dummy({area.width(), ui.px(20)});
+    tooltip(side.is_main ? "The rest of the window shows this one. Shift+N flips it."
+                         : "Shift+N makes the rest of the window show this one.");
+    const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
+    draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.formula, area.width());
+    draw_text(ui, ui.fonts.caption, {area.low.x, under + line}, ui.theme.muted, scene.block, area.width());
+    Diagram d{ui,         side.companion.run->plan(),
+              side.parts, scene.here.name,
+              explained,  {{area.low.x, under + line * 2 + ui.px(4)}, area.high}};
+    if (side.parts.empty()) return;
+    const auto count = static_cast<float>(side.parts.size());
+    const float pitch = std::min((d.area.height() - ui.px(10)) / count, ui.px(46));
+    d.row = std::min(ui.px(28), pitch * 0.68F);
+    d.gap = pitch - d.row;
+    d.area.high.y = d.area.low.y + pitch * count + ui.px(10);
+    draw_ways(d);
+    ImGui::PushID(side.id);
+    for (std::size_t i = 0; i < side.parts.size(); ++i)
+        if (draw_part(d, i)) commands.push_back(command::GoTo{outcome(d, side.parts[i]).name});
+    ImGui::PopID();
+    const Area below = {{area.low.x, d.area.high.y + ui.px(14)}, area.high};
+    if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, side.meaning);
+}
+
+std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
+    for (OutlineBlock& outlined : outline_of(companion.run->plan()))
+        if (outlined.name == block) return std::move(outlined.parts);
+    return {};
+}
+
+}  // namespace
+
+void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                        Commands& commands) {
+    auto& cache = state.norms.diagrams;
+    if (const std::string key = scene.key + " " + scene.block; cache.key != key)
+        cache = {key, {parts_of(scene.pre, scene.block), parts_of(scene.post, scene.block)}};
+    const float half = (area.width() - ui.px(16)) * 0.5F;
+    const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
+    const bool pre_is_main = session.shown().scenario.config().norm_first;
+    draw_diagram(ui, scene,
+                 {"pre", "Pre-Norm", "x + f(norm(x))",
+                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre,
+                  cache.value.pre, pre_is_main},
+                 explained, {area.low, {area.low.x + half, area.high.y}}, commands);
+    draw_diagram(ui, scene,
+                 {"post", "Post-Norm", "norm(x + f(x))",
+                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post,
+                  cache.value.post, !pre_is_main},
+                 explained, {{area.high.x - half, area.low.y}, area.high}, commands);
+}
+
+}  // namespace decoderscope

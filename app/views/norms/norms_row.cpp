@@ -1,0 +1,253 @@
+#include "app/core/step/explanation_text.h"
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
+#include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/number_strip.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- which norm, which row
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene,
+                        const std::string& norm, Area area, Commands& commands) {
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
+    ImGui::BeginGroup();
+    for (const std::string& name : norms_of_block(scene.pre.run->plan(), scene.block, scene.prefix)) {
+        if (toggle_button(ui, last_part(name).c_str(), name == norm, (name + "\nClick to go there").c_str()))
+            commands.push_back(command::GoTo{name + ".normalized"});
+        ImGui::SameLine(0, ui.px(2));
+    }
+    ImGui::SameLine(0, ui.px(10));
+    const Inputs& inputs = session.shown().scenario.inputs;
+    const Index batch = session.cursor().place.batch;
+    if (const int moved = stepper(ui, "batch", batch, inputs.batch()); moved != 0)
+        commands.push_back(command::ChooseBatch{batch + moved});
+    ImGui::SameLine(0, ui.px(6));
+    const Ref normalized = scene.pre.run->plan().find(norm + ".normalized");
+    const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
+    norms.row += stepper(ui, "row", norms.row, rows);
+    norms.row = std::clamp<Index>(norms.row, 0, std::max<Index>(rows - 1, 0));
+    ImGui::EndGroup();
+    ImGui::PopStyleVar();
+}
+
+// ---- the tooltip of a column
+
+void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
+    if (!compat::begin_tooltip()) return;
+    const auto d = static_cast<std::size_t>(column);
+    text_line(ui.fonts.caption, ui.theme.muted, "d_model " + std::to_string(column));
+    const auto number = [&](double value, const std::string& label) {
+        text_line(ui.fonts.mono_small, ui.theme.text, short_number(value));
+        ImGui::SameLine(ui.px(80));
+        text_line(ui.fonts.caption, ui.theme.muted, label);
+    };
+    number(static_cast<double>(row.before[d]), row.before_step);
+    number(static_cast<double>(row.unit[d]), row.centred ? "(x − mean) ÷ scale" : "x ÷ scale");
+    number(static_cast<double>(row.gain[d]), "gain, " + row.gain_parameter);
+    if (!row.shift.empty()) number(static_cast<double>(row.shift[d]), "shift, " + row.shift_parameter);
+    number(static_cast<double>(row.after[d]), row.norm + ".normalized");
+    ImGui::EndTooltip();
+}
+
+// ---- the numbers
+
+std::string span_text(const std::vector<float>& values) {
+    if (values.empty()) return "none";
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const std::string low = short_number_text(static_cast<double>(*least), 3),
+                      high = short_number_text(static_cast<double>(*most), 3);
+    return low == high ? "all " + low : low + " … " + high;
+}
+
+struct Fact {
+    const char* label;
+    const char* uncentred_label;  // under RMSNorm
+    const char* tip;
+    std::string (*text)(const NormRow&);
+};
+
+std::string four(double value) { return short_number_text(value, 4); }
+
+constexpr std::array kFacts = {
+    Fact{"mean", "mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.",
+         [](const NormRow& r) { return four(r.mean); }},
+    Fact{"variance", "mean square", "The mean square of the distance from the mean (RMSNorm: from zero), over n",
+         [](const NormRow& r) { return four(r.variance); }},
+    Fact{"scale", "scale", "√(variance + eps): what every number is divided by",
+         [](const NormRow& r) { return four(r.scale); }},
+    Fact{"gain", "gain",
+         "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over "
+         "it.",
+         [](const NormRow& r) { return span_text(r.gain); }},
+    Fact{"shift", "shift",
+         "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type "
+         "over it.",
+         [](const NormRow& r) { return span_text(r.shift); }},
+    Fact{"mean after", "mean after",
+         "Of the row that the norm hands over: 0 under LayerNorm without shift, up to rounding",
+         [](const NormRow& r) { return four(r.after_mean); }},
+    Fact{"std after", "rms after", "Of the row that the norm hands over: 1 where the gain is 1 and eps small",
+         [](const NormRow& r) { return four(r.after_deviation); }},
+    Fact{"length", "length", "L2 norm of the row, before and after",
+         [](const NormRow& r) {
+             return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3);
+         }},
+};
+
+void follow_parameter(const NormRow& row, const char* label, Commands& commands) {
+    const bool gain = std::string_view(label) == "gain", shift = std::string_view(label) == "shift";
+    if (gain) commands.push_back(command::Follow{row.gain_parameter, {0}});
+    if (shift && !row.shift.empty()) commands.push_back(command::Follow{row.shift_parameter, {0}});
+}
+
+bool centred(const std::array<const NormRow*, 2>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const NormRow* row) { return row != nullptr && row->centred; });
+}
+
+struct Columns {
+    Area labels;
+    std::array<Area, 2> sides;
+};
+
+void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const Columns& columns, float y,
+                Commands& commands) {
+    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
+    for (const Fact& fact : kFacts) {
+        draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted,
+                  centred(rows) ? fact.label : fact.uncentred_label, columns.labels.width());
+        for (std::size_t side = 0; side < rows.size(); ++side) {
+            if (rows[side] == nullptr) continue;
+            const Area& area = columns.sides[side];
+            const bool leads = std::string_view(fact.label) == "gain" || std::string_view(fact.label) == "shift";
+            draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, ui.theme.text, fact.text(*rows[side]), area.width());
+            ImGui::SetCursorScreenPos({area.low.x, y});
+            ImGui::PushID(static_cast<int>(side));
+            const bool clicked = ImGui::InvisibleButton(fact.label, {area.width(), line});
+            ImGui::PopID();
+            if (leads && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+            tooltip(fact.tip);
+            if (clicked) follow_parameter(*rows[side], fact.label, commands);
+        }
+        y += line;
+    }
+}
+
+// ---- the strips
+
+// One stage of the norm in both runs, over one range.
+struct Stage {
+    const char* label;
+    const char* uncentred_label;  // under RMSNorm
+    const char* caption;
+    const std::vector<float>& (*values)(const NormRow&);
+    double (*mean)(const NormRow&);
+    double (*deviation)(const NormRow&);
+    Meaning meaning;
+};
+
+constexpr std::array kStages = {
+    Stage{"the row x", "the row x", "as it comes",
+          [](const NormRow& r) -> const std::vector<float>& { return r.before; },
+          [](const NormRow& r) { return r.mean; }, [](const NormRow& r) { return r.deviation; }, Meaning::residual},
+    Stage{"(x − mean)", "x", "÷ scale", [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
+          [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; },
+          Meaning::norm},
+    Stage{"normalized", "normalized", "· gain + shift",
+          [](const NormRow& r) -> const std::vector<float>& { return r.after; },
+          [](const NormRow& r) { return r.after_mean; }, [](const NormRow& r) { return r.after_deviation; },
+          Meaning::norm},
+};
+
+Range range_of_both(const std::array<const NormRow*, 2>& rows, const Stage& stage) {
+    std::vector<float> all;
+    for (const NormRow* row : rows)
+        if (row != nullptr) all.insert(all.end(), stage.values(*row).begin(), stage.values(*row).end());
+    return range_of(all, Scale::diverging);
+}
+
+void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabState& norms,
+                        const std::array<const NormRow*, 2>& rows, const Stage& stage, const Columns& columns, float y,
+                        float height, Commands& commands) {
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
+    const Range range = range_of_both(rows, stage);
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text,
+              centred(rows) ? stage.label : stage.uncentred_label, columns.labels.width());
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, stage.caption,
+              columns.labels.width());
+    draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted,
+              "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
+    for (std::size_t side = 0; side < rows.size(); ++side) {
+        if (rows[side] == nullptr) continue;
+        const NormRow& row = *rows[side];
+        const Area area = {{columns.sides[side].low.x, y}, {columns.sides[side].high.x, y + height}};
+        const NumberStrip strip{
+            stage.label,          stage.values(row),      range, stage.mean(row), row.centred ? stage.mean(row) : 0.0,
+            stage.deviation(row), color_of(stage.meaning)};
+        draw_number_strip(ui, strip, area);
+        bool clicked = false;
+        ImGui::PushID(static_cast<int>(side));
+        const auto column = column_under_mouse(strip, area, clicked);
+        ImGui::PopID();
+        if (column) column_tooltip(ui, row, *column);
+        if (!clicked || !column) continue;
+        const std::string step = stage.meaning == Meaning::residual ? row.before_step : row.norm + ".normalized";
+        commands.push_back(command::Follow{step, {session.cursor().place.batch, norms.row, *column}});
+    }
+}
+
+}  // namespace
+
+void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                    Commands& commands) {
+    const std::string norm = explained_norm(scene);
+    draw_choice_of_row(ui, session, state.norms, scene, norm, area, commands);
+    const BothNorms<std::optional<NormRow>>& both = measured_rows(session, state, scene);
+    const std::array<const NormRow*, 2> rows = {both.pre ? &*both.pre : nullptr, both.post ? &*both.post : nullptr};
+    if (rows[0] == nullptr && rows[1] == nullptr) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
+                   "There is no norm here.");
+        return;
+    }
+    const float labels = ui.px(92), gap = ui.px(16);
+    const float width = (area.width() - labels - gap) * 0.5F;
+    const Columns columns = {{area.low, {area.low.x + labels - ui.px(6), area.high.y}},
+                             {Area{{area.low.x + labels, area.low.y}, {area.low.x + labels + width, area.high.y}},
+                              Area{{area.high.x - width, area.low.y}, area.high}}};
+    float y = area.low.y + ui.px(34);
+    static constexpr std::array<const char*, 2> titles = {"Pre-Norm", "Post-Norm"};
+    for (std::size_t side = 0; side < titles.size(); ++side) {
+        draw_text(ui, ui.fonts.text, {columns.sides[side].low.x, y}, ui.theme.text, titles[side], width);
+        if (rows[side] == nullptr)
+            draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, "not there",
+                      width);
+        else
+            draw_text(ui, ui.fonts.mono_small, {columns.sides[side].low.x, y + ui.px(20)}, ui.theme.muted,
+                      last_part(rows[side]->norm) + "(" + last_part(rows[side]->before_step) + ")", width);
+    }
+    y += ui.px(42);
+    const float facts =
+        (compat::font_size(ui.fonts.mono_small) + ui.px(4)) * static_cast<float>(kFacts.size()) + ui.px(22);
+    const float pitch = std::min((area.high.y - y - facts) / static_cast<float>(kStages.size()), ui.px(160));
+    for (const Stage& stage : kStages) {
+        draw_stage_of_norm(ui, session, state.norms, rows, stage, columns, y, pitch - ui.px(12), commands);
+        y += pitch;
+    }
+    draw_text(ui, ui.fonts.caption, {area.low.x, y - ui.px(8)}, ui.theme.muted,
+              std::string(centred(rows) ? "line: mean   ·   band: ± 1 std" : "line: mean   ·   band: ± rms") +
+                  "   ·   click a bar to explain it",
+              area.width());
+    draw_facts(ui, rows, columns, y + ui.px(14), commands);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,135 @@
+#include "app/core/step/explanation_text.h"
+#include "app/core/text/labels.h"
+#include "app/core/text/text.h"
+#include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+// The three pictures' textures and widgets; no step has a number as high.
+constexpr std::uint64_t kFirstKey = 0x4E0000000001ULL;
+
+struct Picture {
+    const Heatmap& heatmap;
+    Area area;
+};
+
+// Square pictures two in a row, wide ones under one another.
+std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
+    const float gap = ui.px(16);
+    const bool wide = pair.a.columns > 12 && pair.a.columns > 2 * pair.a.rows;
+    std::array<Area, 3> places;
+    if (wide) {
+        float y = area.low.y;
+        const float most = (area.height() - gap * 2) / 3.0F;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const Heatmap& heatmap = i == 2 ? pair.difference : pair.a;
+            const float height = fitted_height(ui, heatmap, area.width(), most);
+            places[i] = {{area.low.x, y}, {area.high.x, y + height}};
+            y += height + gap;
+        }
+        return places;
+    }
+    const float half = (area.width() - gap) * 0.5F, most = (area.height() - gap) * 0.5F;
+    const float top = fitted_height(ui, pair.a, half, most), bottom = fitted_height(ui, pair.difference, half, most);
+    places[0] = {area.low, {area.low.x + half, area.low.y + top}};
+    places[1] = {{area.high.x - half, area.low.y}, {area.high.x, area.low.y + top}};
+    places[2] = {{area.low.x, area.low.y + top + gap}, {area.low.x + half, area.low.y + top + gap + bottom}};
+    return places;
+}
+
+void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, Spot spot) {
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.mono_small, ui.theme.muted, name);
+    const auto number = [&](const Heatmap& heatmap, const char* label) {
+        text_line(ui.fonts.mono_small, ui.theme.text,
+                  short_number(static_cast<double>(heatmap.at(spot.first, spot.second))));
+        ImGui::SameLine(ui.px(80));
+        text_line(ui.fonts.caption, ui.theme.muted, label);
+    };
+    number(pair.a, "Pre-Norm");
+    number(pair.b, "Post-Norm");
+    const auto offset = static_cast<std::size_t>(spot.first * pair.a.columns + spot.second);
+    const bool hidden = !pair.difference.hidden.empty() && pair.difference.hidden[offset] != 0;
+    if (hidden)
+        text_line(ui.fonts.caption, ui.theme.warning,
+                  hidden_text(pair.difference.hidden[offset]) + ": left out of the difference");
+    else
+        number(pair.difference, "difference");
+    ImGui::EndTooltip();
+}
+
+// Which slice of the tensor is shown.
+void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, Area area, Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::BeginGroup();
+    const Place place = session.cursor().place;
+    const Config config = session.shown().scenario.config();
+    const auto has = [&](std::string_view name) {
+        return std::any_of(scene.here.axes.begin(), scene.here.axes.end(),
+                           [&](const Axis& axis) { return axis.name == name; });
+    };
+    if (has(axis::batch)) {
+        const int moved = stepper(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
+        if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
+        ImGui::SameLine(0, ui.px(16));
+    }
+    if (has(axis::head)) {
+        const int moved = stepper(ui, "head", place.head, config.nhead);
+        if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
+        ImGui::SameLine(0, ui.px(16));
+    }
+    if (const Index block = block_number(scene.here); block >= 0) {
+        const int moved = stepper(ui, "layer", block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
+        if (moved != 0) commands.push_back(command::MoveLayer{moved});
+    }
+    ImGui::EndGroup();
+}
+
+}  // namespace
+
+void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+                     Commands& commands) {
+    const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
+    draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
+    const std::optional<StepPair>& pair = measured_pair(session, state, scene);
+    if (!pair) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, area,
+                   scene.here.name + " is not computed in both runs, so there is nothing to compare.");
+        return;
+    }
+    draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
+    const float note = compat::font_size(ui.fonts.caption) + ui.px(8);
+    const Area pictures = {{area.low.x, area.low.y + line}, {area.high.x, area.high.y - choices - note}};
+    const std::array<Area, 3> places = arrange(ui, *pair, pictures);
+    const std::array<const Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
+    const Slice slice = slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
+    const std::uint64_t version = std::hash<std::string>{}(state.norms.pair.key);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kFirstKey + i,
+                               .version = version,
+                               .color = color_of(scene.here.meaning),
+                               .stale = session.stale()};
+        if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
+        // Zoom and place are the same in all three.
+        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
+        if (gesture.hovered)
+            pair_tooltip(ui, *pair,
+                         cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
+                         *gesture.hovered);
+        if (!gesture.clicked) continue;
+        commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+        if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;
+    }
+    draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
+              "Orange: more under Pre-Norm, blue: under Post-Norm.", area.width());
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,275 @@
+#include "app/views/norms/norms_tab.h"
+
+#include "app/core/text/labels.h"
+#include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::array<Index, 3> kDepths = {6, 12, 36};
+
+// ---- what is asked for
+
+Variation variation_of(const NormsTabState& norms, bool norm_first) {
+    return {.overrides = {{"norm_first", norm_first ? "true" : "false"}},
+            .layers = norms.layers,
+            .gain_factor = norms.gain_factor,
+            .shift_factor = norms.shift_factor};
+}
+
+// Both runs are companions, so that they are always of the same moment. Each is asked for once.
+void accompany(NormsTabState& norms, Commands& commands) {
+    const BothNorms<Variation> wanted = {variation_of(norms, true), variation_of(norms, false)};
+    if (norms.asked && norms.asked->pre == wanted.pre && norms.asked->post == wanted.post) return;
+    commands.push_back(command::Accompany{kPreNormRun, wanted.pre});
+    commands.push_back(command::Accompany{kPostNormRun, wanted.post});
+    norms.asked = wanted;
+}
+
+// ---- the row of switches
+
+void label(const Ui& ui, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, text);
+    ImGui::SameLine(0, ui.px(6));
+}
+
+void views_switch(const Ui& ui, NormsTabState& norms) {
+    struct Choice {
+        NormsView view;
+        const char* title;
+        const char* tip;
+    };
+    static constexpr std::array choices = {
+        Choice{NormsView::depth, "By depth",
+               "How the residual stream, the updates and the norms change from block to block"},
+        Choice{NormsView::step, "Same step", "The step that you are at, in both, and the difference"},
+        Choice{NormsView::row, "One row", "What one norm does to one row of numbers"}};
+    for (const Choice& choice : choices) {
+        if (toggle_button(ui, choice.title, norms.view == choice.view, choice.tip)) norms.view = choice.view;
+        ImGui::SameLine(0, ui.px(2));
+    }
+}
+
+void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
+    const Index own = session.shown().scenario.config().num_layers;
+    label(ui, "blocks");
+    if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers, "As many blocks as the model has"))
+        norms.layers.reset();
+    for (const Index depth : kDepths) {
+        if (depth == own) continue;
+        ImGui::SameLine(0, ui.px(2));
+        const std::string tip = depth < own
+                                    ? "Only the first " + std::to_string(depth) + " blocks"
+                                    : "Stack " + std::to_string(depth) +
+                                          " blocks: the added ones get fresh weights, as PyTorch "
+                                          "would initialise them, from a seed. The model itself stays as it is.";
+        if (toggle_button(ui, std::to_string(depth).c_str(), norms.layers == depth, tip.c_str())) norms.layers = depth;
+    }
+}
+
+void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
+    static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
+    const int now = session.scenario().config().norm == NormKind::layernorm ? 0 : 1;
+    const int clicked = segmented(ui, "kind", labels, now);
+    if (clicked >= 0 && clicked != now)
+        commands.push_back(command::SetOption{"norm", clicked == 0 ? "layernorm" : "rmsnorm"});
+}
+
+void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
+    const double own = session.scenario().model->config().layer_norm_eps,
+                 now = session.scenario().config().layer_norm_eps;
+    label(ui, "eps");
+    std::vector<double> choices = {own, 0.01, 1.0};
+    if (now != own && now != 0.01 && now != 1.0) choices.push_back(now);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (i > 0 && choices[i] == own) continue;
+        char text[32];
+        std::snprintf(text, sizeof text, "%g", choices[i]);
+        const bool clicked =
+            toggle_button(ui, text, now == choices[i], "Added to the variance under the root: keeps the scale from 0");
+        if (clicked && now != choices[i]) commands.push_back(command::SetOption{"layer_norm_eps", text});
+        ImGui::SameLine(0, ui.px(2));
+    }
+}
+
+// Gains and shifts as the model has them, or scaled: in these two runs only.
+void weights_switch(const Ui& ui, NormsTabState& norms) {
+    struct Choice {
+        const char* text;
+        float factor;
+    };
+    static constexpr std::array gains = {Choice{"½", 0.5F}, Choice{"1", 1.0F}, Choice{"2", 2.0F}};
+    static constexpr std::array shifts = {Choice{"0", 0.0F}, Choice{"1", 1.0F}};
+    const auto choose = [&](const char* title, std::span<const Choice> choices, float& factor, const char* tip) {
+        label(ui, title);
+        ImGui::PushID(title);
+        for (const Choice& choice : choices) {
+            if (toggle_button(ui, choice.text, factor == choice.factor, tip)) factor = choice.factor;
+            ImGui::SameLine(0, ui.px(2));
+        }
+        ImGui::PopID();
+    };
+    choose("gain ×", gains, norms.gain_factor,
+           "The gains of all norms times this, in these two runs only. One gain alone: One row, gain.");
+    ImGui::SameLine(0, ui.px(16));
+    choose("shift ×", shifts, norms.shift_factor,
+           "The shifts of all norms times this, in these two runs only. A model without training has shifts of 0.");
+}
+
+void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
+    ImGui::BeginGroup();
+    views_switch(ui, norms);
+    ImGui::SameLine(0, ui.px(16));
+    depth_switch(ui, session, norms);
+    ImGui::EndGroup();
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(32)});
+    ImGui::BeginGroup();
+    kind_switch(ui, session, commands);
+    ImGui::SameLine(0, ui.px(16));
+    eps_switch(ui, session, commands);
+    ImGui::SameLine(0, ui.px(16));
+    weights_switch(ui, norms);
+    ImGui::EndGroup();
+    ImGui::PopStyleVar();
+}
+
+// ---- what is shown
+
+// The computed step that we are at: of a weight or an input, the first that reads it.
+const Step& computed_step(const Session& session) {
+    const Step& step = session.step();
+    return step.is_source() ? session.shown().run->plan()[session.timeline()[session.timeline_position()]] : step;
+}
+
+// Takes over the two runs once both are there, and says whether they are: until then the last two stay in sight.
+bool take_runs(const Session& session, NormsTabState& norms) {
+    const Companion* pre = session.shown().companion(kPreNormRun);
+    const Companion* post = session.shown().companion(kPostNormRun);
+    if (pre == nullptr || post == nullptr) return false;
+    if (norms.shown && norms.shown->pre.run == pre->run && norms.shown->post.run == post->run) return true;
+    norms.shown = {*pre, *post};
+    ++norms.runs_taken;
+    return true;
+}
+
+NormsScene scene_of(const Session& session, const NormsTabState& norms) {
+    const Step& here = computed_step(session);
+    const std::string prefix = here.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
+    return {norms.shown->pre, norms.shown->post, here, prefix, block, std::to_string(norms.runs_taken) + " " + prefix};
+}
+
+std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
+    switch (state.norms.view) {
+        case NormsView::depth: {
+            const auto& curves = measured_curves(state, scene);
+            return depth_sentence(curves.pre, curves.post);
+        }
+        case NormsView::step: {
+            const auto& pair = measured_pair(session, state, scene);
+            return pair ? pair_sentence(*pair, scene.here.name) : std::string();
+        }
+        case NormsView::row: {
+            const auto& rows = measured_rows(session, state, scene);
+            std::string text;
+            if (rows.pre) text += "Pre-Norm " + norm_row_sentence(*rows.pre);
+            if (rows.post) text += (text.empty() ? "Post-Norm " : " Post-Norm ") + norm_row_sentence(*rows.post);
+            return text;
+        }
+    }
+    return {};
+}
+
+void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+               Commands& commands) {
+    switch (state.norms.view) {
+        case NormsView::depth:
+            return draw_norms_by_depth(ui, session, state, scene, area, commands);
+        case NormsView::step:
+            return draw_norms_step(ui, session, state, scene, area, commands);
+        case NormsView::row:
+            return draw_norms_row(ui, session, state, scene, area, commands);
+    }
+}
+
+// Where a run is not there: that it comes, or why it doesn't.
+std::string waiting_text(const Session& session) {
+    for (const char* name : {kPreNormRun, kPostNormRun}) {
+        const auto found = session.shown().companions.find(name);
+        if (found != session.shown().companions.end() && !found->second.error.empty())
+            return "This can't be computed: " + found->second.error;
+    }
+    return "Computing both runs …";
+}
+
+}  // namespace
+
+// ImGui's own wrapping would break a number at its point.
+float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text) {
+    const float line = compat::font_size(font) + ui.px(3);
+    float y = area.low.y;
+    std::string shown;
+    const auto flush = [&] {
+        if (!shown.empty()) draw_text(ui, font, {area.low.x, y}, color, shown, area.width());
+        y += line;
+        shown.clear();
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string longer = shown + (shown.empty() ? "" : " ") + text.substr(at, end - at);
+        if (!shown.empty() && compat::text_size(font, longer).x > area.width()) {
+            flush();
+            continue;
+        }
+        shown = longer;
+        at = end + 1;
+    }
+    flush();
+    return y - area.low.y;
+}
+
+int stepper(const Ui& ui, const char* label, Index value, Index count) {
+    int moved = 0;
+    ImGui::PushID(label);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, label);
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    ImGui::SameLine(0, 0);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    ImGui::PopID();
+    return moved;
+}
+
+void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    accompany(state.norms, commands);
+    const float pad = ui.px(16);
+    Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
+    draw_switches(ui, session, state.norms, rest, commands);
+    rest.low.y += ui.px(66);
+    const bool there = take_runs(session, state.norms);
+    if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
+    if (!state.norms.shown) return;
+    const NormsScene scene = scene_of(session, state.norms);
+    const float sentence =
+        there ? text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene)) : 0.0F;
+    rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
+    const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
+    draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
+    draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
+    if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "app/views/shell/view_state.h"
+#include "app/views/widgets/input.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// Something that the person can do: menus, keys, palette and the list of keys are all made from one table of these.
+struct Action {
+    std::string label;
+    Key key = Key::none;
+    Mods mods;
+    bool repeats = false;  // again and again while the key is held
+    bool listed = true;    // in the palette and the list of keys
+    std::function<bool(const Session&)> enabled;
+    std::function<void(const Session&, ViewState&, Commands&)> run;
+};
+
+[[nodiscard]] const std::vector<Action>& actions();
+
+// "Ctrl+Shift+Z", "←"; empty where the action has no key.
+[[nodiscard]] std::string chord_text(const Action& action);
+
+// Runs the actions whose keys went down in this frame.
+void run_shortcuts(const Session& session, ViewState& state, Commands& commands);
+
+// How well an action's label fits what was typed into the palette: its letters in order, best where words begin.
+// Negative where it doesn't.
+[[nodiscard]] int fuzzy_score(std::string_view label, std::string_view typed);
+
+}  // namespace decoderscope

@@ -1,0 +1,185 @@
+#include "app/core/step/outline.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// Pen and place while the diagram grows downwards.
+struct Diagram {
+    const Ui& ui;
+    const Session& session;
+    Commands& commands;
+    Area area;
+    float y = 0.0F;
+    float here_y = 0.0F;  // where the step that we are at came to lie
+
+    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(20); }
+    [[nodiscard]] float row() const { return ui.px(24); }
+};
+
+bool holds(const OutlinePart& part, StepId id) {
+    return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
+}
+
+// A row that can be clicked; says whether it was, and whether the mouse is on it.
+struct Clicked {
+    bool clicked = false, hovered = false;
+};
+Clicked clickable(Area box, StepId id) {
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(id));
+    const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    return {clicked, hovered};
+}
+
+void go_to(Diagram& d, StepId id) { d.commands.push_back(command::GoTo{d.session.shown().run->plan()[id].name}); }
+
+std::string short_name(const Step& step) {
+    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
+}
+
+// The steps of the part that we are in, a line each.
+void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
+    const Plan& plan = d.session.shown().run->plan();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float height = d.ui.px(19);
+    for (const StepId id : part.steps) {
+        const Step& step = plan[id];
+        const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
+        const Clicked hit = clickable(box, id);
+        if (hit.clicked) go_to(d, id);
+        if (id == here) d.here_y = d.y;
+        if (id == here)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
+        else if (hit.hovered)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
+        list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
+                           {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
+        draw_text(d.ui, d.ui.fonts.mono_small,
+                  {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step), box.high.x - x - d.ui.px(22));
+        d.y += height;
+    }
+}
+
+// A box beside the stream, with the way out and back; or a node on it.
+void part_row(Diagram& d, const OutlinePart& part, StepId here) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const bool lit = holds(part, here);
+    const ImU32 color = color_of(part.meaning);
+    const float x = part.on_stream ? d.stream_x() - d.ui.px(10) : d.stream_x() + d.ui.px(18);
+    const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const Clicked hit = clickable(box, part.steps.front());
+    if (hit.clicked) go_to(d, part.steps.front());
+    const float middle = d.y + d.row() * 0.5F;
+    if (lit) d.here_y = d.y;
+    const bool sum = part.title == "Add";
+    if (sum) {
+        list.AddCircleFilled({d.stream_x(), middle}, d.ui.px(8), d.ui.theme.panel, 20);
+        list.AddCircle({d.stream_x(), middle}, d.ui.px(8), lit ? d.ui.theme.accent : color, 20,
+                       d.ui.px(lit ? 2 : 1.5F));
+        list.AddLine({d.stream_x() - d.ui.px(4), middle}, {d.stream_x() + d.ui.px(4), middle}, color, d.ui.px(1.5F));
+        list.AddLine({d.stream_x(), middle - d.ui.px(4)}, {d.stream_x(), middle + d.ui.px(4)}, color, d.ui.px(1.5F));
+        // The update comes in from the side.
+        list.AddLine({d.stream_x() + d.ui.px(8), middle}, {d.stream_x() + d.ui.px(26), middle}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
+        list.AddLine({d.stream_x() + d.ui.px(26), middle}, {d.stream_x() + d.ui.px(26), d.y}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
+    } else {
+        list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+        compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
+                         d.ui.px(lit ? 1.5F : 1));
+        list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
+    }
+    const Step& only = d.session.shown().run->plan()[part.steps.front()];
+    const std::string title = sum ? short_name(only) : part.title;
+    draw_text(d.ui, d.ui.fonts.caption,
+              {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              lit ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(16));
+    d.y += d.row() + d.ui.px(1);
+    if (lit && part.steps.size() > 1) {
+        steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
+        d.y += d.ui.px(4);
+    }
+    d.y += d.ui.px(5);
+}
+
+void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (!block.name.empty()) {
+        draw_text(d.ui, d.ui.fonts.caption, {d.area.low.x + d.ui.px(36), d.y}, d.ui.theme.text, block.name);
+        d.y += d.ui.px(20);
+    }
+    list.ChannelsSplit(2);
+    list.ChannelsSetCurrent(1);
+    const float top = d.y;
+    for (const OutlinePart& part : block.parts) part_row(d, part, here);
+    list.ChannelsSetCurrent(0);
+    list.AddLine({d.stream_x(), top - d.ui.px(block.name.empty() ? 5 : 25)}, {d.stream_x(), d.y},
+                 color_of(Meaning::residual), d.ui.px(2.5F));
+    list.ChannelsMerge();
+}
+
+// A block that we are not in: one row with a stripe for each of its parts.
+void closed_block(Diagram& d, const OutlineBlock& block) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    list.AddLine({d.stream_x(), d.y - d.ui.px(6)}, {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual),
+                 d.ui.px(2.5F));
+    const Clicked hit = clickable(box, block.parts.front().steps.front());
+    // The same step there, where there is one: a click compares.
+    if (hit.clicked) go_to(d, block.parts.front().steps.front());
+    list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+    compat::add_rect(list, box.low, box.high, d.ui.theme.line, d.ui.px(4));
+    draw_text(d.ui, d.ui.fonts.caption,
+              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              d.ui.theme.muted, block.name);
+    const float side = d.ui.px(5);
+    float x = box.high.x - d.ui.px(8) - static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
+    for (const OutlinePart& part : block.parts) {
+        list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
+                           color_of(part.meaning), d.ui.px(1));
+        x += side + d.ui.px(2);
+    }
+    d.y += d.row() + d.ui.px(6);
+}
+
+}  // namespace
+
+void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("map", {area.width(), area.height()});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const Area content = {area.low,
+                          {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
+    Diagram d{ui, session, commands, content, start.y + ui.px(10)};
+    const Step& step = session.step();
+    const std::size_t position = session.timeline_position();
+    const StepId here = step.is_source() ? session.timeline()[position] : step.id;
+    for (const OutlineBlock& block : outline_of(session.shown().run->plan())) {
+        const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
+                                                            [&](const OutlinePart& part) { return holds(part, here); });
+        if (open)
+            open_block(d, block, here);
+        else
+            closed_block(d, block);
+    }
+    ImGui::SetCursorScreenPos({start.x, d.y + ui.px(8)});
+    ImGui::Dummy({1, 1});
+    const bool out_of_sight = d.here_y < area.low.y || d.here_y > area.high.y - ui.px(48);
+    if (state.mapped_step != session.cursor().step && out_of_sight)
+        ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
+    state.mapped_step = session.cursor().step;
+    ImGui::EndChild();
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,34 @@
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+namespace decoderscope {
+
+float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const Offer* offer = session.offer();
+    if (offer == nullptr || state.recovery_later || session.opening()) return 0.0F;
+    const float height = ui.px(40);
+    const Area bar = {area.low, {area.high.x, area.low.y + height}};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
+    list.AddRectFilled(bar.low, {bar.low.x + ui.px(4), bar.high.y}, ui.theme.accent);
+    const float middle = bar.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F;
+    const std::string text = "Work that was not saved when the program last ended: " + offer->text;
+    const float buttons = ImGui::CalcTextSize("Open itDiscardLater").x + ImGui::GetStyle().FramePadding.x * 6 +
+                          ImGui::GetStyle().ItemSpacing.x * 2 + ui.px(12);
+    draw_text(ui, ui.fonts.caption, {bar.low.x + ui.px(14), middle}, ui.theme.text, text,
+              bar.width() - buttons - ui.px(28));
+    ImGui::SetCursorScreenPos({bar.high.x - buttons, bar.low.y + (height - ImGui::GetFrameHeight()) * 0.5F});
+    ImGui::PushID("recovery");
+    if (ImGui::Button("Open it")) commands.push_back(command::OpenSession{offer->leftover.path, true});
+    tooltip("What is open now stays in the way back: Ctrl+Z");
+    ImGui::SameLine();
+    if (ImGui::Button("Discard")) commands.push_back(command::DiscardLeftover{});
+    tooltip("It is removed for good");
+    ImGui::SameLine();
+    if (ImGui::Button("Later")) state.recovery_later = true;
+    tooltip("It is offered again at the next start");
+    ImGui::PopID();
+    return height;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/core/work/saved_view.h"
+#include "app/views/shell/view_state.h"
+
+namespace decoderscope {
+
+// What of the window is saved with a person's work, and how it is shown again.
+[[nodiscard]] SavedView saved_view(const ViewState& state);
+void show_saved(ViewState& state, const SavedView& saved);
+
+}  // namespace decoderscope

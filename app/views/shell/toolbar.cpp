@@ -1,0 +1,125 @@
+#include "app/core/work/path_list.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/input.h"
+#include "engine/model/bundled.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const std::string name = std::filesystem::path(session.scenario().model->name).filename().string();
+    if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
+    std::string about = session.scenario().model->description;
+    for (const std::string& remark : session.scenario().model->remarks) about += (about.empty() ? "" : "\n") + remark;
+    tooltip(about.c_str());
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("models")) return;
+    if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
+    const auto open = [&](Dialog dialog) {
+        state.dialog = dialog;
+        state.dialog_opens = true;
+    };
+    if (ImGui::Selectable("Open a model or a session …   Ctrl+O")) open(Dialog::open_model);
+    if (ImGui::Selectable("Save the session   Ctrl+S")) save_session(session, state, commands);
+    if (ImGui::Selectable("Save the session as …   Ctrl+Shift+S")) open(Dialog::save_session);
+    if (!state.settings.recent.empty()) {
+        ImGui::Dummy({1, ui.px(2)});
+        text_line(ui.fonts.caption, ui.theme.muted, "Opened before");
+        for (const std::string& path : state.settings.recent)
+            if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
+                                  path == session.file() || path == session.scenario().model->name))
+                commands.push_back(opening_command(path));
+    }
+    ImGui::Separator();
+    for (const BundledModel& model : bundled_models()) {
+        const bool chosen = model.name == session.scenario().model->name;
+        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
+            commands.push_back(command::OpenModel{model.name, {}});
+        tooltip(model.description.c_str());
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(180));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, model.description, ui.px(540)));
+    }
+    ImGui::EndPopup();
+}
+
+// What the model runs on, in a few words.
+std::string input_text(const Scenario& scenario) {
+    const Inputs& in = scenario.inputs;
+    std::string text =
+        std::to_string(in.batch()) + " × " + std::to_string(in.pos()) + (in.tokens.empty() ? " vectors" : " tokens");
+    if (!in.encoder_tokens.empty())
+        text += ", source " + std::to_string(in.encoder_tokens.dim(1)) + " tokens";
+    else if (!in.memory.empty())
+        text += ", memory " + std::to_string(in.memory.dim(1)) + " vectors";
+    return text;
+}
+
+void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
+    static constexpr std::array<const char*, 2> labels = {"Pre-Norm", "Post-Norm"};
+    const bool norm_first = session.scenario().config().norm_first;
+    const int clicked = segmented(ui, "norm", labels, norm_first ? 0 : 1);
+    if (clicked >= 0 && (clicked == 0) != norm_first)
+        commands.push_back(command::SetOption{"norm_first", clicked == 0 ? "true" : "false"});
+}
+
+void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
+    const bool on = session.scenario().dropout_seed.has_value();
+    const Config config = session.scenario().config();
+    if (config.dropout == 0.0) return;
+    if (toggle_button(ui, "Dropout", on, "Drop numbers as in training, with seed 0 (D)"))
+        commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
+    ImGui::SameLine();
+}
+
+void right_side(const Ui& ui, ViewState& state, Area area) {
+    const auto dialog = [&](Dialog which) {
+        state.dialog = which;
+        state.dialog_opens = true;
+    };
+    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Settings").x +
+                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
+    ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
+    if (ImGui::Button("Export …")) dialog(Dialog::export_file);
+    tooltip("Write what is shown to a file, or copy it (Ctrl+E)");
+    ImGui::SameLine();
+    if (ImGui::Button("Settings")) dialog(Dialog::settings);
+    tooltip("Theme, colour map, text size (Ctrl+,)");
+    ImGui::SameLine();
+    if (ImGui::Button("?")) dialog(Dialog::keys);
+    tooltip("Keys (F1)");
+}
+
+}  // namespace
+
+void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.low, area.high, ui.theme.panel);
+    list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
+    const float y = area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F;
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
+    model_menu(ui, session, state, commands);
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, input_text(session.scenario()));
+    ImGui::SameLine(0, ui.px(20));
+    norm_switch(ui, session, commands);
+    ImGui::SameLine(0, ui.px(20));
+    dropout_switch(ui, session, commands);
+    if (icon_button(ui, "undo", Icon::undo, session.can_undo(), "Undo (Ctrl+Z)")) commands.push_back(command::Undo{});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "redo", Icon::redo, session.can_redo(), "Redo (Ctrl+Y)")) commands.push_back(command::Redo{});
+    ImGui::SameLine();
+    right_side(ui, state, area);
+    if (session.stale())
+        list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
+                           {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/core/work/saved_view.h"
+#include "app/core/work/settings.h"
+#include "app/views/dialogs/export_dialog.h"
+#include "app/views/dialogs/open_dialog.h"
+#include "app/views/diff/diff_tab.h"
+#include "app/views/generate/generate_tab.h"
+#include "app/views/heads/heads_tab.h"
+#include "app/views/masks/masks_tab.h"
+#include "app/views/norms/norms_tab.h"
+#include "app/views/shell/input_bar.h"
+#include "app/views/widgets/heatmap_view.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A heatmap as it is shown, made once for a place in a snapshot.
+struct ShownHeatmap {
+    Heatmap heatmap;
+    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty where nothing does
+    std::uint64_t version = 0;
+};
+
+// The heatmaps of the snapshot that is shown.
+class HeatmapCache {
+public:
+    const ShownHeatmap& get(const Snapshot& shown, const Step& step, Place place);
+
+private:
+    std::uint64_t version_ = 0;
+    std::map<std::tuple<StepId, Index, Index>, ShownHeatmap> heatmaps_;
+};
+
+// The explanations of the last few cells that were pointed at.
+class ExplanationCache {
+public:
+    const Explanation& get(const Snapshot& shown, const Step& step, const Cell& cell);
+
+private:
+    std::uint64_t version_ = 0;
+    std::map<std::pair<StepId, Cell>, Explanation> explanations_;
+};
+
+// Which dialog lies over the window.
+enum class Dialog { none, keys, palette, export_file, open_model, save_session, unsaved, settings, checks };
+
+// What the views remember from frame to frame; nothing of it is the model's.
+struct ViewState {
+    Settings settings;
+    Tab tab = Tab::step;
+    Tab open_tab = Tab::step;  // the one that was drawn last
+    bool playing = false;
+    double next_step_at = 0.0;  // seconds, ImGui's clock
+    bool painting = false;      // the brush is in hand: clicks paint the mask
+    bool paint_keeps = false;   // what the brush sets, from its first cell on
+    Spot last_painted = {-1, -1};
+    InputBarState input;
+    HeadsTabState heads;
+    MasksTabState masks;
+    NormsTabState norms;
+    GenerateTabState generate;
+    DiffTabState diff;
+    Dialog dialog = Dialog::none;
+    bool dialog_opens = false;
+    std::array<char, 1024> path{};  // the export's, or the session's
+    bool recovery_later = false;    // what is offered to be recovered is offered again at the next start
+    ExportDialogState exports;
+    OpenDialogState open;
+    std::array<char, 64> typed{};    // over the selected cell
+    std::string typed_for;           // which cell that is
+    std::array<char, 128> search{};  // the palette's
+    std::size_t chosen_action = 0;   // in the palette
+    std::string mapped_step;         // the step that the map was last scrolled to
+    bool close = false;              // the window closes
+    bool wants_to_close = false;    // the person wants it to: at once where nothing is unsaved, else after the question
+    bool close_when_saved = false;  // the answer was to save first
+    bool busy = false;              // a view has more to do: it wants another frame soon
+
+    std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
+    HeatmapCache heatmaps;
+    ExplanationCache explanations;
+    std::optional<std::pair<std::string, Cell>>
+        hovered;  // the cell under the mouse, and its step, as of the last frame
+};
+
+using Commands = std::vector<Command>;
+
+}  // namespace decoderscope

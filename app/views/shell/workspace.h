@@ -1,0 +1,11 @@
+#pragma once
+
+#include "app/views/shell/panels.h"
+
+namespace decoderscope {
+
+// The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the
+// person asked for.
+[[nodiscard]] Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state);
+
+}  // namespace decoderscope

@@ -1,0 +1,202 @@
+#include "app/views/widgets/bipartite_view.h"
+
+#include "app/core/text/text.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be
+// thinner than a hair, and hide the others.
+constexpr float kLeastWeight = 0.02F;
+
+float largest_weight(const Heatmap& h) {
+    float largest = 0.0F;
+    for (const float weight : h.values)
+        if (weight > largest) largest = weight;
+    return std::min(largest, 1.0F);
+}
+
+float least_weight(const Heatmap& h) { return std::min(kLeastWeight, largest_weight(h) * 0.5F); }
+
+struct Columns {
+    Area cells;  // between the two columns of tokens
+    float query_pitch, key_pitch;
+    float label;  // the most room for one
+
+    [[nodiscard]] float query_y(Index i) const { return cells.low.y + (static_cast<float>(i) + 0.5F) * query_pitch; }
+    [[nodiscard]] float key_y(Index i) const { return cells.low.y + (static_cast<float>(i) + 0.5F) * key_pitch; }
+};
+
+// A weight in the same few characters, whatever it is.
+std::string number(float value) {
+    return value > 0.0F && value < 0.0005F ? "<0.001" : fixed_text(static_cast<double>(value), 3);
+}
+
+float widest(const Ui& ui, const std::vector<std::string>& labels, float most) {
+    float width = 0.0F;
+    for (const std::string& label : labels) width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
+    return std::min(width, most);
+}
+
+Columns lay_out(const Ui& ui, const Heatmap& h, Area area) {
+    const float line = compat::font_size(ui.fonts.mono_small), most = area.width() * 0.2F;
+    // While a token is lit its weights stand beyond the labels of the other column.
+    const float weights = compat::text_size(ui.fonts.mono_small, "<0.001").x + ui.px(20);
+    const Area cells = {{area.low.x + widest(ui, h.row_labels, most) + weights, area.low.y + (line + ui.px(6)) * 2},
+                        {area.high.x - widest(ui, h.column_labels, most) - weights, area.high.y - line - ui.px(8)}};
+    const auto pitch = [&](Index count) { return std::min(cells.height() / static_cast<float>(count), ui.px(56)); };
+    return {cells, pitch(h.rows), pitch(h.columns), most};
+}
+
+// ---- lines
+
+bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
+    return !lit || lit->index == (lit->is_key ? key : query);
+}
+
+// As thick as its weight, less so where tokens crowd; as strong as its weight beside the largest of the picture.
+void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
+    const float most = std::min(ui.px(8), std::max(ui.px(1.5F), std::min(c.query_pitch, c.key_pitch) * 0.8F));
+    const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.15F + 0.85F * weight / largest);
+    ImGui::GetWindowDrawList()->AddLine({c.cells.low.x, c.query_y(query)}, {c.cells.high.x, c.key_y(key)}, color,
+                                        ui.px(0.5F) + most * weight);
+}
+
+void draw_lines(const Ui& ui, const Heatmap& h, const Columns& c, const std::optional<PatternToken>& lit) {
+    const float least = lit ? 0.0F : least_weight(h), largest = largest_weight(h);
+    for (Index query = 0; query < h.rows; ++query)
+        for (Index key = 0; key < h.columns; ++key)
+            if (const float weight = h.at(query, key); weight > least && belongs(lit, query, key))
+                draw_line(ui, c, query, key, std::min(weight, 1.0F), largest);
+}
+
+// ---- tokens
+
+bool is_nan_row(const Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
+
+// How many tokens share one label where they crowd.
+Index every(const Ui& ui, float pitch) {
+    return std::max<Index>(1,
+                           static_cast<Index>(std::ceil((compat::font_size(ui.fonts.mono_small) + ui.px(1)) / pitch)));
+}
+
+// A column of tokens with, beside a lit token of the other column, their weights.
+void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, const std::optional<PatternToken>& lit) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const auto& labels = keys ? h.column_labels : h.row_labels;
+    const float x = keys ? c.cells.high.x : c.cells.low.x, side = keys ? 1.0F : -1.0F;
+    const float line = compat::font_size(ui.fonts.mono_small);
+    const Index step = every(ui, keys ? c.key_pitch : c.query_pitch);
+    const ImU32 dot = color_of(keys ? Meaning::key : Meaning::query);
+    const auto text = [&](const std::string& what, float distance, float y, ImU32 ink) {
+        const float width = compat::text_size(ui.fonts.mono_small, what).x;
+        const float left = keys ? x + distance : x - distance - width;
+        draw_text(ui, ui.fonts.mono_small, {left, y - line * 0.5F}, ink, what);
+    };
+    const bool weighed = lit && lit->is_key != keys;
+    const float beyond = widest(ui, labels, c.label) + ui.px(18);
+    for (Index i = 0; i < static_cast<Index>(labels.size()); ++i) {
+        const float y = keys ? c.key_y(i) : c.query_y(i);
+        list.AddCircleFilled({x + side * ui.px(1), y}, std::min(ui.px(3), (keys ? c.key_pitch : c.query_pitch) * 0.4F),
+                             dot, 12);
+        const bool on = lit && lit->is_key == keys && lit->index == i;
+        if (i % step != 0) continue;
+        const bool broken = !keys && is_nan_row(h, i);
+        const std::string label =
+            fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
+        const float weight = !weighed ? 0.0F : keys ? h.at(lit->index, i) : h.at(i, lit->index);
+        // From left to right, as it is read: a query's weight stands before its label.
+        if (weight > 0.0F && !keys) text(number(weight), beyond, y, ui.theme.muted);
+        text(label, ui.px(8), y, broken ? ui.theme.error : on ? ui.theme.accent : ui.theme.text);
+        if (weight > 0.0F && keys) text(number(weight), beyond, y, ui.theme.muted);
+    }
+}
+
+void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
+    if (!compat::begin_tooltip()) return;
+    const Index count = token.is_key ? h.rows : h.columns;
+    const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
+    const auto label = [&](bool key, Index i) {
+        return (key ? "key " : "query ") + std::to_string(i) + " “" +
+               (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)] + "”";
+    };
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              label(token.is_key, token.index) + (token.is_key ? " is looked at by" : " looks at"));
+    std::vector<Index> others;
+    for (Index i = 0; i < count; ++i)
+        if (weight(i) > 0.0F) others.push_back(i);
+    std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return weight(a) > weight(b); });
+    if (!token.is_key && is_nan_row(h, token.index))
+        text_line(ui.fonts.caption, ui.theme.error, "nothing: every key is masked, so the weights are NaN");
+    for (std::size_t i = 0; i < std::min<std::size_t>(others.size(), 6); ++i)
+        text_line(ui.fonts.mono_small, ui.theme.muted,
+                  number(weight(others[i])) + "  " + label(!token.is_key, others[i]));
+    ImGui::EndTooltip();
+}
+
+// The token under the mouse: its row, on its side of the picture.
+std::optional<PatternToken> token_at(const Heatmap& h, const Columns& c, Area area, ImVec2 mouse) {
+    const bool key = mouse.x > (area.low.x + area.high.x) * 0.5F;
+    const float x = key ? c.cells.high.x : c.cells.low.x;
+    // Its label, and a little of where its lines start.
+    if (key ? mouse.x < x - c.cells.width() * 0.2F : mouse.x > x + c.cells.width() * 0.2F) return std::nullopt;
+    const auto index = static_cast<Index>(std::floor((mouse.y - c.cells.low.y) / (key ? c.key_pitch : c.query_pitch)));
+    if (index < 0 || index >= (key ? h.columns : h.rows)) return std::nullopt;
+    return PatternToken{key, index};
+}
+
+std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::optional<PatternToken>& pinned,
+                                      Area area) {
+    ImGui::SetCursorScreenPos({area.low.x, c.cells.low.y});
+    const bool clicked =
+        ImGui::InvisibleButton("bipartite", {std::max(area.width(), 1.0F), std::max(c.cells.height(), 1.0F)});
+    if (!ImGui::IsItemHovered()) return std::nullopt;
+    const auto token = token_at(h, c, area, ImGui::GetIO().MousePos);
+    if (token) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (clicked) pinned = token == pinned ? std::nullopt : token;
+    return token;
+}
+
+bool leaves_out(const Heatmap& h) {
+    const float least = least_weight(h);
+    return std::any_of(h.values.begin(), h.values.end(),
+                       [&](float weight) { return weight > 0.0F && weight <= least; });
+}
+
+void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned, Area area) {
+    const float line = compat::font_size(ui.fonts.caption);
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "A line is a weight: the thicker, the larger.",
+              area.width());
+    const float y = area.low.y + line + ui.px(6);
+    const float width = compat::text_size(ui.fonts.caption, "query").x;
+    draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
+    draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
+    const std::string below = pinned ? "Click the token again to let it go."
+                              : leaves_out(h)
+                                  ? "Above " + number(least_weight(h)) + "; point at a token for all of its lines."
+                                  : "Point at a token for its lines alone; click keeps them.";
+    draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
+}
+
+}  // namespace
+
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern, std::optional<PatternToken> lit,
+                                           std::optional<PatternToken>& pinned, Area area) {
+    const Columns columns = lay_out(ui, pattern, area);
+    const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
+    if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();
+    const std::optional<PatternToken> shown = hovered ? hovered : lit ? lit : pinned;
+    draw_captions(ui, pattern, columns, pinned.has_value(), area);
+    draw_lines(ui, pattern, columns, shown);
+    draw_tokens(ui, pattern, columns, false, shown);
+    draw_tokens(ui, pattern, columns, true, shown);
+    if (hovered) token_tooltip(ui, pattern, *hovered);
+    return hovered;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,105 @@
+#include "app/views/widgets/cards.h"
+
+#include "app/core/diff/transformer_lens.h"
+#include "app/core/text/labels.h"
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice,
+           const HeatmapGesture& gesture, Commands& commands) {
+    const std::string attention = attention_of(step);
+    const bool all_heads = ImGui::GetIO().KeyShift;
+    const auto ask = [&](Spot spot, bool continues) {
+        const Cell cell = slice.cell(spot.first, spot.second);
+        commands.push_back(command::PaintMask{attention, cell[0], all_heads ? std::nullopt : std::optional(cell[1]),
+                                              cell[2], cell[3], state.paint_keeps, continues});
+    };
+    const Spot now = *gesture.painted;
+    if (gesture.paint_begins) {
+        const Tensor& mask = session.shown().run->value(attention + ".mask");
+        state.paint_keeps =
+            mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
+        ask(now, false);
+    } else {
+        for (const Spot& spot : cells_between(state.last_painted, now)) ask(spot, true);
+    }
+    state.last_painted = now;
+}
+
+void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice,
+                  Spot spot) {
+    if (!compat::begin_tooltip()) return;
+    const Heatmap& h = shown.heatmap;
+    const Cell cell = slice.cell(spot.first, spot.second);
+    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
+    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, "TransformerLens: " + hook);
+    text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second))));
+    const auto place = [&](const std::string& axis, const std::string& label, Index at) {
+        if (axis.empty()) return;
+        const std::string number = std::to_string(at);
+        text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
+    };
+    place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
+    place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
+    const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
+    if (!h.hidden.empty() && h.hidden[offset] != 0)
+        text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
+    if (!shown.changed.empty() && shown.changed[offset] != 0) {
+        const Tensor& before = session.shown().unedited->value(step.name);
+        text_line(ui.fonts.caption, ui.theme.accent,
+                  "without edits " + short_number(static_cast<double>(before.at(cell))));
+    }
+    ImGui::EndTooltip();
+}
+
+}  // namespace
+
+bool shows_mask(const Session& session, const Step& step) {
+    return step.axes.size() == 4 && step.axes[3].name == axis::key &&
+           session.shown().run->plan().find(attention_of(step) + ".mask") != nullptr;
+}
+
+void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
+               const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands) {
+    const Step& step = card.step;
+    if (session.shown().run->value(step.id).empty()) {
+        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted, step.name + ": being computed …",
+                  card.area.width());
+        return;
+    }
+    const Place place = session.cursor().place;
+    const ShownHeatmap& shown = state.heatmaps.get(session.shown(), step, place);
+    const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
+    HeatmapDrawing drawing{.heatmap = shown.heatmap,
+                           .key = step.id + 1,
+                           .version = shown.version,
+                           .color = color_of(step.meaning),
+                           .lit = lit,
+                           .changed = &shown.changed,
+                           .stale = session.stale(),
+                           .paintable = shows_mask(session, step),
+                           .painting = state.painting && shows_mask(session, step)};
+    if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
+    const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[drawing.key], card.area);
+    if (gesture.hovered) {
+        const Cell cell = slice.cell(gesture.hovered->first, gesture.hovered->second);
+        hovered = {step.name, cell};
+        if (!gesture.painted) cell_tooltip(ui, session, step, shown, slice, *gesture.hovered);
+        if (gesture.painted) paint(session, state, step, slice, gesture, commands);
+    }
+    if (!gesture.clicked) return;
+    const Cell cell = slice.cell(gesture.clicked->first, gesture.clicked->second);
+    if (card.is_result)
+        commands.push_back(command::SelectCell{cell});
+    else
+        commands.push_back(command::Follow{step.name, cell});
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "app/views/widgets/heatmap_layout.h"
+
+#include <optional>
+
+// What stands around a heatmap's cells.
+namespace decoderscope {
+
+// The title with the colour of its meaning, and the names of the axes where there is room.
+void draw_title(const Ui& ui, const HeatmapDrawing& drawing, Area area);
+
+// Indices stand at even steps; words wherever there is room beside the one before. The column under the mouse has its
+// label before all.
+void draw_column_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const CellRect& seen,
+                        Area area, std::optional<Spot> hovered);
+
+void draw_row_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const CellRect& seen,
+                     Area area, std::optional<Spot> hovered);
+
+}  // namespace decoderscope

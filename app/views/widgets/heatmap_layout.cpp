@@ -1,0 +1,101 @@
+#include "app/views/widgets/heatmap_layout.h"
+
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
+    // Labels are short and many: the longest few characters decide.
+    float width = 0.0F;
+    for (const std::string& label : labels) {
+        if (width >= most) return most;
+        width = std::max(width, compat::text_size(ui.fonts.mono_small, label).x);
+    }
+    return std::min(width, most);
+}
+
+// A cell's size where everything fits: square while that is no sliver, never much wider than high or higher than wide.
+ImVec2 fitted_cell(const Ui& ui, const Heatmap& h, float width, float height) {
+    const float w = width / static_cast<float>(h.columns), tall = height / static_cast<float>(h.rows);
+    const float room = ui.px(26);
+    return {std::min({w, std::max(tall, room), ui.px(96)}), std::min({tall, std::max(w, room), ui.px(96)})};
+}
+
+// What lies around the cells.
+struct Margins {
+    float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
+};
+
+Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Legend::full) {
+    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
+    const float title = line + ui.px(6);
+    const float left = label_width(ui, h.row_labels, width * 0.25F) + ui.px(8);
+    const auto rows = static_cast<float>(legend_rows(ui, h, legend, width - left));
+    return {left, title, title + line + ui.px(2), rows > 0.0F ? line * rows + ui.px(6) : ui.px(2)};
+}
+
+}  // namespace
+
+HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
+    const Heatmap& h = d.heatmap;
+    const Margins around = margins(ui, h, area.width(), d.legend);
+    HeatmapLayout l;
+    l.column_labels_y = area.low.y + around.title;
+    l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
+    const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
+    const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
+    const ImVec2 fit = fitted_cell(ui, h, width, height);
+    l.cell = {fit.x * view.zoom, fit.y * view.zoom};
+    const float whole_w = l.cell.x * static_cast<float>(h.columns), whole_h = l.cell.y * static_cast<float>(h.rows);
+    l.cells.high = {l.cells.low.x + std::min(width, whole_w), l.cells.low.y + std::min(height, whole_h)};
+    view.origin.x =
+        std::clamp(view.origin.x, 0.0F, std::max(0.0F, static_cast<float>(h.columns) - l.cells.width() / l.cell.x));
+    view.origin.y =
+        std::clamp(view.origin.y, 0.0F, std::max(0.0F, static_cast<float>(h.rows) - l.cells.height() / l.cell.y));
+    l.origin = {l.cells.low.x - view.origin.x * l.cell.x, l.cells.low.y - view.origin.y * l.cell.y};
+    l.legend_y = l.cells.high.y + ui.px(6);
+    return l;
+}
+
+Area box_of(const HeatmapLayout& l, const CellRect& cells) {
+    return {{l.origin.x + static_cast<float>(cells.column) * l.cell.x,
+             l.origin.y + static_cast<float>(cells.row) * l.cell.y},
+            {l.origin.x + static_cast<float>(cells.column + cells.columns) * l.cell.x,
+             l.origin.y + static_cast<float>(cells.row + cells.rows) * l.cell.y}};
+}
+
+CellRect seen_cells(const HeatmapLayout& l, const Heatmap& h) {
+    const auto first = [](float low, float origin, float size) {
+        return static_cast<Index>(std::floor((low - origin) / size + 1e-3F));
+    };
+    const auto last = [](float high, float origin, float size) {
+        return static_cast<Index>(std::ceil((high - origin) / size - 1e-3F));
+    };
+    CellRect seen;
+    seen.row = std::clamp<Index>(first(l.cells.low.y, l.origin.y, l.cell.y), 0, h.rows - 1);
+    seen.column = std::clamp<Index>(first(l.cells.low.x, l.origin.x, l.cell.x), 0, h.columns - 1);
+    seen.rows = std::clamp<Index>(last(l.cells.high.y, l.origin.y, l.cell.y), seen.row + 1, h.rows) - seen.row;
+    seen.columns =
+        std::clamp<Index>(last(l.cells.high.x, l.origin.x, l.cell.x), seen.column + 1, h.columns) - seen.column;
+    return seen;
+}
+
+std::optional<Spot> spot_at(const HeatmapLayout& l, const Heatmap& h, ImVec2 point) {
+    if (!l.cells.contains(point)) return std::nullopt;
+    return Spot{std::clamp<Index>(static_cast<Index>((point.y - l.origin.y) / l.cell.y), 0, h.rows - 1),
+                std::clamp<Index>(static_cast<Index>((point.x - l.origin.x) / l.cell.x), 0, h.columns - 1)};
+}
+
+float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most) {
+    const Margins around = margins(ui, heatmap, width);
+    const ImVec2 cell =
+        fitted_cell(ui, heatmap, width - around.left, std::max(most - around.top - around.bottom, 1.0F));
+    return std::min(most, around.top + cell.y * static_cast<float>(heatmap.rows) + around.bottom);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,230 @@
+#include "app/views/widgets/heatmap_view.h"
+
+#include "app/core/text/text.h"
+#include "app/views/widgets/heatmap_labels.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/textures.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// Below this a cell has no room for a hatch; its colour tells the mask.
+constexpr float kLeastHatched = 7.0F;
+constexpr float kMostZoom = 400.0F;
+
+// ---- the picture
+
+std::vector<std::uint32_t> packed(const std::vector<Rgba>& colors) {
+    std::vector<std::uint32_t> pixels;
+    pixels.reserve(colors.size());
+    for (const Rgba color : colors) pixels.push_back(to_imgui(color));
+    return pixels;
+}
+
+// One hash of what a picture depends on.
+std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const CellRect& seen, Index width, Index height) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const auto part :
+         {d.version, static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(theme.sequential),
+          static_cast<std::uint64_t>(seen.row), static_cast<std::uint64_t>(seen.column),
+          static_cast<std::uint64_t>(seen.rows), static_cast<std::uint64_t>(seen.columns),
+          static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height)})
+        hash = (hash ^ part) * 0x100000001b3ULL;
+    return hash;
+}
+
+void draw_cells(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
+    const Heatmap& h = d.heatmap;
+    const ColorMap map = map_of(ui.theme, h.scale);
+    const bool dark = ui.theme.dark;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area box = box_of(l, seen);
+    // Cells smaller than a pixel are reduced, so that no extreme can hide; larger ones are a texture of the seen cells.
+    const Index width = std::min<Index>(seen.columns, std::max<Index>(1, static_cast<Index>(l.cells.width())));
+    const Index height = std::min<Index>(seen.rows, std::max<Index>(1, static_cast<Index>(l.cells.height())));
+    const std::uint64_t version = version_of(d, ui.theme, seen, width, height);
+    ImTextureID texture = ui.textures.find(d.key, version);
+    if (texture == ImTextureID()) {
+        const std::vector<Rgba> colors = reduced_colors(h, seen, height, width, map, dark);
+        texture = ui.textures.upload(d.key, static_cast<int>(width), static_cast<int>(height), packed(colors), version);
+    }
+    compat::add_pixels(list, texture, box.low, box.high);
+}
+
+void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l) {
+    if (std::min(l.cell.x, l.cell.y) < ui.px(kLeastHatched) || d.heatmap.hidden.empty()) return;
+    for (const HiddenBlock& block : hidden_blocks(d.heatmap)) {
+        const Area box = box_of(l, block.cells);
+        const bool seen = box.high.x > l.cells.low.x && box.low.x < l.cells.high.x && box.high.y > l.cells.low.y &&
+                          box.low.y < l.cells.high.y;
+        if (seen) draw_hatch(ui, block.causes, box, ui.px(7));
+    }
+}
+
+// Hair lines between the cells that are seen, where these have room for them, and around all.
+void draw_grid(const Ui& ui, const HeatmapLayout& l, const CellRect& seen) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 color = ui.theme.line;
+    compat::add_rect(list, l.cells.low, l.cells.high, color, 0, 1.0F);
+    if (std::min(l.cell.x, l.cell.y) < ui.px(6)) return;
+    for (Index row = seen.row + 1; row < seen.row + seen.rows; ++row) {
+        const float y = std::floor(l.origin.y + static_cast<float>(row) * l.cell.y);
+        list.AddLine({l.cells.low.x, y}, {l.cells.high.x, y}, color, 1.0F);
+    }
+    for (Index column = seen.column + 1; column < seen.column + seen.columns; ++column) {
+        const float x = std::floor(l.origin.x + static_cast<float>(column) * l.cell.x);
+        list.AddLine({x, l.cells.low.y}, {x, l.cells.high.y}, color, 1.0F);
+    }
+}
+
+bool is_hidden(const Heatmap& h, Index row, Index column) {
+    return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
+}
+
+// The most significant digits, up to four, with which the number of every cell that is seen fits into it; 0 where none
+// do. All cells show as many, so that none looks emptier than its neighbour.
+int digits_that_fit(const Ui& ui, const Heatmap& h, const HeatmapLayout& l, const CellRect& seen) {
+    if (l.cell.y < compat::font_size(ui.fonts.mono_small) + ui.px(2)) return 0;
+    const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
+    const auto room = static_cast<std::size_t>((l.cell.x - ui.px(4)) / glyph);
+    for (int digits = 4; digits >= 2; --digits) {
+        std::size_t longest = 0;
+        for (Index row = seen.row; row < seen.row + seen.rows && longest <= room; ++row)
+            for (Index column = seen.column; column < seen.column + seen.columns && longest <= room; ++column)
+                // A fill such as −1e9 is told by the hatch and need not fit.
+                if (!is_hidden(h, row, column))
+                    longest = std::max(
+                        longest, characters(short_number_text(static_cast<double>(h.at(row, column)), digits)).size());
+        if (longest <= room) return digits;
+    }
+    return 0;
+}
+
+void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
+    const Heatmap& h = d.heatmap;
+    const int digits = digits_that_fit(ui, h, l, seen);
+    if (digits == 0) return;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ColorMap map = map_of(ui.theme, h.scale);
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
+            const std::string text = short_number_text(static_cast<double>(h.at(row, column)), digits);
+            const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
+            const Area box = box_of(l, {row, column, 1, 1});
+            const Rgba background = cell_color(h, row, column, map, ui.theme.dark);
+            const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
+                               std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
+            if (size.x > l.cell.x - ui.px(2)) continue;
+            // On a hatch the number needs ground of its own.
+            if (is_hidden(h, row, column))
+                list.AddRectFilled({at.x - 2, at.y}, {at.x + size.x + 2, at.y + size.y}, to_imgui(background));
+            compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
+        }
+    }
+}
+
+// A corner cut off in the accent colour: this cell is not what it was without edits.
+void draw_changes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
+    if (d.changed == nullptr || d.changed->empty() || std::min(l.cell.x, l.cell.y) < ui.px(3)) return;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float size = std::min({l.cell.x, l.cell.y, ui.px(16)}) * 0.5F;
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
+            if ((*d.changed)[static_cast<std::size_t>(row * d.heatmap.columns + column)] == 0) continue;
+            const Area box = box_of(l, {row, column, 1, 1});
+            const ImVec2 corner = {box.high.x, box.low.y};
+            list.AddTriangleFilled({corner.x - size - 2, corner.y}, corner, {corner.x, corner.y + size + 2},
+                                   ui.theme.background);
+            list.AddTriangleFilled({corner.x - size, corner.y}, corner, {corner.x, corner.y + size}, ui.theme.accent);
+        }
+    }
+}
+
+void outline(const Ui& ui, Area box, ImU32 color, float thickness) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    compat::add_rect(list, {box.low.x - 1, box.low.y - 1}, {box.high.x + 1, box.high.y + 1}, ui.theme.background, 0,
+                     thickness + 2);
+    compat::add_rect(list, box.low, box.high, color, 0, thickness);
+}
+
+// ---- the mouse
+
+void zoom_at(Viewport& view, const HeatmapLayout& l, ImVec2 mouse, float notches) {
+    const float zoom = std::clamp(view.zoom * std::pow(1.2F, notches), 1.0F, kMostZoom);
+    const ImVec2 at = {(mouse.x - l.origin.x) / l.cell.x, (mouse.y - l.origin.y) / l.cell.y};  // in cells
+    const float ratio = view.zoom / zoom;
+    view.origin = {at.x - (at.x - view.origin.x) * ratio, at.y - (at.y - view.origin.y) * ratio};
+    view.zoom = zoom;
+}
+
+HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewport& view) {
+    ImGui::SetCursorScreenPos(l.cells.low);
+    ImGui::PushID(static_cast<int>(d.key));
+    ImGui::InvisibleButton(
+        "cells", {std::max(l.cells.width(), 1.0F), std::max(l.cells.height(), 1.0F)},
+        ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
+    ImGui::PopID();
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+    HeatmapGesture gesture;
+    if (hovered || active) gesture.hovered = spot_at(l, d.heatmap, io.MousePos);
+    if (hovered && io.MouseWheel != 0.0F) zoom_at(view, l, io.MousePos, io.MouseWheel);
+    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) view = {};
+    // A quick stroke moves on in the frame in which the button is let go.
+    const auto held = [](ImGuiMouseButton button) {
+        return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);
+    };
+    const bool touched = active || ImGui::IsItemDeactivated();
+    const bool brush =
+        d.paintable && touched && (held(ImGuiMouseButton_Right) || (d.painting && held(ImGuiMouseButton_Left)));
+    if (brush && gesture.hovered) {
+        gesture.painted = gesture.hovered;
+        gesture.paint_begins = ImGui::IsItemActivated();
+        return gesture;
+    }
+    const bool pans = active && (ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 2.0F) ||
+                                 (view.zoom > 1.0F && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F)));
+    if (pans) {
+        view.origin.x -= io.MouseDelta.x / l.cell.x;
+        view.origin.y -= io.MouseDelta.y / l.cell.y;
+    }
+    const ImVec2 pressed_at = io.MouseClickedPos[ImGuiMouseButton_Left];
+    const bool still = std::abs(io.MousePos.x - pressed_at.x) + std::abs(io.MousePos.y - pressed_at.y) < 4.0F;
+    if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && still && !d.painting &&
+        l.cells.contains(pressed_at))
+        gesture.clicked = gesture.hovered;
+    return gesture;
+}
+
+}  // namespace
+
+HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
+    const HeatmapLayout l = lay_out(ui, d, view, area);
+    const HeatmapGesture gesture = use_mouse(d, l, view);
+    const CellRect seen = seen_cells(l, d.heatmap);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    draw_title(ui, d, area);
+    draw_column_labels(ui, d, l, seen, area, gesture.hovered);
+    draw_row_labels(ui, d, l, seen, area, gesture.hovered);
+    list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
+    draw_cells(ui, d, l, seen);
+    draw_hatches(ui, d, l);
+    if (d.grid) draw_grid(ui, l, seen);
+    draw_numbers(ui, d, l, seen);
+    draw_changes(ui, d, l, seen);
+    if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
+    if (d.lit) outline(ui, box_of(l, *d.lit), ui.theme.accent, ui.px(2));
+    if (d.selected) outline(ui, box_of(l, {d.selected->first, d.selected->second, 1, 1}), ui.theme.accent, ui.px(2.5F));
+    if (gesture.hovered)
+        outline(ui, box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1}), ui.theme.text, ui.px(1));
+    list.PopClipRect();
+    draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
+    return gesture;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,92 @@
+#include "app/views/widgets/theme.h"
+
+namespace decoderscope {
+
+namespace {
+
+constexpr ImU32 rgb(unsigned hex) { return IM_COL32((hex >> 16) & 255U, (hex >> 8) & 255U, hex & 255U, 255U); }
+
+ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
+
+}  // namespace
+
+Theme make_theme(bool dark, ColorMap sequential) {
+    if (dark)
+        return {true,          sequential,    rgb(0x14171C), rgb(0x1A1E25), rgb(0x252B34), rgb(0x323944),
+                rgb(0xE4E8EE), rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x24405E), rgb(0xE69F00), rgb(0xF0705A)};
+    return {false,         sequential,    rgb(0xF4F5F7), rgb(0xFFFFFF), rgb(0xE9ECF0), rgb(0xD3D8DF),
+            rgb(0x1B2027), rgb(0x5B6675), rgb(0x1566C0), rgb(0xD6E6F8), rgb(0xA86E00), rgb(0xB3321D)};
+}
+
+ColorMap map_of(const Theme& theme, Scale scale) {
+    return scale == Scale::sequential ? theme.sequential : default_map(scale);
+}
+
+ImU32 to_imgui(Rgba color) { return IM_COL32(color.r, color.g, color.b, color.a); }
+
+ImU32 with_alpha(ImU32 color, float alpha) {
+    const auto a = static_cast<ImU32>(static_cast<float>((color >> IM_COL32_A_SHIFT) & 255U) * alpha);
+    return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
+}
+
+ImU32 color_of(Meaning meaning) { return to_imgui(meaning_color(meaning)); }
+
+ImU32 ink_of(Meaning meaning, const Theme& theme) {
+    const Rgba color = meaning_color(meaning);
+    const auto toward = [&](std::uint8_t part) {
+        const int goal = theme.dark ? 255 : 0;
+        return static_cast<std::uint8_t>(part + (goal - part) * 2 / 5);
+    };
+    return to_imgui({toward(color.r), toward(color.g), toward(color.b), 255});
+}
+
+void apply_style(const Theme& theme, float scale) {
+    ImGuiStyle style;
+    style.WindowPadding = {8, 8};
+    style.FramePadding = {8, 4};
+    style.ItemSpacing = {8, 6};
+    style.ItemInnerSpacing = {6, 4};
+    style.WindowRounding = 0;
+    style.ChildRounding = 0;
+    style.FrameRounding = 4;
+    style.PopupRounding = 6;
+    style.GrabRounding = 4;
+    style.ScrollbarRounding = 4;
+    style.ScrollbarSize = 10;
+    style.WindowBorderSize = 0;
+    style.ChildBorderSize = 0;
+    style.PopupBorderSize = 1;
+    style.FrameBorderSize = 0;
+    style.ScaleAllSizes(scale);
+
+    ImVec4* colors = style.Colors;
+    colors[ImGuiCol_Text] = vec(theme.text);
+    colors[ImGuiCol_TextDisabled] = vec(theme.muted);
+    colors[ImGuiCol_WindowBg] = vec(theme.background);
+    colors[ImGuiCol_ChildBg] = ImVec4(0, 0, 0, 0);
+    colors[ImGuiCol_PopupBg] = vec(theme.panel);
+    colors[ImGuiCol_Border] = vec(theme.line);
+    colors[ImGuiCol_FrameBg] = vec(theme.raised);
+    colors[ImGuiCol_FrameBgHovered] = vec(theme.line);
+    colors[ImGuiCol_FrameBgActive] = vec(theme.line);
+    colors[ImGuiCol_Button] = vec(theme.raised);
+    colors[ImGuiCol_ButtonHovered] = vec(theme.line);
+    colors[ImGuiCol_ButtonActive] = vec(theme.accent_soft);
+    colors[ImGuiCol_Header] = vec(theme.accent_soft);
+    colors[ImGuiCol_HeaderHovered] = vec(theme.raised);
+    colors[ImGuiCol_HeaderActive] = vec(theme.accent_soft);
+    colors[ImGuiCol_Separator] = vec(theme.line);
+    colors[ImGuiCol_CheckMark] = vec(theme.accent);
+    colors[ImGuiCol_SliderGrab] = vec(theme.accent);
+    colors[ImGuiCol_SliderGrabActive] = vec(theme.accent);
+    colors[ImGuiCol_ScrollbarBg] = ImVec4(0, 0, 0, 0);
+    colors[ImGuiCol_ScrollbarGrab] = vec(theme.line);
+    colors[ImGuiCol_ScrollbarGrabHovered] = vec(theme.muted);
+    colors[ImGuiCol_ScrollbarGrabActive] = vec(theme.muted);
+    colors[ImGuiCol_TextSelectedBg] = vec(theme.accent_soft);
+    colors[ImGuiCol_NavHighlight] = vec(theme.accent);
+    colors[ImGuiCol_ModalWindowDimBg] = ImVec4(0, 0, 0, 0.35F);
+    ImGui::GetStyle() = style;
+}
+
+}  // namespace decoderscope

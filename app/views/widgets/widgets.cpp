@@ -1,0 +1,205 @@
+#include "app/views/widgets/widgets.h"
+
+#include "app/views/widgets/imgui_compat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The start of the character behind `at`, in UTF-8.
+std::size_t next_character(std::string_view text, std::size_t at) {
+    ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
+    return at;
+}
+
+}  // namespace
+
+std::string fitted(ImFont* font, std::string_view text, float width) {
+    if (compat::text_size(font, text).x <= width) return std::string(text);
+    std::size_t end = 0;
+    for (std::size_t next = next_character(text, 0); next < text.size(); next = next_character(text, next)) {
+        if (compat::text_size(font, std::string(text.substr(0, next)) + "…").x > width) break;
+        end = next;
+    }
+    return end == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
+}
+
+float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
+    const std::string shown = fitted(font, text, width);
+    // Whole pixels keep the glyphs sharp.
+    compat::add_text(*ImGui::GetWindowDrawList(), font, {std::floor(at.x), std::floor(at.y)}, color, shown);
+    return compat::text_size(font, shown).x;
+}
+
+void paragraph(ImFont* font, ImU32 color, std::string_view text) {
+    compat::push_font(font);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::PushTextWrapPos(0.0F);
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+}
+
+void text_line(ImFont* font, ImU32 color, std::string_view text) {
+    compat::push_font(font);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+}
+
+void tooltip(const char* text) {
+    if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
+    if (compat::begin_tooltip()) {
+        ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24.0F);
+        ImGui::TextUnformatted(text);
+        ImGui::PopTextWrapPos();
+        ImGui::EndTooltip();
+    }
+}
+
+bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
+    if (on) {
+        ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
+        ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.text);
+    }
+    const bool clicked = ImGui::Button(label);
+    if (on) ImGui::PopStyleColor(2);
+    tooltip(tip);
+    return clicked;
+}
+
+int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen) {
+    int clicked = -1;
+    ImGui::PushID(id);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(2), ui.px(6)));
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (i > 0) ImGui::SameLine();
+        if (toggle_button(ui, labels[i], static_cast<int>(i) == chosen, nullptr)) clicked = static_cast<int>(i);
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+    return clicked;
+}
+
+bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id) {
+    const ImVec2 size = compat::text_size(font, text);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushID(id);
+    const bool clicked = ImGui::InvisibleButton("link", {std::max(size.x, 1.0F), size.y});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    compat::add_text(list, font, at, color, text);
+    if (hovered) {
+        list.AddLine({at.x, at.y + size.y}, {at.x + size.x, at.y + size.y}, color, ui.px(1));
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    }
+    return clicked;
+}
+
+namespace {
+
+void triangle(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
+    list.AddTriangleFilled({middle.x - direction * r * 0.6F, middle.y - r},
+                           {middle.x - direction * r * 0.6F, middle.y + r}, {middle.x + direction * r, middle.y},
+                           color);
+}
+
+// An arrow that bends back: undo towards the left (direction −1), redo towards the right.
+void bent_arrow(ImDrawList& list, ImVec2 middle, float r, float direction, ImU32 color) {
+    const ImVec2 tip = {middle.x + direction * r, middle.y - r * 0.35F};
+    const ImVec2 points[] = {tip,
+                             {middle.x - direction * r * 0.3F, middle.y - r * 0.35F},
+                             {middle.x - direction * r * 0.9F, middle.y + r * 0.15F},
+                             {middle.x - direction * r * 0.5F, middle.y + r * 0.8F},
+                             {middle.x + direction * r * 0.3F, middle.y + r * 0.8F}};
+    compat::add_polyline(list, points, color, std::max(1.0F, r * 0.28F));
+    list.AddTriangleFilled({tip.x + direction * r * 0.2F, tip.y}, {tip.x - direction * r * 0.5F, tip.y - r * 0.55F},
+                           {tip.x - direction * r * 0.5F, tip.y + r * 0.55F}, color);
+}
+
+void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color) {
+    const auto bar = [&](float x) {
+        list.AddRectFilled({x - r * 0.16F, middle.y - r}, {x + r * 0.16F, middle.y + r}, color);
+    };
+    switch (icon) {
+        case Icon::first:
+            bar(middle.x - r * 0.9F);
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::back:
+            triangle(list, middle, r, -1, color);
+            break;
+        case Icon::forward:
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::last:
+            bar(middle.x + r * 0.9F);
+            triangle(list, middle, r, 1, color);
+            break;
+        case Icon::play:
+            triangle(list, middle, r * 1.1F, 1, color);
+            break;
+        case Icon::pause:
+            bar(middle.x - r * 0.45F);
+            bar(middle.x + r * 0.45F);
+            break;
+        case Icon::undo:
+            bent_arrow(list, middle, r, -1, color);
+            break;
+        case Icon::redo:
+            bent_arrow(list, middle, r, 1, color);
+            break;
+    }
+}
+
+}  // namespace
+
+bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip) {
+    const float size = ImGui::GetFrameHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const bool clicked = ImGui::InvisibleButton(id, {size, size}) && enabled;
+    const bool hovered = ImGui::IsItemHovered();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (hovered && enabled) list.AddRectFilled(at, {at.x + size, at.y + size}, ui.theme.raised, ui.px(4));
+    const ImU32 color = enabled ? ui.theme.text : with_alpha(ui.theme.muted, 0.4F);
+    draw_icon(list, icon, {at.x + size * 0.5F, at.y + size * 0.5F}, size * 0.22F, color);
+    tooltip(tip);
+    return clicked;
+}
+
+int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count) {
+    int moved = 0;
+    ImGui::PushID(label);
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, label);
+    ImGui::SameLine(0, ui.px(4));
+    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
+    ImGui::SameLine(0, ui.px(2));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
+    ImGui::PopID();
+    return moved;
+}
+
+void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton(id, {area.width(), area.height()});
+    const bool active = ImGui::IsItemActive();
+    if (active) width += direction * ImGui::GetIO().MouseDelta.x / ui.fonts.scale;
+    width = std::clamp(width, least, most);
+    if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    const float x = std::floor((area.low.x + area.high.x) * 0.5F);
+    ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line,
+                                        1.0F);
+}
+
+}  // namespace decoderscope

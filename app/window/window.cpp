@@ -1,0 +1,157 @@
+#include "app/window/window.h"
+
+#include "app/window/window_desktop.h"
+#include "app/window/window_glfw.h"
+#include "app/window/window_painter.h"
+#include "app/window/window_signals.h"
+#include "app/window/window_wake.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace decoderscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double frame_seconds = 1.0 / 60.0;
+// ImGui needs a frame or two after an input until everything that it moved is where it belongs.
+constexpr int frames_to_settle = 3;
+// A signal does not end GLFW's wait, so no wait is longer; nothing is drawn when it ends.
+constexpr double longest_wait = 0.5;
+
+// Waits, and draws when there is a cause.
+class Loop {
+public:
+    Loop(Frontend& frontend, const WindowOptions& options)
+        : frontend_(frontend),
+          title_(frontend.title()),
+          window_(open_window(options, title_, inbox_)),
+          clipboard_(window_.get()) {
+        ImGui::SetCurrentContext(painter_.context());
+        ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+        compat::set_clipboard(clipboard_);
+    }
+
+    void run() {
+        draw();
+        glfwShowWindow(window_.get());
+        while (!closing()) {
+            wait();
+            deliver_drops();
+            if (has_cause()) draw();
+        }
+    }
+
+private:
+    [[nodiscard]] bool closing() {
+        if (StopSignals::told_to_stop() || frontend_.wants_to_close()) return true;
+        if (glfwWindowShouldClose(window_.get()) != GLFW_TRUE) return false;
+        if (frontend_.may_close()) return true;
+        glfwSetWindowShouldClose(window_.get(), GLFW_FALSE);
+        inbox_.damaged = true;  // what is to be answered is shown
+        return false;
+    }
+
+    // Until the next frame's time where one is due, else until something happens.
+    void wait() {
+        if (again_ || settling_ > 0) {
+            std::this_thread::sleep_until(last_frame_ + std::chrono::duration<double>(frame_seconds));
+            glfwPollEvents();
+        } else {
+            const double due = std::chrono::duration<double>(wake_at_ - Clock::now()).count();
+            glfwWaitEventsTimeout(std::clamp(due, 0.001, longest_wait));
+        }
+    }
+
+    void deliver_drops() {
+        if (inbox_.dropped.empty()) return;
+        frontend_.dropped(std::exchange(inbox_.dropped, {}));
+        inbox_.damaged = true;
+    }
+
+    bool has_cause() {
+        const bool woken = take_wake();
+        const bool damaged = std::exchange(inbox_.damaged, false);
+        if (woken || damaged || !inbox_.input.empty()) settling_ = frames_to_settle;
+        return again_ || settling_ > 0 || Clock::now() >= wake_at_;
+    }
+
+    void draw() {
+        const auto now = Clock::now();
+        const double seconds = std::chrono::duration<double>(now - last_frame_).count();
+        last_frame_ = now;
+        settling_ = std::max(settling_ - 1, 0);
+        if (const auto canvas = this->canvas(seconds)) {
+            again_ = painter_.draw(frontend_, inbox_.input, *canvas) || inbox_.input.held();
+            cursors_.show(window_.get(), ImGui::GetMouseCursor());
+            show_title();
+            glfwSwapBuffers(window_.get());
+        } else {
+            again_ = false;
+        }
+        wake_at_ = wake_after(frontend_.next_wake());
+    }
+
+    // What there is to draw on; nothing where the window is put away.
+    std::optional<Painter::Canvas> canvas(double seconds) {
+        int width = 0;
+        int height = 0;
+        glfwGetFramebufferSize(window_.get(), &width, &height);
+        if (width < 1 || height < 1 || glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE) {
+            return std::nullopt;
+        }
+        int units = 0;
+        int ignored_units = 0;
+        glfwGetWindowSize(window_.get(), &units, &ignored_units);
+        inbox_.pixels_per_unit = units > 0 ? static_cast<double>(width) / units : 1.0;
+        float scale = 1.0F;
+        float ignored = 1.0F;
+        glfwGetWindowContentScale(window_.get(), &scale, &ignored);
+        return Painter::Canvas{width, height, scale, seconds};
+    }
+
+    void show_title() {
+        std::string title = frontend_.title();
+        if (title == title_) return;
+        title_ = std::move(title);
+        glfwSetWindowTitle(window_.get(), title_.c_str());
+    }
+
+    // The clock's time in so many seconds: not before the next frame's, and within what it can count.
+    static Clock::time_point wake_after(double seconds) {
+        constexpr double year = 3.2e7;
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(std::clamp(seconds, frame_seconds, year)));
+    }
+
+    Frontend& frontend_;
+    std::string title_;
+    Inbox inbox_;
+    WindowHandle window_;
+    Painter painter_;
+    GlfwClipboard clipboard_;
+    Cursors cursors_;
+    Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
+    Clock::time_point wake_at_ = Clock::now();
+    int settling_ = frames_to_settle;
+    bool again_ = false;  // the last frame asked for another one
+};
+
+}  // namespace
+
+int run_window(Frontend& frontend, const WindowOptions& options) {
+    const StopSignals signals;
+    const Glfw glfw;
+    Loop(frontend, options).run();
+    frontend.ended(!StopSignals::told_to_stop());
+    return 0;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/views/widgets/imgui_compat.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+struct GLFWwindow;
+struct GLFWcursor;
+
+// What the window shares with the desktop beyond input and pictures.
+namespace decoderscope {
+
+// The clipboard, in the characters that ImGui counts (app/views/wide_characters.h).
+class GlfwClipboard : public compat::Clipboard {
+public:
+    explicit GlfwClipboard(GLFWwindow* window) : window_(window) {}
+    const char* text() override;
+    void set_text(const char* text) override;
+
+private:
+    GLFWwindow* window_;
+    std::string carried_;
+};
+
+// The pointer's shapes, made as they are needed.
+class Cursors {
+public:
+    void show(GLFWwindow* window, ImGuiMouseCursor wanted);
+
+private:
+    struct Deleter {
+        void operator()(GLFWcursor* cursor) const;
+    };
+    std::map<int, std::unique_ptr<GLFWcursor, Deleter>> made_;
+    ImGuiMouseCursor shown_ = ImGuiMouseCursor_Arrow;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,140 @@
+#include "app/window/window_glfw.h"
+
+#include "app/window/window_keys.h"
+#include "app/window/window_wake.h"
+#include "engine/error.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+std::string glfw_error() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text == nullptr ? "no reason given" : text;
+}
+
+Inbox& inbox_of(GLFWwindow* window) { return *static_cast<Inbox*>(glfwGetWindowUserPointer(window)); }
+
+void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+    if (action == GLFW_REPEAT) return;  // ImGui repeats by itself
+    inbox_of(window).input.push(
+        KeyEvent{key_of_glfw(key, scancode), action == GLFW_PRESS, mods_of_glfw(mods, key, action)});
+}
+
+void on_button(GLFWwindow* window, int button, int action, int mods) {
+    if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+    inbox_of(window).input.push(
+        MouseButton{static_cast<Button>(button), action == GLFW_PRESS, mods_of_glfw(mods, GLFW_KEY_UNKNOWN, action)});
+}
+
+void on_move(GLFWwindow* window, double x, double y) {
+    Inbox& inbox = inbox_of(window);
+    inbox.input.push(
+        MouseMove{static_cast<float>(x * inbox.pixels_per_unit), static_cast<float>(y * inbox.pixels_per_unit)});
+}
+
+void on_enter(GLFWwindow* window, int entered) {
+    if (entered == GLFW_FALSE) inbox_of(window).input.push(MouseLeave{});
+}
+
+void on_wheel(GLFWwindow* window, double x, double y) {
+    inbox_of(window).input.push(Wheel{static_cast<float>(x), static_cast<float>(y)});
+}
+
+void on_drop(GLFWwindow* window, int count, const char** paths) {
+    auto& dropped = inbox_of(window).dropped;
+    dropped.insert(dropped.end(), paths, paths + count);
+}
+
+void damage(GLFWwindow* window) { inbox_of(window).damaged = true; }
+
+void install_callbacks(GLFWwindow* window) {
+    glfwSetKeyCallback(window, on_key);
+    glfwSetCharCallback(
+        window, [](GLFWwindow* w, unsigned code) { inbox_of(w).input.push(Character{static_cast<char32_t>(code)}); });
+    glfwSetMouseButtonCallback(window, on_button);
+    glfwSetCursorPosCallback(window, on_move);
+    glfwSetCursorEnterCallback(window, on_enter);
+    glfwSetScrollCallback(window, on_wheel);
+    glfwSetDropCallback(window, on_drop);
+    glfwSetWindowRefreshCallback(window, damage);
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { damage(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { damage(w); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { damage(w); });
+    glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int) { damage(w); });
+}
+
+// As large as asked for on this monitor's scale, but no larger than the monitor leaves room for.
+std::pair<int, int> size_on_monitor(const WindowOptions& options) {
+    float scale = 1.0F;
+    float ignored = 1.0F;
+    int x = 0;
+    int y = 0;
+    int width = 0;
+    int height = 0;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
+        glfwGetMonitorContentScale(monitor, &scale, &ignored);
+        glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
+    }
+    const auto fit = [scale](int wanted, int room) {
+        const int scaled = static_cast<int>(static_cast<float>(wanted) * scale);
+        return room > 0 ? std::min(scaled, room) : scaled;
+    };
+    return {fit(options.width, width), fit(options.height, height)};
+}
+
+}  // namespace
+
+Glfw::Glfw() {
+    const char* const display = std::getenv("DISPLAY");
+#ifdef GLFW_PLATFORM  // GLFW 3.4 asks libwayland also where there is no Wayland, and that complains by itself
+    if (std::getenv("WAYLAND_DISPLAY") == nullptr && std::getenv("WAYLAND_SOCKET") == nullptr)
+        glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
+    if (glfwInit() != GLFW_TRUE) {
+        throw Error("cannot open a window: there is no display to open it on (DISPLAY is " +
+                    (display != nullptr ? std::string(display) : "not set") + "; " + glfw_error() +
+                    "); set DISPLAY, or use the commands that need no window: decoderscope --help");
+    }
+    accept_wakes(true);
+}
+
+Glfw::~Glfw() {
+    accept_wakes(false);
+    glfwTerminate();
+}
+
+void WindowDeleter::operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+
+WindowHandle open_window(const WindowOptions& options, const std::string& title, Inbox& inbox) {
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until there is something to see
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "decoderscope");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "decoderscope");
+    const auto [width, height] = size_on_monitor(options);
+    WindowHandle window(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
+    if (!window) {
+        throw Error("cannot open a window: this display offers no OpenGL 3.3 (" + glfw_error() +
+                    "); Mesa's software renderer does: install Debian's libgl1-mesa-dri, or set "
+                    "LIBGL_ALWAYS_SOFTWARE=1; decoderscope --help lists what needs no window");
+    }
+    glfwSetWindowUserPointer(window.get(), &inbox);
+    glfwSetWindowSizeLimits(window.get(), 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    install_callbacks(window.get());
+    glfwMakeContextCurrent(window.get());
+    glfwSwapInterval(0);  // the loop keeps its own pace: a hidden window must not block it
+    return window;
+}
+
+}  // namespace decoderscope

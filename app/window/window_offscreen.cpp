@@ -1,0 +1,156 @@
+#include "app/window/window_offscreen.h"
+
+#include "app/window/window_painter.h"
+#include "engine/error.h"
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace decoderscope {
+namespace {
+
+[[noreturn]] void fail(const std::string& why) {
+    throw Error("cannot draw without a screen: " + why + " (Debian has it in libegl1 and libgl1-mesa-dri)");
+}
+
+// EGL's display that has no screen, ready for use; EGL_NO_DISPLAY where there is none.
+EGLDisplay open_display() {
+    const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr);
+    return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) == EGL_TRUE ? display : EGL_NO_DISPLAY;
+}
+
+// An OpenGL 3.3 context without any surface, current while it lives. The display stays open: it is the process's only
+// one, and other contexts may be in use on it.
+class SurfacelessContext {
+public:
+    SurfacelessContext() : display_(open_display()) {
+        if (display_ == EGL_NO_DISPLAY) fail("EGL has no display without a screen");
+        try {
+            make_context();
+        } catch (...) {
+            close();
+            throw;
+        }
+    }
+    ~SurfacelessContext() { close(); }
+    SurfacelessContext(const SurfacelessContext&) = delete;
+    SurfacelessContext& operator=(const SurfacelessContext&) = delete;
+
+    void make_current() const {
+        if (eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) != EGL_TRUE) {
+            fail("EGL can't draw without a surface");
+        }
+    }
+
+private:
+    void make_context() {
+        constexpr std::array<EGLint, 5> any{EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+        constexpr std::array<EGLint, 7> core{
+            EGL_CONTEXT_MAJOR_VERSION,           3,       EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+        EGLConfig config = nullptr;
+        EGLint found = 0;
+        if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE ||
+            eglChooseConfig(display_, any.data(), &config, 1, &found) != EGL_TRUE || found == 0) {
+            fail("EGL offers no OpenGL");
+        }
+        context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, core.data());
+        if (context_ == EGL_NO_CONTEXT) fail("EGL offers no OpenGL 3.3");
+        make_current();
+    }
+
+    void close() {
+        eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        if (context_ != EGL_NO_CONTEXT) eglDestroyContext(display_, context_);
+    }
+
+    EGLDisplay display_ = EGL_NO_DISPLAY;
+    EGLContext context_ = EGL_NO_CONTEXT;
+};
+
+// What is drawn into, bound while it lives.
+class Framebuffer {
+public:
+    Framebuffer(int width, int height) {
+        glGenRenderbuffers(1, &color_);
+        glBindRenderbuffer(GL_RENDERBUFFER, color_);
+        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+        glGenFramebuffers(1, &name_);
+        bind();
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
+        if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+            release();
+            fail("no framebuffer of " + std::to_string(width) + " x " + std::to_string(height) + " pixels");
+        }
+    }
+    ~Framebuffer() { release(); }
+    Framebuffer(const Framebuffer&) = delete;
+    Framebuffer& operator=(const Framebuffer&) = delete;
+
+    void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, name_); }
+
+private:
+    void release() {
+        glDeleteFramebuffers(1, &name_);
+        glDeleteRenderbuffers(1, &color_);
+    }
+
+    GLuint name_ = 0;
+    GLuint color_ = 0;
+};
+
+}  // namespace
+
+struct OffscreenWindow::Parts {
+    explicit Parts(Size wanted) : size(wanted), framebuffer(wanted.width, wanted.height) {}
+
+    Size size;
+    SurfacelessContext context;
+    Framebuffer framebuffer;
+    Painter painter;
+    InputQueue input;
+};
+
+bool OffscreenWindow::available() { return open_display() != EGL_NO_DISPLAY; }
+OffscreenWindow::OffscreenWindow(Size size) : parts_(std::make_unique<Parts>(size)) {}
+OffscreenWindow::~OffscreenWindow() { parts_->context.make_current(); }
+
+InputQueue& OffscreenWindow::input() { return parts_->input; }
+const OffscreenWindow::Size& OffscreenWindow::size() const { return parts_->size; }
+
+bool OffscreenWindow::frame(Frontend& frontend) {
+    parts_->context.make_current();
+    parts_->framebuffer.bind();
+    return parts_->painter.draw(frontend, parts_->input,
+                                {.width = size().width, .height = size().height, .scale = size().scale});
+}
+
+void OffscreenWindow::settle(Frontend& frontend) {
+    while (!input().empty()) frame(frontend);
+    frame(frontend);
+    frame(frontend);
+}
+
+std::vector<std::uint32_t> OffscreenWindow::pixels() const {
+    parts_->context.make_current();
+    parts_->framebuffer.bind();
+    const auto width = static_cast<std::size_t>(size().width);
+    const auto height = static_cast<std::size_t>(size().height);
+    std::vector<std::uint32_t> bottom_first(width * height);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(0, 0, size().width, size().height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_first.data());
+
+    std::vector<std::uint32_t> top_first(bottom_first.size());
+    for (std::size_t row = 0; row < height; ++row) {
+        const auto* from = bottom_first.data() + (height - 1 - row) * width;
+        std::copy_n(from, width, top_first.data() + row * width);
+    }
+    return top_first;
+}
+
+}  // namespace decoderscope

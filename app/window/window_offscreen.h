@@ -1,0 +1,46 @@
+#pragma once
+
+#include "app/views/shell/frontend.h"
+#include "app/views/widgets/input.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace decoderscope {
+
+// A window without a screen: the same frames as in the real one, drawn into memory. For pictures and for tests.
+class OffscreenWindow {
+public:
+    struct Size {
+        int width = 1280, height = 800;  // pixels
+        float scale = 1.0F;
+    };
+    // Whether the machine can draw without a screen at all.
+    [[nodiscard]] static bool available();
+    // Throws Error where the machine has no EGL that draws OpenGL 3.3 without a screen.
+    explicit OffscreenWindow(Size size);
+    ~OffscreenWindow();
+    OffscreenWindow(const OffscreenWindow&) = delete;
+    OffscreenWindow& operator=(const OffscreenWindow&) = delete;
+
+    // What the person does next.
+    [[nodiscard]] InputQueue& input();
+    void push(const InputEvent& event) { input().push(event); }
+
+    // Draws one frame, a sixtieth of a second after the one before. Returns whether another one should follow at once:
+    // something moves, or input waits.
+    bool frame(Frontend& frontend);
+    // Draws frames until all input was taken and two frames more, so that everything is where it belongs.
+    void settle(Frontend& frontend);
+
+    // The last frame: width times height pixels as IM_COL32 makes them, the top row first.
+    [[nodiscard]] std::vector<std::uint32_t> pixels() const;
+    [[nodiscard]] const Size& size() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,79 @@
+#include "app/window/window_painter.h"
+
+#include "engine/error.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <GL/gl.h>
+
+#include <algorithm>
+
+namespace decoderscope {
+namespace {
+
+void start_backend() {
+    if (!ImGui_ImplOpenGL3_Init("#version 330 core")) throw Error("Dear ImGui found no OpenGL 3.3 to draw with");
+}
+
+void clear(int width, int height) {
+    const ImVec4 color = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
+    glViewport(0, 0, width, height);
+    glDisable(GL_SCISSOR_TEST);
+    glClearColor(color.x, color.y, color.z, 1.0F);
+    glClear(GL_COLOR_BUFFER_BIT);
+}
+
+}  // namespace
+
+void Painter::ContextDeleter::operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
+
+Painter::Painter() : context_(ImGui::CreateContext()) {
+    ImGui::SetCurrentContext(context());
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.LogFilename = nullptr;
+    io.BackendPlatformName = "decoderscope";
+    start_backend();
+    textures_ = std::make_unique<GlTextures>();
+}
+
+Painter::~Painter() {
+    ImGui::SetCurrentContext(context());
+    textures_.reset();
+    ImGui_ImplOpenGL3_Shutdown();
+}
+
+void Painter::use_scale(Frontend& frontend, float scale) {
+    const bool anew = fonts_.text == nullptr || fonts_.scale != scale;
+    if (anew) {
+        // The backend holds the old atlas on the GPU. In 1.86 only a new one works: it takes its buffers, destroyed
+        // and made again, to be as large as before.
+        ImGui_ImplOpenGL3_Shutdown();
+        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale);
+        start_backend();
+    }
+    if (anew || told_ != &frontend) frontend.use_fonts(fonts_);
+    told_ = &frontend;
+}
+
+bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
+    ImGui::SetCurrentContext(context());
+    use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(), 0.5F, 4.0F));
+
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = ImVec2(static_cast<float>(canvas.width), static_cast<float>(canvas.height));
+    io.DeltaTime = std::max(static_cast<float>(canvas.seconds), 1e-4F);
+    const bool more_input = input.feed(io);
+
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui::NewFrame();
+    const bool moves = frontend.frame(*textures_);
+    ImGui::Render();
+    clear(canvas.width, canvas.height);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    textures_->end_frame();
+    return more_input || moves;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "app/views/shell/frontend.h"
+#include "app/views/widgets/fonts.h"
+#include "app/views/widgets/input.h"
+#include "app/window/window_textures.h"
+
+#include <memory>
+
+struct ImGuiContext;
+
+namespace decoderscope {
+
+// What the window on screen and the one without a screen share: Dear ImGui, its fonts, and the drawing of one frame
+// into the framebuffer that is bound. The OpenGL context must be current, and outlive it.
+class Painter {
+public:
+    // Throws Error where the OpenGL context is too old.
+    Painter();
+    ~Painter();
+    Painter(const Painter&) = delete;
+    Painter& operator=(const Painter&) = delete;
+
+    struct Canvas {
+        int width = 0, height = 0;    // pixels
+        float scale = 1.0F;           // how much larger than 96 dots an inch the monitor wants everything
+        double seconds = 1.0 / 60.0;  // since the frame before
+    };
+    // Draws one frame. Returns whether another one should follow at once: something moves, or input waits.
+    bool draw(Frontend& frontend, InputQueue& input, const Canvas& canvas);
+
+    // Dear ImGui's, to be made current before its functions are called.
+    [[nodiscard]] ImGuiContext* context() const { return context_.get(); }
+
+private:
+    struct ContextDeleter {
+        void operator()(ImGuiContext* context) const;
+    };
+    void use_scale(Frontend& frontend, float scale);
+
+    std::unique_ptr<ImGuiContext, ContextDeleter> context_;
+    std::unique_ptr<GlTextures> textures_;
+    Fonts fonts_;
+    const Frontend* told_ = nullptr;  // who was given these fonts
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,43 @@
+#include "app/window/window_wake.h"
+
+#include "app/window/window.h"
+
+#include <GLFW/glfw3.h>
+
+#include <mutex>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+struct Waker {
+    std::mutex mutex;
+    bool open = false;   // GLFW can take an event
+    bool woken = false;  // somebody asked since the last look
+};
+
+Waker& waker() {
+    static Waker the_one;
+    return the_one;
+}
+
+}  // namespace
+
+void accept_wakes(bool accept) {
+    const std::lock_guard lock(waker().mutex);
+    waker().open = accept;
+}
+
+bool take_wake() {
+    const std::lock_guard lock(waker().mutex);
+    return std::exchange(waker().woken, false);
+}
+
+void wake_window() {
+    const std::lock_guard lock(waker().mutex);
+    waker().woken = true;
+    if (waker().open) glfwPostEmptyEvent();
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,114 @@
+// decoderscope diff: a run against a trace's file.
+#include "app/cli.h"
+#include "app/core/diff/comparison.h"
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace decoderscope;
+using decoderscope::testing::TemporaryFolder;
+
+namespace {
+
+struct Outcome {
+    int status = 0;
+    std::string out, err;
+};
+
+Outcome run(const std::vector<std::string>& arguments) {
+    std::ostringstream out, err;
+    const CliResult result = run_cli(arguments, out, err);
+    return {result.status, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
+
+}  // namespace
+
+TEST_CASE("diff against the run's own trace finds nothing and ends with status 0") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("t.safetensors");
+    REQUIRE(run({"trace", "causal-lm-as-meant", "--out", trace, "--ask", "blocks.1.attn.result"}).status == 0);
+    const Outcome same = run({"diff", "causal-lm-as-meant", "--against", trace, "--tolerance", "0"});
+    CHECK(same.status == 0);
+    CHECK(same.err.empty());
+    CHECK(contains(same.out, "Nothing differs: 99 tensors are equal bit for bit."));
+    CHECK(contains(same.out, "largest difference 0"));
+}
+
+TEST_CASE("diff prints the worst first, names the first, and ends with status 1") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("t.safetensors");
+    REQUIRE(run({"trace", "causal-lm-as-meant", "--out", trace}).status == 0);
+    const Outcome other = run({"diff", "causal-lm-as-meant", "--against", trace, "--set", "activation=gelu"});
+    CHECK(other.status == 1);
+    CHECK(one_line(other.err));
+    CHECK(contains(other.err, trace));
+    CHECK(contains(other.err, "First: blocks.0.mlp.post"));
+    std::istringstream lines(other.out);
+    std::string line, name;
+    REQUIRE(std::getline(lines, line));
+    CHECK(contains(line, "largest"));
+    double before = 1e30, largest = 0.0;
+    int rows = 0;
+    while (std::getline(lines, line) && contains(line, " of ")) {
+        std::istringstream(line) >> name >> largest;
+        CHECK(largest <= before);
+        before = largest;
+        ++rows;
+    }
+    CHECK(rows > 50);
+    CHECK(run({"diff", "causal-lm-as-meant", "--against", trace, "--set", "activation=gelu", "--tolerance", "100"})
+              .status == 0);
+}
+
+TEST_CASE("diff lists what is missing, surplus or misshapen") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("t.safetensors");
+    REQUIRE(run({"trace", "pre-ln-layer", "--out", trace}).status == 0);
+    NamedTensors tensors;
+    {
+        const SafetensorsFile file(trace);
+        for (const auto& [name, entry] : file.entries()) tensors.emplace_back(name, file.floats(name));
+    }
+    std::erase_if(tensors, [](const auto& t) { return t.first == "blocks.0.attn.q"; });
+    for (auto& [name, tensor] : tensors)
+        if (name == "blocks.0.attn.k") tensor = tensor.with_axes({{"", tensor.size()}});
+    tensors.emplace_back("blocks.0.attn.qk", tensors.front().second);
+    write_safetensors(folder.file("u.safetensors"), tensors);
+    const Outcome outcome = run({"diff", "pre-ln-layer", "--against", folder.file("u.safetensors")});
+    CHECK(outcome.status == 1);
+    CHECK(one_line(outcome.err));
+    CHECK(contains(outcome.out, "only in the run"));
+    CHECK(contains(outcome.out, "only in the file"));
+    CHECK(contains(outcome.out, "[384] in the file"));
+    CHECK(contains(outcome.err, "3 are not in both or of another shape"));
+}
+
+TEST_CASE("diff against traces that PyTorch wrote") {
+    for (const std::string model : {"causal-lm", "causal-lm-as-meant", "simple-decoder"}) {
+        INFO(model);
+        const std::string trace =
+            std::string(DECODERSCOPE_TESTS_DIR) + "/reference/fixtures/" + model + "/expected.safetensors";
+        const Outcome outcome = run({"diff", model, "--against", trace, "--tolerance", "1e-4"});
+        INFO(outcome.out);
+        CHECK(outcome.status == 0);
+        // Both are floats, so they are not equal bit for bit.
+        CHECK(contains(outcome.out, "differs by more than 1e-4"));
+    }
+}
+
+TEST_CASE("a wrong diff: status 2 for the command line, 1 for a file that cannot be read") {
+    CHECK(run({"diff", "--help"}).status == 0);
+    CHECK(run({"diff", "causal-lm"}).status == 2);
+    CHECK(run({"diff", "causal-lm", "--against"}).status == 2);
+    CHECK(run({"diff", "causal-lm", "--against", "x", "--tolerance", "-1"}).status == 2);
+    const Outcome none = run({"diff", "causal-lm", "--against", "/nowhere.safetensors"});
+    CHECK(none.status == 1);
+    CHECK(one_line(none.err));
+    CHECK(contains(none.err, "/nowhere.safetensors"));
+}

@@ -1,0 +1,72 @@
+// What the worker shows before all is there.
+#include "app/core/session/scenario.h"
+#include "app/core/session/worker.h"
+#include "engine/model/model.h"
+#include "tests/catch.h"
+
+#include <mutex>
+#include <thread>
+
+using namespace decoderscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A worker, and what it showed early.
+struct Watched {
+    std::vector<std::shared_ptr<const Run>> early;
+    std::unique_ptr<Worker> worker;
+
+    Watched() {
+        worker = std::make_unique<Worker>([this] {
+            if (auto run = worker->collect_early()) early.push_back(std::move(run));
+        });
+    }
+
+    // Waits until the worker is at rest.
+    Worker::Result finish() {
+        while (worker->busy()) worker->wait(10ms);
+        const auto result = worker->collect();
+        REQUIRE(result);
+        REQUIRE(result->run);
+        return *result;
+    }
+};
+
+std::shared_ptr<const Plan> plan_of_default_model() { return plan_of(scenario_of(load_model("reverse"))); }
+
+}  // namespace
+
+TEST_CASE("the step that is looked at is shown before the run is complete, with the numbers that it has then") {
+    Watched watched;
+    watched.worker->start({.main = {plan_of_default_model(), nullptr}, .looked_at = {"blocks.0.attn.pattern"}});
+    const Worker::Result result = watched.finish();
+    REQUIRE(watched.early.size() == 1);
+    const Run& early = *watched.early.front();
+    CHECK(early.value("blocks.0.attn.pattern").shares_values_with(result.run->value("blocks.0.attn.pattern")));
+    CHECK_FALSE(early.value("blocks.0.attn.masked_scores").empty());
+    CHECK(early.value("logits").empty());
+    CHECK_FALSE(result.run->value("logits").empty());
+}
+
+TEST_CASE("nothing is shown early where nobody looks at anything, and once a run is there it is no longer early") {
+    Watched watched;
+    watched.worker->start({.main = {plan_of_default_model(), nullptr}});
+    (void)watched.finish();
+    CHECK(watched.early.empty());
+
+    Worker worker({});
+    worker.start({.main = {plan_of_default_model(), nullptr}, .looked_at = {"blocks.0.attn.pattern"}});
+    while (worker.busy()) worker.wait(10ms);
+    CHECK(worker.collect_early() == nullptr);
+    CHECK(worker.collect());
+}
+
+TEST_CASE("all rows of the logits are there when the worker comes to rest, though only the last was waited for") {
+    Watched watched;
+    watched.worker->start({.main = {plan_of_default_model(), nullptr}, .last_row_first = {"logits"}});
+    const Worker::Result result = watched.finish();
+    CHECK(result.run->value("logits").is_ready());
+    const auto all = execute(plan_of_default_model());
+    CHECK(std::ranges::equal(result.run->value("logits").values(), all->value("logits").values()));
+}

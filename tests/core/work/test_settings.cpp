@@ -1,0 +1,37 @@
+// What the person chose is there again at the next start.
+#include "app/core/work/settings.h"
+#include "engine/error.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+using namespace decoderscope;
+using decoderscope::testing::TemporaryFolder;
+using decoderscope::testing::write_bytes;
+
+TEST_CASE("settings are read back as they were written, in a folder that is made for them") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("config/decoderscope/settings.json");
+    const Settings chosen = {false, 1.331F, ColorMap::cividis, 300.5F, 411.25F, true};
+    save_settings(path, chosen);
+    CHECK(load_settings(path) == chosen);
+}
+
+TEST_CASE("settings that make no sense are the defaults") {
+    const TemporaryFolder folder;
+    CHECK(load_settings(folder.file("none")) == Settings{});
+    for (const char* text :
+         {"", "[]", "{", "null", R"({"dark": 3, "text_scale": "big", "color_map": 7, "map_width": null})"}) {
+        write_bytes(folder.file("settings.json"), text);
+        INFO(text);
+        CHECK(load_settings(folder.file("settings.json")) == Settings{});
+    }
+    write_bytes(folder.file("settings.json"), R"({"dark": false, "text_scale": 1e9, "map_width": -4})");
+    const Settings settings = load_settings(folder.file("settings.json"));
+    CHECK_FALSE(settings.dark);
+    CHECK(settings.text_scale == 3.0F);
+    CHECK(settings.map_width == 100.0F);
+}
+
+TEST_CASE("settings that cannot be written say so") {
+    CHECK_THROWS_AS(save_settings("/proc/nowhere/settings.json", Settings{}), Error);
+}

@@ -1,0 +1,214 @@
+// The Masks tab: what a gesture asks for, and what is then read on the screen.
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+void open_tab(Driver& d) {
+    d.hands.tap(Key::m);
+    d.settle();
+    REQUIRE(d.state.tab == Tab::masks);
+}
+
+// The middle of a cell of a picture, from where its labels were written: the title's first row and column of labels.
+ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key) {
+    const auto name = find_text(d.seen(), title);
+    REQUIRE(name);
+    const auto& heatmap = d.state.masks.shown.parts.combined;
+    std::vector<ImVec2> columns, rows;
+    for (const DrawnText& piece : d.seen()) {
+        if (piece.text == "→" || piece.text == "∧" || piece.text == "=") continue;
+        const float below = piece.low.y - name->high.y;
+        if (below > 2 && below < 24 && piece.low.x > name->low.x &&
+            columns.size() < static_cast<std::size_t>(heatmap.columns))
+            columns.push_back(piece.middle());
+        if (below > 24 && piece.high.x < name->low.x + 4 && piece.high.x > name->low.x - 24 &&
+            rows.size() < static_cast<std::size_t>(heatmap.rows))
+            rows.push_back(piece.middle());
+    }
+    const auto by_x = [](ImVec2 a, ImVec2 b) { return a.x < b.x; };
+    const auto by_y = [](ImVec2 a, ImVec2 b) { return a.y < b.y; };
+    std::sort(columns.begin(), columns.end(), by_x);
+    std::sort(rows.begin(), rows.end(), by_y);
+    REQUIRE(columns.size() > static_cast<std::size_t>(key));
+    REQUIRE(rows.size() > static_cast<std::size_t>(query));
+    return {columns[static_cast<std::size_t>(key)].x, rows[static_cast<std::size_t>(query)].y};
+}
+
+void click(Driver& d, ImVec2 at) {
+    d.hands.click(at.x, at.y);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("the tab shows the masks apart, the chain, the fill's consequences and the measured leak") {
+    Driver d;
+    open_tab(d);
+    for (const char* text :
+         {"causal", "padding", "nonedrawn", "combined", "rawscores", "maskedscores", "pattern", "outputz"}) {
+        INFO(text);
+        CHECK(d.sees(text));
+    }
+    CHECK(d.sees("6of16cellsmasked;theirweightis0"));
+    CHECK(d.sees("Everyqueryseesatleastonekey"));
+    CHECK(d.sees("earlierpositionsmovedbyatmost0"));
+    CHECK(d.sees("(measuredover98tensors)"));
+    REQUIRE(d.last<command::Accompany>());
+    d.forget();
+    d.settle();
+    CHECK(d.commands.empty());  // it is asked for once
+}
+
+TEST_CASE("a drag of the left button paints, in one undo step") {
+    Driver d;
+    open_tab(d);
+    const ImVec2 from = cell_of(d, "maskedscores", 2, 0), to = cell_of(d, "maskedscores", 3, 0);
+    d.hands.drag(from.x, from.y, to.x, to.y);
+    d.settle();
+    REQUIRE(d.last<command::PaintMasks>());
+    CHECK(d.last<command::PaintMasks>()->stroke.attention == "blocks.0.attn");
+    CHECK(d.last<command::PaintMasks>()->stroke.head == Index{0});
+    CHECK(d.last<command::PaintMasks>()->stroke.keep == false);
+    CHECK(d.last<command::PaintMasks>()->continues);
+    const Tensor& mask = d.session.shown().run->value("blocks.0.attn.mask");
+    CHECK(mask.at(Cell{0, 0, 2, 0}) == 0.0F);
+    CHECK(mask.at(Cell{0, 0, 3, 0}) == 0.0F);
+    CHECK(mask.at(Cell{0, 1, 2, 0}) == 1.0F);
+    CHECK(d.sees("8of16cellsmasked"));
+    d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(d.session.scenario().edits.empty());
+    CHECK_FALSE(d.session.can_undo());
+}
+
+TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill makes the row uniform") {
+    Driver d;
+    open_tab(d);
+    REQUIRE(d.click_text("Row"));
+    click(d, cell_of(d, "combined", 2, 1));
+    REQUIRE(d.last<command::PaintMasks>());
+    CHECK(d.last<command::PaintMasks>()->stroke.cells.size() == 4);
+    CHECK(d.sees("Query2seesnokey:0/0=NaN"));
+    CHECK(d.sees("blocks.0.attn.pattern[0,0,2,0]"));
+    CHECK(d.sees("thenattn.z8of768"));
+    CHECK(d.sees("wherenochange"));
+    REQUIRE(d.click_text("−1e9"));
+    REQUIRE(d.last<command::SetOption>());
+    CHECK(d.last<command::SetOption>()->key == "mask_value");
+    CHECK(d.last<command::SetOption>()->value == "-1e9");
+    CHECK(d.sees("Query2seesnokey:eachweighs0.25"));
+    CHECK(d.sees("earlierpositionsmoved,"));  // equal weights look at later keys, too
+    REQUIRE(d.click_text("−∞"));
+    REQUIRE(d.click_text("blocks.0.attn.pattern[0,0,2,0]"));
+    REQUIRE(d.last<command::Follow>());
+    CHECK(d.last<command::Follow>()->cell == Cell{0, 0, 2, 0});
+    // The same click again takes the row back.
+    click(d, cell_of(d, "combined", 2, 1));
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("a band is one command and Reset takes it back, for every head where asked") {
+    Driver d;
+    open_tab(d);
+    REQUIRE(d.click_text("Allheads"));
+    REQUIRE(d.click_text("Band2"));
+    REQUIRE(d.last<command::PaintMasks>());
+    CHECK(d.last<command::PaintMasks>()->instead);
+    CHECK_FALSE(d.last<command::PaintMasks>()->stroke.head);
+    CHECK(d.session.shown().run->value("blocks.0.attn.mask").at(Cell{0, 7, 3, 0}) == 0.0F);
+    CHECK(d.session.shown().run->value("blocks.0.attn.mask").at(Cell{0, 7, 3, 2}) == 1.0F);
+    REQUIRE(d.click_text("Reset"));
+    REQUIRE(d.last<command::ResetMask>());
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is changed") {
+    Driver d;
+    open_tab(d);
+    click(d, cell_of(d, "pattern", 0, 3));
+    REQUIRE(d.last<command::PaintMasks>());
+    CHECK(d.last<command::PaintMasks>()->stroke.keep == true);
+    CHECK(d.sees("3of3earlierpositionsmoved"));
+    // The first position of the strip: nothing stands before it.
+    const auto heading = find_text(d.seen(), "leaktest");
+    REQUIRE(heading);
+    click(d, {heading->low.x + 10, heading->low.y + 36});
+    CHECK(d.state.masks.leak_position == 0);
+    CHECK(d.sees("nothingstandsbeforeit"));
+}
+
+TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {
+    Driver d;
+    open_tab(d);
+    const auto heading = find_text(d.seen(), "paddingbybatchrow");
+    REQUIRE(heading);
+    // Row 0 is full: from its right end to the middle of its four positions.
+    const float y = heading->low.y + 30, left = heading->low.x + 20, right = 913;
+    d.hands.drag(right - 1, y, (left + right) * 0.5F, y);
+    d.settle();
+    REQUIRE(d.last<command::SetKeptLength>());
+    CHECK_FALSE(d.last<command::SetKeptLength>()->source);
+    CHECK(d.last<command::SetKeptLength>()->batch == 0);
+    CHECK(d.last<command::SetKeptLength>()->length == 2);
+    CHECK(d.session.shown().run->value("blocks.0.attn.mask").at(Cell{0, 0, 3, 2}) == 0.0F);
+    CHECK(d.session.shown().run->value("blocks.0.attn.mask").at(Cell{0, 0, 3, 1}) == 1.0F);
+    d.session.apply(command::Undo{});
+    d.session.finish();
+    CHECK_FALSE(d.session.can_undo());
+}
+
+TEST_CASE("cross-attention and the encoder are a click away, and said to be missing where they are") {
+    Driver d("post-ln-encdec");
+    open_tab(d);
+    REQUIRE(d.click_text("Cross"));
+    CHECK(d.session.cursor().step == "blocks.0.cross_attn.pattern");
+    CHECK(d.sees("notcausal"));
+    REQUIRE(d.click_text("Encoder"));
+    CHECK(d.session.cursor().step == "encoder.blocks.0.attn.pattern");
+    Driver plain;
+    open_tab(plain);
+    plain.forget();
+    REQUIRE(plain.click_text("Cross"));
+    CHECK_FALSE(plain.last<command::GoTo>());
+    CHECK(plain.sees("Thismodelhasnocross-attention"));
+}
+
+TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps nor leaves the window") {
+    for (const Screen screen : kScreens) {
+        for (const BundledModel& model : bundled_models()) {
+            Driver d(model.name, screen.scale, screen.size);
+            open_tab(d);
+            for (const char* kind : {"Self", "Cross", "Encoder"}) {
+                INFO(model.name << " " << kind << " at scale " << screen.scale);
+                d.click_text(kind);
+                d.hands.push(MouseMove{2, 2});
+                d.settle();
+                check_layout(d, screen.size);
+                const std::string attention = d.state.masks.shown.attention;
+                d.session.apply(command::PaintMasks{
+                    {attention, 0, std::nullopt, cells_of_row(1, d.state.masks.shown.parts.combined.columns), false}});
+                d.session.apply(command::SetOption{"mask_value", "-inf"});
+                d.session.finish();
+                d.settle();
+                CHECK(d.sees("firstNaN"));
+                check_layout(d, screen.size);
+                d.session.apply(command::Undo{});
+                d.session.apply(command::Undo{});
+                d.session.finish();
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// Sessions in the window: saved, opened, recovered.
+#include "app/core/work/session_file.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/views/driver.h"
+
+#include <filesystem>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+void type_path(Driver& d, const std::string& path) {
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type(path);
+    d.settle();
+    d.hands.tap(Key::enter);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back") {
+    const TemporaryFolder folder;
+    Driver d("causal-lm");
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    d.session.apply(command::GoTo{"blocks.2.attn.z"});
+    d.state.tab = Tab::masks;
+    d.state.norms.gain_factor = 2.0F;
+    d.hands.tap(Key::s, with_ctrl);
+    d.settle();
+    CHECK(d.sees("Savethesession"));
+    CHECK(std::string(d.state.path.data()).ends_with("/causal-lm.dscope"));
+    type_path(d, folder.file("lesson"));
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(d.session.file() == folder.file("lesson.dscope"));
+    CHECK(d.sees("Savedto"));
+    REQUIRE(std::filesystem::exists(folder.file("lesson.dscope")));
+    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == Tab::masks);
+    d.state.tab = Tab::diff;
+    d.hands.tap(Key::s, with_ctrl);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == Tab::diff);
+
+    Driver other("pre-ln-layer");
+    other.hands.tap(Key::o, with_ctrl);
+    other.settle();
+    CHECK(other.sees("Openamodelorasession"));
+    type_path(other, folder.file("lesson.dscope"));
+    CHECK(other.state.dialog == Dialog::none);
+    CHECK(other.session.scenario().model->name == "causal-lm");
+    CHECK(other.session.scenario().edits.size() == 1);
+    CHECK(other.session.cursor().step == "blocks.2.attn.z");
+    CHECK(other.state.tab == Tab::diff);
+    CHECK(other.state.norms.gain_factor == 2.0F);
+}
+
+TEST_CASE("the palette opens other dialogs") {
+    Driver d("causal-lm");
+    d.hands.tap(Key::p, with_ctrl);
+    d.settle();
+    d.hands.type("save the session as");
+    d.settle();
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::save_session);
+    CHECK(d.sees("Savethesession"));
+}
+
+TEST_CASE("saving under another name says what it would replace") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("a.dscope"), "something");
+    Driver d("causal-lm");
+    d.hands.tap(Key::s, with_ctrl_shift);
+    d.settle();
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type(folder.file("a"));
+    d.settle();
+    CHECK(d.sees("Thereissuchafilealready"));
+    CHECK(d.sees("Replace"));
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(read_bytes(folder.file("a.dscope")) == "something");
+}
+
+TEST_CASE("closing asks where work made by hand would be lost, and nowhere else") {
+    const TemporaryFolder folder;
+    const auto quit = [](Driver& d) {
+        d.hands.tap(Key::q, with_ctrl);
+        d.settle();
+    };
+    {
+        Driver d("causal-lm");
+        d.session.apply(command::SetOption{"norm_first", "true"});
+        quit(d);
+        CHECK(d.state.close);
+    }
+    Driver d("causal-lm");
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    d.settle();
+    quit(d);
+    CHECK_FALSE(d.state.close);
+    CHECK(d.sees("Savetheworkbeforeclosing?"));
+    CHECK(d.sees("causal-lm,1edit"));
+    REQUIRE(d.click_text("Cancel"));
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK_FALSE(d.state.close);
+    quit(d);
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::save_session);
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK_FALSE(d.state.close_when_saved);
+    quit(d);
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.state.dialog == Dialog::save_session);
+    type_path(d, folder.file("a"));
+    CHECK(d.state.close);
+    CHECK(std::filesystem::exists(folder.file("a.dscope")));
+
+    Driver other("causal-lm");
+    other.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    other.settle();
+    quit(other);
+    REQUIRE(other.click_text("Closewithoutsaving"));
+    CHECK(other.state.close);
+}
+
+TEST_CASE("sessions stand in the open dialog's list and among what was opened before") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("a.dscope"),
+                R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"}})");
+    write_bytes(folder.file("notes.txt"), "");
+    Driver d("pre-ln-layer");
+    d.hands.tap(Key::o, with_ctrl);
+    d.settle();
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type(folder.file(""));
+    d.settle();
+    CHECK(d.sees("a.dscope"));
+    CHECK_FALSE(d.sees("notes.txt"));
+    REQUIRE(d.click_text("a.dscope"));
+    CHECK(d.session.scenario().model->name == "causal-lm");
+
+    Driver again("pre-ln-layer");
+    again.state.settings.recent = {folder.file("a.dscope")};
+    REQUIRE(again.click_text("pre-ln-layer"));
+    CHECK(again.sees("Savethesession"));
+    REQUIRE(again.click_text("a.dscope"));
+    CHECK(again.session.scenario().model->name == "causal-lm");
+}
+
+TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, or later") {
+    const TemporaryFolder folder;
+    const auto leave = [&] {
+        Driver d("causal-lm");
+        d.session.autosave_in(folder.path());
+        d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+        d.session.keep({.tab = Tab::heads});
+        d.session.end(false);
+    };
+    leave();
+    {
+        Driver d("pre-ln-layer");
+        d.session.autosave_in(folder.path());
+        d.settle();
+        CHECK(d.sees("causal-lm,1edit"));
+        REQUIRE(d.click_text("Later"));
+        CHECK_FALSE(d.sees("causal-lm,1edit"));
+    }
+    {
+        Driver d("pre-ln-layer");
+        d.session.autosave_in(folder.path());
+        d.settle();
+        REQUIRE(d.click_text("Openit"));
+        CHECK(d.session.scenario().model->name == "causal-lm");
+        CHECK(d.state.tab == Tab::heads);
+        CHECK_FALSE(d.sees("Workthatwasnotsaved"));
+        d.session.keep({});
+        d.session.end(false);
+    }
+    {
+        Driver d("pre-ln-layer");
+        d.session.autosave_in(folder.path());
+        d.settle();
+        REQUIRE(d.click_text("Discard"));
+        CHECK_FALSE(d.sees("Workthatwasnotsaved"));
+    }
+    Driver d("pre-ln-layer");
+    d.session.autosave_in(folder.path());
+    d.settle();
+    CHECK_FALSE(d.sees("Workthatwasnotsaved"));
+}

@@ -1,0 +1,284 @@
+// What a person's gestures ask for, and what they then see.
+#include "app/core/step/explanation_text.h"
+#include "app/core/text/text.h"
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+// A cell of a tensor as the stage writes it.
+std::string written(const Driver& d, const std::string& tensor, const Cell& cell, int digits = 4) {
+    return short_number_text(static_cast<double>(d.session.shown().run->value(tensor).at(cell)), digits);
+}
+
+// The middle of a cell of the result, from where the stage wrote its number.
+ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
+    const std::string number = written(d, d.session.cursor().step, cell);
+    const auto place = find_text(d.seen(), number);
+    REQUIRE(place);
+    return place->middle();
+}
+
+}  // namespace
+
+TEST_CASE("the window opens on a pattern with its numbers, its name and what to do") {
+    const Driver d;
+    CHECK(d.sees("blocks.0.attn.pattern"));
+    CHECK(d.sees("blocks.0.attn.masked_scores"));
+    CHECK(d.sees("nextstep"));
+    CHECK(d.sees("causalmask"));
+    CHECK(d.sees("9/103"));
+    for (Index q = 0; q < 4; ++q)
+        for (Index k = 0; k <= q; ++k) CHECK(d.sees(written(d, "blocks.0.attn.pattern", {0, 0, q, k})));
+}
+
+TEST_CASE("keys step through the pass") {
+    Driver d;
+    const auto tap = [&](Key key, Mods mods = {}) {
+        d.hands.tap(key, mods);
+        d.settle();
+        return d.session.cursor().step;
+    };
+    CHECK(tap(Key::right) == "blocks.0.attn.z");
+    CHECK(d.sees("weightedsum"));
+    CHECK(tap(Key::left) == "blocks.0.attn.pattern");
+    CHECK(tap(Key::down) == "blocks.1.attn.pattern");
+    CHECK(tap(Key::up) == "blocks.0.attn.pattern");
+    CHECK(tap(Key::home) == "embed");
+    CHECK(tap(Key::end) == "probs");
+    CHECK(tap(Key::m, with_shift) == "blocks.0.attn.mask");
+    CHECK(d.session.cursor().place.head == 0);
+    tap(Key::digit_3);
+    CHECK(d.session.cursor().place.head == 2);
+    tap(Key::digit_4, with_shift);
+    REQUIRE(d.last<command::ScaleHeadTo>());
+    CHECK(d.last<command::ScaleHeadTo>()->head == 3);
+    CHECK(d.sees("head3off"));
+    tap(Key::z, with_ctrl);
+    CHECK_FALSE(d.sees("head3off"));
+    tap(Key::n, with_shift);
+    CHECK(d.session.scenario().config().norm_first);
+}
+
+TEST_CASE("a click on a number explains it, and a click on an operand's number follows it") {
+    Driver d;
+    const Cell cell = {0, 0, 1, 0};
+    const ImVec2 at = cell_of_result(d, cell);
+    d.hands.click(at.x, at.y);
+    d.settle();
+    CHECK(d.session.cursor().cell == cell);
+    CHECK(d.sees("Σexp="));
+    CHECK(d.sees("weight="));
+    REQUIRE(d.click_text(written(d, "blocks.0.attn.masked_scores", {0, 0, 3, 0})));
+    REQUIRE(d.last<command::Follow>());
+    CHECK(d.last<command::Follow>()->step == "blocks.0.attn.masked_scores");
+    CHECK(d.last<command::Follow>()->cell == Cell{0, 0, 3, 0});
+    CHECK(d.sees("←blocks.0.attn.pattern[0,0,1,0]"));
+    REQUIRE(d.click_text("←blocks.0.attn.pattern"));
+    CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
+    CHECK(d.session.cursor().cell == cell);
+}
+
+TEST_CASE("operands in the inspector lead down to a weight") {
+    Driver d;
+    d.session.apply(command::GoTo{"blocks.0.attn.q"});
+    d.session.apply(command::SelectCell{{0, 0, 0, 0}});
+    d.settle();
+    // The largest term stands first: x · w.
+    const Explanation explanation = d.session.shown().run->explain(d.session.step().id, {0, 0, 0, 0});
+    const auto& terms = explanation.lines.back().terms;
+    const auto largest = std::max_element(
+        terms.begin(), terms.end(), [](const Term& a, const Term& b) { return std::abs(a.value) < std::abs(b.value); });
+    const double weight = largest->factors[1].value;
+    const std::string text = weight < 0 ? "(" + short_number(weight) + ")" : short_number(weight);
+    REQUIRE(d.click_text(text));
+    REQUIRE(d.last<command::Follow>());
+    CHECK(d.session.step().name == "layers.0.self_attn.q_proj.weight");
+    CHECK(static_cast<double>(d.session.shown().run->value(d.session.step().id).at(*d.session.cursor().cell)) ==
+          weight);
+    CHECK(d.sees("given"));
+}
+
+TEST_CASE("the right button paints the mask in one stroke, and the stage shows what changed") {
+    Driver d;
+    const ImVec2 from = cell_of_result(d, {0, 0, 2, 0}), to = cell_of_result(d, {0, 0, 3, 0});
+    d.hands.drag(from.x, from.y, to.x, to.y, Button::right);
+    d.settle();
+    REQUIRE(d.commands.size() >= 2);
+    const auto& first = std::get<command::PaintMask>(d.commands.front());
+    CHECK(first.attention == "blocks.0.attn");
+    CHECK(first.head == Index{0});
+    CHECK(first.query == 2);
+    CHECK(first.key == 0);
+    CHECK_FALSE(first.keep);
+    CHECK_FALSE(first.continues);
+    CHECK(std::get<command::PaintMask>(d.commands.back()).query == 3);
+    CHECK(std::get<command::PaintMask>(d.commands.back()).continues);
+    CHECK(d.session.scenario().edits.size() == 2);
+    CHECK(d.sees("maskedbyhand"));
+    CHECK_FALSE(d.sees("nextstep"));
+    d.hands.tap(Key::z, with_ctrl);
+    d.settle();
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("with the brush in hand the left button paints, for all heads with Shift") {
+    Driver d;
+    REQUIRE(d.click_text("Paintmask"));
+    CHECK(d.state.painting);
+    const ImVec2 at = cell_of_result(d, {0, 0, 3, 1});
+    d.hands.push(MouseMove{at.x, at.y});
+    d.hands.push(KeyEvent{Key::none, true, with_shift});
+    d.hands.push(MouseButton{Button::left, true, with_shift});
+    d.hands.push(MouseButton{Button::left, false, with_shift});
+    d.settle();
+    REQUIRE(d.last<command::PaintMask>());
+    CHECK_FALSE(d.last<command::PaintMask>()->head);
+    CHECK(d.session.shown().run->value("blocks.0.attn.mask").at(Cell{0, 7, 3, 1}) == 0.0F);
+    CHECK_FALSE(d.last<command::SelectCell>());
+}
+
+TEST_CASE("a number typed over a cell becomes an edit") {
+    Driver d;
+    d.session.apply(command::SelectCell{{0, 0, 3, 3}});
+    d.settle();
+    REQUIRE(d.click_text(exact_number(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}))) ==
+            true);
+    // The heading shows the same number; the field is the lower one.
+    const auto label = find_text(d.seen(), "typeover");
+    REQUIRE(label);
+    d.hands.click(label->high.x + 40, label->middle().y);
+    d.settle();
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type("-2.5");
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.last<command::TypeOver>());
+    CHECK(d.last<command::TypeOver>()->cell == Cell{0, 0, 3, 3});
+    CHECK(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}) == -2.5F);
+    CHECK(d.sees("withoutedits"));
+    CHECK(d.sees("setbyhand"));
+    CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
+}
+
+TEST_CASE("the toolbar flips the norm, undoes and offers the models") {
+    Driver d;
+    REQUIRE(d.click_text("Pre-Norm"));
+    REQUIRE(d.last<command::SetOption>());
+    CHECK(d.last<command::SetOption>()->key == "norm_first");
+    CHECK(d.last<command::SetOption>()->value == "true");
+    REQUIRE(d.click_text("Post-Norm"));
+    CHECK_FALSE(d.session.scenario().config().norm_first);
+    REQUIRE(d.click_text("causal-lm-as-meant"));
+    for (const BundledModel& model : bundled_models()) CHECK(d.sees(model.name));
+    REQUIRE(d.click_text("pre-ln-layer"));
+    CHECK(d.session.scenario().model->name == "pre-ln-layer");
+}
+
+TEST_CASE("heads are chosen and switched off by their chips") {
+    Driver d;
+    const auto head = find_text(d.seen(), "head");
+    REQUIRE(head);
+    // The chips follow the word; the third is head 2. Its dot lies left of its number.
+    std::vector<DrawnText> row;
+    for (const DrawnText& piece : d.seen())
+        if (piece.low.x > head->high.x && std::abs(piece.middle().y - head->middle().y) < 8 && piece.low.x < 900)
+            row.push_back(piece);
+    const auto number = std::find_if(row.begin(), row.end(), [](const DrawnText& piece) { return piece.text == "2"; });
+    REQUIRE(number != row.end());
+    d.hands.click(number->middle().x, number->middle().y);
+    d.settle();
+    CHECK(d.session.cursor().place.head == 2);
+    d.hands.click(number->low.x - 10, number->middle().y);
+    d.settle();
+    REQUIRE(d.last<command::ScaleHeadTo>());
+    CHECK(d.last<command::ScaleHeadTo>()->head == 2);
+    CHECK(d.last<command::ScaleHeadTo>()->factor == 0.0F);
+    d.hands.click(number->low.x - 10, number->middle().y);
+    d.settle();
+    CHECK(d.session.scenario().edits.empty());
+}
+
+TEST_CASE("the timeline scrubs, and Space plays") {
+    Driver d;
+    d.hands.click(700, 765);
+    d.settle();
+    REQUIRE(d.last<command::GoTo>());
+    CHECK(d.session.timeline_position() > 40);
+    CHECK(d.session.timeline_position() < 65);
+    d.session.apply(command::GoFirst{});
+    d.hands.tap(Key::space);
+    d.settle();
+    CHECK(d.state.playing);
+    for (int i = 0; i < 60; ++i) d.settle();
+    CHECK(d.session.timeline_position() >= 2);
+    d.hands.tap(Key::space);
+    d.settle();
+    CHECK_FALSE(d.state.playing);
+}
+
+TEST_CASE("the palette finds an action by its letters and runs it") {
+    Driver d;
+    d.hands.tap(Key::p, with_ctrl);
+    d.settle();
+    d.hands.type("flip norm");
+    d.settle();
+    CHECK(d.sees("FlipPre-Norm/Post-Norm"));
+    CHECK_FALSE(d.sees("Exportwhatisshown"));
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.session.scenario().config().norm_first);
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+TEST_CASE("F1 lists every key, and letters typed into a field are no shortcuts") {
+    Driver d;
+    d.hands.tap(Key::f1);
+    d.settle();
+    CHECK(d.sees("Ctrl+Shift+Z") == false);
+    CHECK(d.sees("Ctrl+E"));
+    CHECK(d.sees("Samestepinthenextlayer"));
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK_FALSE(d.sees("Samestepinthenextlayer"));
+    d.hands.tap(Key::o, with_ctrl);
+    d.settle();
+    d.hands.type("/nowhere/m");
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
+    REQUIRE(d.session.message());
+    CHECK(d.sees("/nowhere/m"));
+}
+
+TEST_CASE("at every step of every model, text neither overlaps nor leaves the window") {
+    for (const Screen screen : kScreens) {
+        for (const BundledModel& model : bundled_models()) {
+            Driver d(model.name, screen.scale, screen.size);
+            d.session.apply(command::SelectCell{Cell(4, 0)});
+            for (std::size_t i = 0; i < d.session.timeline().size(); ++i) {
+                const Step& step = d.session.shown().run->plan()[d.session.timeline()[i]];
+                // One block of each stack is as good as all.
+                if (!step.block.empty() && !step.block.ends_with(".0")) continue;
+                d.session.apply(command::GoTo{step.name});
+                d.session.finish();
+                d.session.apply(command::SelectCell{Cell(step.axes.size(), 0)});
+                d.settle();
+                INFO(model.name << " " << step.name << " at scale " << screen.scale);
+                check_layout(d, screen.size);
+            }
+        }
+    }
+}
