@@ -3,8 +3,7 @@
 #include "app/core/generate/generator.h"
 #include "app/core/text/text.h"
 #include "engine/error.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <ostream>
 
