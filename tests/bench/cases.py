@@ -34,9 +34,9 @@ def tokens(count):
 
 # name: (configuration, input, the largest ratio to PyTorch that we want)
 CASES = {
-    "seed 000, a block": (SEED_000, three_rows, 0.15),
-    "seed 001, its stack": (SEED_001, three_rows_of_tokens, 0.15),
-    "seed 002, its stack": (SEED_002, two_rows_and_a_memory, 0.22),
+    "simple-decoder, a block": (SEED_000, three_rows, 0.15),
+    "causal-lm, its stack": (SEED_001, three_rows_of_tokens, 0.15),
+    "pre-ln-encdec, its stack": (SEED_002, two_rows_and_a_memory, 0.22),
     "GPT-2-small, 1 token": (GPT2_SMALL, tokens(1), 0.27),
     "GPT-2-small, 16 tokens": (GPT2_SMALL, tokens(16), 0.36),
     "GPT-2-small, 128 tokens": (GPT2_SMALL, tokens(128), 0.70),
