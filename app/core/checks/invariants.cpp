@@ -31,11 +31,21 @@ std::string title_of(Law law) {
     return {};
 }
 
+Resumable<Invariants> invariants_in_slices(const Run& run, Config config) {
+    Invariants found;
+    found.all[0] = co_await measure_pattern_rows(run);
+    found.all[1] = co_await measure_masked_weights(run);
+    found.all[2] = co_await measure_future(run, config);
+    found.all[3] = co_await measure_norms(run);
+    found.all[4] = co_await measure_finite(run);
+    co_return found;
+}
+
 std::optional<Invariants> measure_invariants(const Run& run, const Config& config, const std::stop_token& stop) {
-    Invariants found{{measure_pattern_rows(run, stop), measure_masked_weights(run, stop),
-                      measure_future(run, config, stop), measure_norms(run, stop), measure_finite(run, stop)}};
-    if (stop.stop_requested()) return std::nullopt;
-    return found;
+    Resumable<Invariants> work = invariants_in_slices(run, config);
+    while (!stop.stop_requested())
+        if (work.advance()) return work.result();
+    return std::nullopt;
 }
 
 std::vector<PatternStep> patterns_of(const Run& run) {

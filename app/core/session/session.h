@@ -77,8 +77,8 @@ struct Offer {
 // One person's work: what is run, where they look, and the way back. Every change goes through apply().
 class Session {
 public:
-    // Opens on a scenario and computes it. `wake` is called from another thread when something new is there to show.
-    // Throws Error where it can't be run.
+    // Opens on a scenario and computes it. `wake` is called, from another thread where there are any, when something
+    // new is there to show. Throws Error where it can't be run.
     explicit Session(Scenario scenario, std::function<void()> wake = {});
     explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
     // Goes on with work that was saved.
@@ -86,10 +86,13 @@ public:
 
     // Does what was asked. What fails leaves everything as it was, and a message.
     void apply(const Command& command);
-    // Takes over what the worker has finished; waits for it, but never longer than `patience`.
+    // Takes over what the worker has finished; waits for it, but never longer than `patience`. To be called each frame:
+    // without threads this is where the work is done, some milliseconds at a time.
     void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
     // Waits for all work to be done.
     void finish();
+    // When update() is to be called next though nothing happens; nothing where `wake` says so, as on threads.
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     // From now on unsaved work is autosaved into this folder, and what processes that are gone left there is offered.
     // Where that can't be, a message says why.
@@ -149,6 +152,7 @@ public:
 private:
     struct Apply;
 
+    void advance_jobs();
     // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't
     // fit.
     void change(Scenario next, bool merge = false);
