@@ -30,7 +30,7 @@ Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands
     const ByRow by_row = *operation.by_row();
     std::vector<Tensor> rows;
     rows.reserve(in.size());
-    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row.operand[i] ? rows_from(in[i], first) : in[i]);
+    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? rows_from(in[i], first) : in[i]);
     Operands cut;
     for (const Tensor& tensor : rows) cut.add(tensor);
     return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
@@ -54,9 +54,9 @@ private:
 
 // The rows of a step from `begin` on. Those from `first` on are there, all others are computed when somebody looks:
 // they only changed where nothing reads them, or nobody waits for them.
-class RestWhenLookedAt : public LazyValues {
+class RestWhenRead : public LazyValues {
 public:
-    RestWhenLookedAt(const Step& step, const Operands& in, Index begin, Index first)
+    RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
         : operation_(step.operation),
           axes_(step.axes),
           in_(in),
@@ -174,7 +174,7 @@ struct Executor {
     // The rows from `begin` on: those from `first` on now, the others when somebody looks.
     [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
         return {with_row_count(step.axes, row_count(step.axes) - begin),
-                std::make_shared<const RestWhenLookedAt>(step, run->operands_of(step.id), begin, first)};
+                std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
     }
 
     // The step's tensor where only some of it changed; empty where all has to be computed.

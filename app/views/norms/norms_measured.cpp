@@ -53,7 +53,7 @@ const BothNorms<std::optional<NormRow>>& measured_rows(const Session& session, V
 std::string explained_norm(const NormsScene& scene) {
     const std::vector<std::string> norms = norms_of_block(scene.pre.run->plan(), scene.block, scene.prefix);
     for (const std::string& norm : norms)
-        if (scene.here.name.starts_with(norm + ".")) return norm;
+        if (is_of_norm(scene.here, norm)) return norm;
     return norms.empty() ? std::string() : norms.front();
 }
 

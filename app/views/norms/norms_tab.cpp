@@ -163,7 +163,7 @@ bool take_runs(const Session& session, NormsTabState& norms) {
 
 NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
-    const std::string prefix = here.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string prefix = here.in_encoder() ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
     return {norms.shown->pre, norms.shown->post, here, prefix, block, std::to_string(norms.runs_taken) + " " + prefix};
 }
