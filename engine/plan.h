@@ -69,8 +69,8 @@ struct Init {
     Index fan_in = 1;  // linear: U(±1/√fan_in)
 };
 
-// A parameter that the architecture reads. `used` is false for one that may be there and stays unread (contract:
-// shared_qkv); `required` is false for one that it does without.
+// A parameter that the architecture knows. `required` is false for one that it does without, such as a bias, or the k
+// and v projections under shared_qkv.
 struct Declared {
     std::string name;
     Axes axes;
