@@ -2,9 +2,6 @@
 
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/numbers.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/masks.h"
-#include "engine/ops/softmax.h"
 
 #include <algorithm>
 
@@ -38,17 +35,23 @@ std::optional<Invariants> measure_invariants(const Run& run, const Config& confi
     return found;
 }
 
+Ref fill_before(const Plan& plan, const Step& step) {
+    if (!step.masked_by || step.masked_by == step.id) return nullptr;
+    if (step.operation.traits().fill) return &step;
+    for (const StepId operand : step.operands)
+        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
+    return nullptr;
+}
+
 std::vector<PatternStep> patterns_of(const Run& run) {
     const Plan& plan = run.plan();
     std::vector<PatternStep> patterns;
     for (const Step& step : plan.steps()) {
-        if (step.operation.as<Softmax>() == nullptr || step.axes.back().name != axis::key) continue;
-        const Step* masked = &plan[step.operands[0]];
-        while (masked->operation.as<Drop>() != nullptr) masked = &plan[masked->operands[0]];
-        const auto* fill = masked->operation.as<FillMasked>();
-        if (fill == nullptr || run.value(step.id).empty()) continue;
-        patterns.push_back(
-            {step, run.value(step.id), run.value(step.operands[0]), run.value(masked->operands[1]), fill->value});
+        if (step.operation.traits().values != Values::weights || run.value(step.id).empty()) continue;
+        const Ref filled = fill_before(plan, step);
+        if (filled == nullptr) continue;
+        patterns.push_back({step, run.value(step.id), run.value(step.operands[0]), run.value(*step.masked_by),
+                            filled->operation.traits().fill->value});
     }
     return patterns;
 }

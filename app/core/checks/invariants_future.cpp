@@ -1,8 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/masks/leak.h"
 #include "app/core/text/counting.h"
-#include "app/core/text/labels.h"
-#include "engine/ops/masks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +34,7 @@ void move_to_seen_keys(const Run& run, const std::stop_token& stop, Boundary& bo
     for (const PatternStep& pattern : patterns_of(run)) {
         const std::ptrdiff_t along = position_axis(pattern.step);
         const Index queries = pattern.weights.dim(2), keys = pattern.weights.dim(3);
-        const bool of_self = along == 2 && pattern.step.name.find(".cross_attn.") == std::string::npos;
+        const bool of_self = along == 2 && pattern.step.part == Part::self_attention;
         if (stop.stop_requested() || !of_self || queries != keys) continue;
         const auto weights = read(pattern.weights);
         const Index heads = pattern.weights.dim(1);
@@ -130,13 +128,12 @@ private:
     // What is filled in there says nothing new.
     void compare(const Step& step) {
         const std::ptrdiff_t along = position_axis(step);
-        if (along < 0 || step.operation.as<FillMasked>() != nullptr) return;
+        if (along < 0 || step.operation.traits().fill) return;
         ++movement_.steps;
         const Tensor& tensor = run_.value(step.id);
         const std::span<const float> before = read_(tensor), after = fresh_[step.id].values();
-        const bool raw = step.name.ends_with(".attn_scores");
         const std::span<const float> mask =
-            raw ? read_mask_(run_.value(attention_of(step) + ".mask")) : std::span<const float>();
+            step.mask_to_come ? read_mask_(run_.value(*step.mask_to_come)) : std::span<const float>();
         std::size_t inner = 1, outer = 1;
         for (std::size_t i = static_cast<std::size_t>(along) + 1; i < tensor.rank(); ++i)
             inner *= static_cast<std::size_t>(tensor.dim(i));

@@ -26,6 +26,9 @@ struct PatternStep {
     Tensor mask;
     float fill;  // mask_value
 };
+// The step that filled in the mask which hides some of this step's cells: itself, or one that it is made from; nullptr
+// where there is none.
+[[nodiscard]] Ref fill_before(const Plan& plan, const Step& step);
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
 

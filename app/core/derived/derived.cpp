@@ -5,8 +5,11 @@ namespace decoderscope {
 void Derived::next_frame() {
     for (auto& [type, shelf] : shelves_) shelf->tidy(frame_began_);
     frame_began_ = clock_;
-    ++frame_;
     waiting_ = false;
+}
+
+void Derived::finish() {
+    for (auto& [type, shelf] : shelves_) shelf->finish();
 }
 
 std::size_t Derived::size() const {

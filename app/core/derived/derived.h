@@ -31,15 +31,16 @@ public:
         return shelf.put(of, key, std::move(value), ++clock_);
     }
 
-    // The same for what takes longer than a frame: `begin()` returns a std::unique_ptr<Making<T>>, which goes on once a
-    // frame for as long as it is asked for. Empty until it is done; waiting() then says that another frame is wanted.
-    // One thread a type: another value waits until it is free.
+    // The same for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
+    // first slice is done in the frame that asks; the rest is a job, dropped where a frame no longer asks for it. Empty
+    // until it is done; waiting() then says that another frame is wanted. One job a type: another value waits until it
+    // is done or dropped.
     template <class T, class... Parts, class Begin>
     [[nodiscard]] Value<T> later(const Origins& of, const std::tuple<Parts...>& key, Begin&& begin) {
         auto& shelf = this->shelf<T, Key<Parts...>>();
+        shelf.go_on(++clock_);
         Value<T> found = shelf.find(of, key, ++clock_);
-        if (!found && !shelf.under_way(of, key) && !shelf.thread_is_taken()) shelf.begin(of, key, begin(), ++clock_);
-        if (!found) found = shelf.advance(of, key, frame_, ++clock_);
+        if (!found && !shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
         waiting_ = waiting_ || !found;
         return found;
     }
@@ -51,16 +52,12 @@ public:
         return shelf<T, Key<Parts...>>().latest(key);
     }
 
-    // How far a value is that is not there yet, from 0 to 1.
-    template <class T, class... Parts>
-    [[nodiscard]] double progress(const Origins& of, const std::tuple<Parts...>& key) {
-        return shelf<T, Key<Parts...>>().progress(of, key);
-    }
-
     // To be called before each frame: drops what is no longer needed.
     void next_frame();
     // Whether something that was asked for in this frame isn't there yet.
     [[nodiscard]] bool waiting() const { return waiting_; }
+    // Waits for all jobs; the next to ask has their values.
+    void finish();
     // How many values are held, those under way included.
     [[nodiscard]] std::size_t size() const;
 
@@ -77,7 +74,7 @@ private:
 
     std::map<std::type_index, std::unique_ptr<ShelfBase>> shelves_;
     std::uint64_t clock_ = 0;  // counts what was asked, so that no two values have the same number
-    std::uint64_t frame_ = 1, frame_began_ = 0;
+    std::uint64_t frame_began_ = 0;
     bool waiting_ = false;
 };
 

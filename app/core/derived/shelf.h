@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/derived/making.h"
 #include "app/core/derived/origins.h"
+#include "app/core/jobs/job.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -40,6 +40,8 @@ public:
 
     // Drops what isn't needed; what was used after `since` is.
     virtual void tidy(std::uint64_t since) = 0;
+    // Waits for what is under way.
+    virtual void finish() = 0;
     [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
@@ -57,76 +59,85 @@ public:
 
     template <class Asked>
     Value<T> put(const Origins& of, const Asked& key, T value, std::uint64_t used) {
-        entries_.push_back({HeldOrigins(of), Key(key), as_value(std::move(value), used), nullptr, 0, used});
+        entries_.push_back({HeldOrigins(of), Key(key), as_value(std::move(value), used), used});
         return entries_.back().value;
     }
 
-    // Begins a value that comes later. The thread, where it uses one, is then taken.
-    template <class Asked>
-    void begin(const Origins& of, const Asked& key, std::unique_ptr<Making<T>> making, std::uint64_t used) {
-        entries_.push_back({HeldOrigins(of), Key(key), {}, std::move(making), 0, used});
+    // Begins a value that takes long, where none is under way. Its first slice is done here: what is small is there at
+    // once. The rest is the job's.
+    template <class Asked, class Begin>
+    Value<T> begin(const Origins& of, const Asked& key, Begin&& make, std::uint64_t used) {
+        if (under_way_) return {};
+        auto work = std::make_shared<Resumable<T>>(make());
+        if (work->advance()) return put(of, key, work->result(), used);
+        under_way_.emplace(HeldOrigins(of), Key(key), used);
+        job_.start([work](const std::stop_token&) { return rest_of(work); });
+        return {};
     }
 
-    // Goes on with it, once a frame; the value once it is done.
-    template <class Asked>
-    Value<T> advance(const Origins& of, const Asked& key, std::uint64_t frame, std::uint64_t used) {
-        Entry* entry = entry_of(of, key);
-        if (entry == nullptr || entry->advanced_in == frame) return {};
-        entry->advanced_in = frame;
-        go_on(*entry, used);
-        return entry->value;
+    // Takes over what the job has finished; without threads, after another slice of it.
+    void go_on(std::uint64_t used) {
+        if (!under_way_) return;
+        job_.advance(JobRunner::Clock::now());
+        if (std::optional<T> made = job_.collect()) {
+            entries_.push_back(
+                {std::move(under_way_->of), std::move(under_way_->key), as_value(std::move(*made), used), used});
+            under_way_.reset();
+        }
     }
 
+    // Whether this value is under way; it then counts as asked for.
     template <class Asked>
-    [[nodiscard]] bool under_way(const Origins& of, const Asked& key) {
-        const Entry* entry = entry_of(of, key);
-        return entry != nullptr && entry->making;
-    }
-
-    [[nodiscard]] bool thread_is_taken() const {
-        return std::any_of(entries_.begin(), entries_.end(),
-                           [](const Entry& entry) { return entry.making && entry.making->on_thread(); });
+    [[nodiscard]] bool is_under_way(const Origins& of, const Asked& key, std::uint64_t used) {
+        if (!under_way_ || !(under_way_->of == of) || !(under_way_->key == key)) return false;
+        under_way_->used = used;
+        return true;
     }
 
     template <class Asked>
     [[nodiscard]] Value<T> latest(const Asked& key) const {
         const Entry* last = nullptr;
         for (const Entry& entry : entries_)
-            if (entry.value && entry.key == key && (last == nullptr || entry.used > last->used)) last = &entry;
+            if (entry.key == key && (last == nullptr || entry.used > last->used)) last = &entry;
         return last != nullptr ? last->value : Value<T>();
     }
 
-    template <class Asked>
-    [[nodiscard]] double progress(const Origins& of, const Asked& key) {
-        const Entry* entry = entry_of(of, key);
-        return entry == nullptr ? 0.0 : entry->making ? entry->making->progress() : 1.0;
-    }
-
     void tidy(std::uint64_t since) override {
-        for (Entry& entry : entries_)
-            if (entry.making && entry.making->on_thread()) go_on(entry, entry.used);
-        std::erase_if(entries_, [&](const Entry& entry) {
-            if (entry.making) return entry.used <= since && !entry.making->on_thread();
-            return entry.of.gone();
-        });
+        if (under_way_ && under_way_->used <= since) {
+            job_.forget();
+            under_way_.reset();
+        }
+        std::erase_if(entries_, [](const Entry& entry) { return entry.of.gone(); });
         if (entries_.size() <= kept()) return;
         std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.used > b.used; });
         std::size_t place = 0;
-        std::erase_if(entries_,
-                      [&](const Entry& entry) { return ++place > kept() && !entry.making && entry.used <= since; });
+        std::erase_if(entries_, [&](const Entry& entry) { return ++place > kept() && entry.used <= since; });
     }
 
-    [[nodiscard]] std::size_t size() const override { return entries_.size(); }
+    void finish() override { job_.finish(); }
+
+    [[nodiscard]] std::size_t size() const override { return entries_.size() + (under_way_ ? 1 : 0); }
 
 private:
     struct Entry {
         HeldOrigins of;
         Key key;
-        Value<T> value;                     // empty while it is being made
-        std::unique_ptr<Making<T>> making;  // nullptr once it is there
-        std::uint64_t advanced_in = 0;      // the frame
+        Value<T> value;
         std::uint64_t used = 0;
     };
+    struct UnderWay {
+        UnderWay(HeldOrigins its_origins, Key its_key, std::uint64_t used_then)
+            : of(std::move(its_origins)), key(std::move(its_key)), used(used_then) {}
+        HeldOrigins of;
+        Key key;
+        std::uint64_t used;
+    };
+
+    // `work` has begun.
+    static Resumable<T> rest_of(std::shared_ptr<Resumable<T>> work) {
+        while (!work->advance()) co_yield kPause;
+        co_return work->result();
+    }
 
     static constexpr std::size_t kept() {
         if constexpr (requires { T::kKept; })
@@ -139,13 +150,6 @@ private:
         return {std::make_shared<const T>(std::move(value)), number};
     }
 
-    static void go_on(Entry& entry, std::uint64_t number) {
-        if (std::optional<T> made = entry.making->advance()) {
-            entry.value = as_value(std::move(*made), number);
-            entry.making.reset();
-        }
-    }
-
     template <class Asked>
     Entry* entry_of(const Origins& of, const Asked& key) {
         for (Entry& entry : entries_)
@@ -154,6 +158,8 @@ private:
     }
 
     std::vector<Entry> entries_;
+    std::optional<UnderWay> under_way_;  // what the job is at
+    Job<T> job_;
 };
 
 }  // namespace decoderscope

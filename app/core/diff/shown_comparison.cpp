@@ -1,12 +1,41 @@
 #include "app/core/diff/shown_comparison.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 namespace decoderscope {
 
 namespace {
 
-constexpr Index kComparedInAFrame = 500'000;  // numbers
+constexpr Index kSlice = 500'000;  // numbers
+
+// How far a comparison is, from 0 to 1: written by the job, read by the window.
+struct ComparisonProgress {
+    std::shared_ptr<std::atomic<double>> part = std::make_shared<std::atomic<double>>(0.0);
+};
+
+std::shared_ptr<std::atomic<double>> progress_of(Derived& derived, const std::shared_ptr<const Run>& run,
+                                                 const std::shared_ptr<const void>& b, double tolerance) {
+    return derived.get<ComparisonProgress>({run, b}, std::tie(tolerance), [] { return ComparisonProgress(); })->part;
+}
+
+Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_ptr<const void> b,
+                                    ReferenceRun reference, double tolerance,
+                                    std::shared_ptr<std::atomic<double>> progress) {
+    Comparing comparing(recorded_tensors(*run), reference.tensors, tolerance);
+    while (!comparing.advance(kSlice)) {
+        *progress = comparing.progress();
+        co_yield kPause;
+    }
+    ShownComparison made;
+    made.of = run;
+    made.b = std::move(b);
+    made.reference = std::move(reference);
+    made.comparison = comparing.found();
+    made.worst_first = worst_first(made.comparison);
+    co_return made;
+}
 
 DifferencePictures titled(DifferencePictures pictures, const std::string& label) {
     const auto over = std::count(pictures.over.begin(), pictures.over.end(), std::uint8_t{1});
@@ -24,19 +53,13 @@ Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<
                                         const std::shared_ptr<const void>& b, double tolerance,
                                         const std::function<ReferenceRun()>& reference) {
     return derived.later<ShownComparison>({run, b}, std::tie(tolerance), [&] {
-        ReferenceRun with = reference();
-        auto comparing = std::make_unique<Comparing>(recorded_tensors(*run), with.tensors, tolerance);
-        return made_in_slices<ShownComparison>(
-            std::move(comparing), kComparedInAFrame,
-            [of = std::weak_ptr(run), b, with = std::move(with)](const Comparing& done) {
-                return ShownComparison{of, b, with, done.found(), worst_first(done.found())};
-            });
+        return compared(run, b, reference(), tolerance, progress_of(derived, run, b, tolerance));
     });
 }
 
 double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
                            const std::shared_ptr<const void>& b, double tolerance) {
-    return derived.progress<ShownComparison>({run, b}, std::tie(tolerance));
+    return *progress_of(derived, run, b, tolerance);
 }
 
 Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario, const Value<ShownComparison>& of,

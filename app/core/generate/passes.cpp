@@ -17,8 +17,6 @@ std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inpu
     return plan_decoder(request);
 }
 
-bool of_encoder(const std::string& name) { return name.starts_with("encoder"); }
-
 // Where an edit's cells lie in the tensors of a part's plan; nothing where they don't.
 struct Mover {
     const Plan& plan;
@@ -28,7 +26,7 @@ struct Mover {
     // has only the new positions, from the part's first.
     [[nodiscard]] std::optional<Index> moved(const Step& step, std::size_t axis, Index index) const {
         const Axis& along = step.axes[axis];
-        const bool computed = step.role != Role::parameter && !of_encoder(step.name);
+        const bool computed = step.role != Role::parameter && !step.in_encoder();
         const bool counts_new = along.name == axis::query || (along.name == axis::pos && along.size == part.count);
         if (along.name == axis::batch && part.row) {
             if (index != *part.row) return std::nullopt;
@@ -98,7 +96,7 @@ NamedTensors tensors_of_cached(const Run& cached) {
     NamedTensors tensors;
     for (const Step& step : cached.plan().steps()) {
         const bool kept_whole =  // cross-attention's k and v are inputs of a cached pass
-            step.role == Role::input && !step.block.empty() && !step.name.ends_with("_kept");
+            step.role == Role::input && step.part == Part::cross_attention;
         const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
         if ((recorded || kept_whole) && !cached.value(step.id).empty())
             tensors.emplace_back(step.name, cached.value(step.id));

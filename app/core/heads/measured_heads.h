@@ -5,6 +5,7 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/picture/heatmap.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,14 +3,16 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 
+#include <utility>
+
 namespace decoderscope {
 
 namespace {
 
-// A run of more bytes is searched for NaN on a thread of its own.
+// A run of more bytes is searched for NaN beside the window.
 constexpr std::size_t kSearchedAtOnce = 20'000'000;
-// How many numbers the leak test compares in a frame.
-constexpr std::size_t kComparedInAFrame = 1'000'000;
+// How many numbers the leak test compares in a slice.
+constexpr std::size_t kSlice = 1'000'000;
 
 MaskPicture picture_of(Derived& derived, const Snapshot& shown, const std::string& name, const char* title,
                        Place place) {
@@ -19,6 +21,21 @@ MaskPicture picture_of(Derived& derived, const Snapshot& shown, const std::strin
     MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
     picture.heatmap.title = title;
     return picture;
+}
+
+Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known) {
+    if (run->recorded_bytes() > kSearchedAtOnce) co_yield kPause;
+    NanTrail made;
+    made.run = run;
+    made.steps = known ? nan_trail(*run, *known->run, known->steps) : nan_trail(*run);
+    co_return made;
+}
+
+Resumable<Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
+                       Index position) {
+    LeakTest test(std::move(run), std::move(changed), batch, position);
+    while (!test.advance(kSlice)) co_yield kPause;
+    co_return test.leak();
 }
 
 }  // namespace
@@ -40,12 +57,8 @@ Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std
 }
 
 Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Run>& run) {
-    return derived.later<NanTrail>({run}, std::tuple<>(), [&] {
-        const auto search = [run, known = derived.latest<NanTrail>(std::tuple<>())] {
-            return NanTrail{run, known ? nan_trail(*run, *known->run, known->steps) : nan_trail(*run)};
-        };
-        return made_beside<NanTrail>(run->recorded_bytes() <= kSearchedAtOnce, search);
-    });
+    return derived.later<NanTrail>({run}, std::tuple<>(),
+                                   [&] { return search(run, derived.latest<NanTrail>(std::tuple<>())); });
 }
 
 Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
@@ -56,10 +69,8 @@ Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario
 
 Value<Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
                        const std::shared_ptr<const Run>& changed, Index batch, Index position) {
-    return derived.later<Leak>({run, changed}, std::tie(batch, position), [&] {
-        return made_in_slices<Leak>(std::make_unique<LeakTest>(run, changed, batch, position), kComparedInAFrame,
-                                    [](const LeakTest& test) { return test.leak(); });
-    });
+    return derived.later<Leak>({run, changed}, std::tie(batch, position),
+                               [&] { return tested(run, changed, batch, position); });
 }
 
 }  // namespace decoderscope

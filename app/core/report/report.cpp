@@ -123,7 +123,7 @@ void masks_section(Page& page, const ReportOf& report) {
     page.section("Masks");
     page.paragraph("Who hides what, apart and combined, and what that makes of scores and weights.");
     const Ref looked_at = plan.find(report.step);
-    const std::string own = looked_at == nullptr ? "" : attention_of(*looked_at);
+    const std::string own = looked_at == nullptr ? "" : looked_at->attention;
     for (const AttentionKind kind : kAttentionKinds) {
         const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
         if (attentions.empty()) continue;

@@ -7,9 +7,6 @@
 
 namespace decoderscope {
 
-// The attention that a step is part of ("blocks.0.attn", "blocks.0.cross_attn"); empty where it is part of none.
-[[nodiscard]] std::string attention_of(const Step& step);
-
 // The attention whose heads are meant at a step: its own, else the self-attention of its block; empty outside the
 // blocks.
 [[nodiscard]] std::string attention_beside(const Step& step);

@@ -110,7 +110,7 @@ void add_norms_tab(Scene& scene) {
     if (!norms.shown) return;
     const ShownRun pre = {norms.shown->pre.scenario, norms.shown->pre.run},
                    post = {norms.shown->post.scenario, norms.shown->post.run};
-    const std::string prefix = scene.step.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
     scene.add("The curves by depth", "norm-curves", [own = scene.shown.scenario, pre, post, prefix] {
         return depth_exhibit(own, depth_curves(*pre.run, prefix), depth_curves(*post.run, prefix));
     });
@@ -121,7 +121,7 @@ void add_norms_tab(Scene& scene) {
     const std::vector<std::string> rows = norms_of_block(pre.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
-        if (scene.step.name.starts_with(name + ".")) norm = name;
+        if (is_of_norm(scene.step, name)) norm = name;
     scene.add("One row of " + norm, norm + ".row", norm_row_exhibit(pre, post, norm, scene.place.batch, norms.row));
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))

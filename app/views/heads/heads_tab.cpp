@@ -19,15 +19,16 @@ namespace {
 void follow_cursor(const Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    std::string attention = attention_of(step);
-    if (attention.empty() && !step.block.empty() && !heads.attention.starts_with(step.block + "."))
+    std::string attention = step.attention;
+    const Ref seen = plan.find(heads.attention + ".pattern");
+    if (attention.empty() && !step.block.empty() && (seen == nullptr || seen->block != step.block))
         attention = step.block + ".attn";
     if (plan.find(attention + ".pattern") != nullptr && attention != heads.attention) {
         heads.attention = attention;
-        heads.kind = kind_of_attention(attention);
+        heads.kind = kind_of_attention(plan, attention);
     }
     if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
-    if (heads.opened) heads.kind = kind_of_attention(heads.attention);
+    if (heads.opened) heads.kind = kind_of_attention(plan, heads.attention);
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/heads/head_scores.h"
 #include "app/core/masks/shown_masks.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/view_state.h"
@@ -29,7 +30,7 @@ struct MasksScene {
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // Whether the keys are the source's: cross-attention and the encoder.
     [[nodiscard]] bool keys_of_source() const {
-        return attention.find(".cross_attn") != std::string::npos || attention.starts_with("encoder.");
+        return kind_of_attention(run().plan(), attention) != AttentionKind::self;
     }
 };
 

@@ -50,7 +50,7 @@ Value<Leak> leak_found(const Session& session, const MasksTabState& tab) {
 std::string shown_attention(const Session& session) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
-    for (const std::string& name : {attention_of(step), step.block + ".attn"})
+    for (const std::string& name : {step.attention, step.block + ".attn"})
         if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
     return "blocks.0.attn";
 }

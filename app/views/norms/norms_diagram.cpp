@@ -23,7 +23,7 @@ struct Diagram {
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
 
-bool is_sum(const OutlinePart& part) { return part.title == "Add"; }
+bool is_sum(const OutlinePart& part) { return part.part == Part::add; }
 
 // What a part hands over: its last step that is always computed.
 const Step& outcome(const Diagram& d, const OutlinePart& part) {
@@ -33,7 +33,8 @@ const Step& outcome(const Diagram& d, const OutlinePart& part) {
 }
 
 bool is_explained(const Diagram& d, const OutlinePart& part) {
-    return !d.explained.empty() && d.plan[part.steps.front()].name.starts_with(d.explained + ".");
+    const Ref norm = d.explained.empty() ? nullptr : d.plan.find(d.explained + ".normalized");
+    return norm != nullptr && std::ranges::find(part.steps, norm->id) != part.steps.end();
 }
 
 bool is_here(const Diagram& d, const OutlinePart& part) {
@@ -90,7 +91,7 @@ void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bo
 // Returns whether it was clicked.
 bool draw_part(const Diagram& d, std::size_t number) {
     const OutlinePart& part = d.parts[number];
-    const bool lit = is_here(d, part), node = is_sum(part) || part.title == "Residual stream";
+    const bool lit = is_here(d, part), node = is_sum(part) || part.part == Part::residual_stream;
     const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
     const Area box = {{left, d.top(number)},
                       {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};

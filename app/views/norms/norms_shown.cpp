@@ -19,7 +19,7 @@ Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, cons
 std::string explained_norm(const NormsScene& scene) {
     const std::vector<std::string> norms = norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix);
     for (const std::string& norm : norms)
-        if (scene.here.name.starts_with(norm + ".")) return norm;
+        if (is_of_norm(scene.here, norm)) return norm;
     return norms.empty() ? std::string() : norms.front();
 }
 

@@ -162,7 +162,7 @@ bool take_runs(const Session& session, NormsTabState& norms) {
 
 NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
-    const std::string prefix = here.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string prefix = here.in_encoder() ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
     return {*norms.shown, here, prefix, block};
 }

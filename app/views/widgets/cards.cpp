@@ -14,7 +14,7 @@ namespace {
 
 void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice,
            const HeatmapGesture& gesture, Commands& commands) {
-    const std::string attention = attention_of(step);
+    const std::string attention = step.attention;
     const bool all_heads = ImGui::GetIO().KeyShift;
     const auto ask = [&](Spot spot, bool continues) {
         const Cell cell = slice.cell(spot.first, spot.second);
@@ -64,7 +64,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
 
 bool shows_mask(const Session& session, const Step& step) {
     return step.axes.size() == 4 && step.axes[3].name == axis::key &&
-           session.shown().run->plan().find(attention_of(step) + ".mask") != nullptr;
+           session.shown().run->plan().find(step.attention + ".mask") != nullptr;
 }
 
 void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,

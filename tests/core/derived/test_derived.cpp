@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace decoderscope;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -27,13 +27,6 @@ struct Single {
     Thing of;
 };
 
-// Work of so many slices; how many are left is seen from outside.
-struct Slices {
-    int* left;
-    bool advance(int slice) { return (*left -= slice) <= 0; }
-    [[nodiscard]] double progress() const { return 1.0 - *left / 3.0; }
-};
-
 // Asks as a view does, and counts how often the value was made.
 struct Asked {
     Derived derived;
@@ -47,6 +40,29 @@ struct Asked {
     }
     void frames(int count) {
         for (int i = 0; i < count; ++i) derived.next_frame();
+    }
+};
+
+// A value that takes until it may end.
+Resumable<Answer> waited_for(Thing of, const std::atomic<bool>* may_end) {
+    co_yield kPause;
+    while (!*may_end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        co_yield kPause;
+    }
+    co_return Answer{std::to_string(*of)};
+}
+
+struct Slow {
+    std::atomic<bool> may_end = false;
+    int begun = 0;
+    Derived derived;  // last: its job reads the rest
+
+    Value<Answer> ask(const Thing& of) {
+        return derived.later<Answer>({of}, std::tuple<>(), [&] {
+            ++begun;
+            return waited_for(of, &may_end);
+        });
     }
 };
 
@@ -137,77 +153,67 @@ TEST_CASE("a type says how many of it are kept, and the one used last can be tak
     CHECK(first.use_count() == 1);
 }
 
-TEST_CASE("a value that takes several frames goes on once a frame, and asks for another one") {
+TEST_CASE("what takes one slice is there at once") {
     Derived derived;
-    const Thing run = std::make_shared<int>(0);
-    int left = 3, begun = 0;
-    const auto ask = [&] {
-        return derived.later<Answer>({run}, std::tuple<>(), [&] {
-            ++begun;
-            return made_in_slices<Answer>(std::make_unique<Slices>(Slices{&left}), 1,
-                                          [](const Slices&) { return Answer{"done"}; });
-        });
-    };
-    derived.next_frame();
-    CHECK_FALSE(ask());
-    CHECK_FALSE(ask());  // in the same frame: no further
-    CHECK(left == 2);
-    CHECK(derived.waiting());
-    CHECK(derived.progress<Answer>({run}, std::tuple<>()) == Approx(1 / 3.0));
-    derived.next_frame();
+    const Thing run = std::make_shared<int>(5);
+    const auto found = derived.later<Answer>(
+        {run}, std::tuple<>(), [&] { return in_one_slice([run] { return Answer{std::to_string(*run)}; }); });
+    REQUIRE(found);
+    CHECK(found->text == "5");
     CHECK_FALSE(derived.waiting());
-    CHECK_FALSE(ask());
-    derived.next_frame();
-    REQUIRE(ask());
-    CHECK(ask()->text == "done");
-    CHECK_FALSE(derived.waiting());
-    CHECK(begun == 1);
 }
 
-TEST_CASE("slices that are no longer asked for are dropped, and begun anew") {
-    Derived derived;
-    const Thing run = std::make_shared<int>(0);
-    int left = 3, begun = 0;
-    const auto ask = [&] {
-        return derived.later<Answer>({run}, std::tuple<>(), [&] {
-            ++begun;
-            return made_in_slices<Answer>(std::make_unique<Slices>(Slices{&left}), 1,
-                                          [](const Slices&) { return Answer{}; });
-        });
-    };
-    derived.next_frame();
-    CHECK_FALSE(ask());
-    derived.next_frame();
-    derived.next_frame();
-    CHECK(derived.size() == 0);
-    CHECK_FALSE(ask());
-    CHECK(begun == 2);
-}
-
-TEST_CASE("what is small is there at once; what isn't comes from a thread, one at a time") {
-    Derived derived;
-    const Thing first = std::make_shared<int>(1), second = std::make_shared<int>(2);
-    std::atomic<bool> may_end = false;
-    const auto ask = [&](const Thing& of, bool small) {
-        return derived.later<Answer>({of}, std::tuple<>(), [&] {
-            return made_beside<Answer>(small, [&may_end, small, number = *of] {
-                while (!small && !may_end) std::this_thread::sleep_for(1ms);
-                return Answer{std::to_string(number)};
-            });
-        });
-    };
-    REQUIRE(ask(second, true));
-    const Thing third = std::make_shared<int>(3);
-    CHECK_FALSE(ask(first, false));
-    CHECK_FALSE(ask(third, true));  // it would be at once, but waits for the thread
-    derived.next_frame();
-    derived.next_frame();  // not dropped, although it isn't asked for
-    may_end = true;
-    for (int i = 0; i < 5000 && !ask(first, false); ++i) {
-        std::this_thread::sleep_for(1ms);
-        derived.next_frame();
+TEST_CASE("what takes longer is begun once, asks for another frame, and is there when it is done") {
+    Slow slow;
+    const Thing run = std::make_shared<int>(1);
+    for (int frame = 0; frame < 3; ++frame) {
+        slow.derived.next_frame();
+        CHECK_FALSE(slow.derived.waiting());
+        CHECK_FALSE(slow.ask(run));
+        CHECK_FALSE(slow.ask(run));
+        CHECK(slow.derived.waiting());
     }
-    REQUIRE(ask(first, false));
-    CHECK(ask(first, false)->text == "1");
-    CHECK(ask(third, true)->text == "3");
+    slow.may_end = true;
+    slow.derived.finish();
+    slow.derived.next_frame();
+    REQUIRE(slow.ask(run));
+    CHECK(slow.ask(run)->text == "1");
+    CHECK_FALSE(slow.derived.waiting());
+    CHECK(slow.begun == 1);
+}
+
+TEST_CASE("one job a type: another value waits until it is done") {
+    Slow slow;
+    const Thing first = std::make_shared<int>(1), second = std::make_shared<int>(2);
+    CHECK_FALSE(slow.ask(first));
+    CHECK_FALSE(slow.ask(second));
+    CHECK(slow.begun == 1);
+    slow.may_end = true;
+    slow.derived.finish();
+    REQUIRE(slow.ask(first));
+    CHECK_FALSE(slow.ask(second));
+    CHECK(slow.begun == 2);
+    slow.derived.finish();
+    REQUIRE(slow.ask(second));
+    CHECK(slow.ask(second)->text == "2");
+    CHECK(slow.ask(first)->text == "1");
+}
+
+TEST_CASE("a job that no frame asks for is dropped, and makes room for another") {
+    Slow slow;
+    const Thing first = std::make_shared<int>(1), second = std::make_shared<int>(2);
+    slow.derived.next_frame();
+    CHECK_FALSE(slow.ask(first));
+    slow.derived.next_frame();
+    CHECK_FALSE(slow.ask(second));  // the first is still known: the frame before this one asked for it
+    slow.derived.next_frame();
+    CHECK(slow.derived.size() == 0);
+    CHECK_FALSE(slow.ask(second));
+    CHECK(slow.begun == 2);
+    slow.may_end = true;
+    slow.derived.finish();
+    REQUIRE(slow.ask(second));
+    CHECK(slow.ask(second)->text == "2");
+    CHECK_FALSE(slow.ask(first));  // nothing came of it
+    CHECK(slow.begun == 3);
 }

@@ -143,7 +143,7 @@ TEST_CASE("the attentions of a model are listed by kind and layer") {
     CHECK(attentions_of_kind(*decoder, AttentionKind::cross).empty());
     for (const AttentionKind kind : kAttentionKinds)
         for (const std::string& attention : attentions_of_kind(*encdec, kind))
-            CHECK(kind_of_attention(attention) == kind);
+            CHECK(kind_of_attention(*encdec, attention) == kind);
 }
 
 TEST_CASE("queries that the attention mask leaves out are padding, in the sequence that the queries are of") {
