@@ -75,15 +75,21 @@ public:
         return {};
     }
 
-    // Takes over what the job has finished; without threads, after another slice of it.
+    // Takes over what the job has finished; without threads, after another slice of it. Passes on what the work threw.
     void go_on(std::uint64_t used) {
         if (!under_way_) return;
         job_.advance(JobRunner::Clock::now());
-        if (std::optional<T> made = job_.collect()) {
-            entries_.push_back(
-                {std::move(under_way_->of), std::move(under_way_->key), as_value(std::move(*made), used), used});
+        std::optional<T> made;
+        try {
+            made = job_.collect();
+        } catch (...) {  // what the work threw is told once
             under_way_.reset();
+            throw;
         }
+        if (!made) return;
+        entries_.push_back(
+            {std::move(under_way_->of), std::move(under_way_->key), as_value(std::move(*made), used), used});
+        under_way_.reset();
     }
 
     // Whether this value is under way; it then counts as asked for.
