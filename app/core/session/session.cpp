@@ -94,6 +94,7 @@ void Session::finish_run() {
 void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
     monitor_.finish();
+    derived_->finish();
     keeper_.wait();
     exporter_.finish();
     update();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/checks/invariants_monitor.h"
+#include "app/core/derived/derived.h"
 #include "app/core/diff/reference_run.h"
 #include "app/core/export/exporter.h"
 #include "app/core/generate/sampling.h"
@@ -139,6 +140,9 @@ public:
     // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
 
+    // What is derived from runs for those who show them; made when it is first asked for, and so no part of the state.
+    [[nodiscard]] Derived& derived() const { return *derived_; }
+
     // How the next token is drawn. It is no part of what is run, and so not of what is undone.
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
 
@@ -214,6 +218,7 @@ private:
     std::optional<Message> message_;
     std::string input_error_;
     bool typing_ = false;  // the last change was typed
+    std::unique_ptr<Derived> derived_ = std::make_unique<Derived>();
 };
 
 }  // namespace decoderscope
