@@ -144,6 +144,7 @@ Key mask_value() {
 // Every key of the contract, in its order: what is read, checked, written and shown, and nowhere else.
 const std::vector<Key>& keys() {
     const auto positive = [](double x) { return x > 0.0 && std::isfinite(x); };
+    const auto from_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
     const auto probability = [](double x) { return x >= 0.0 && x <= 1.0; };
     static const std::vector<Key> table = {
         integer("d_model", &Config::d_model, 1),
@@ -178,6 +179,8 @@ const std::vector<Key>& keys() {
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
         mask_value(),
+        real("attention_soft_cap", &Config::attention_soft_cap, "a number from 0", from_zero),
+        real("logit_soft_cap", &Config::logit_soft_cap, "a number from 0", from_zero),
         real("dropout", &Config::dropout, "a probability from 0 to 1", probability),
         dropout_sites(),
         boolean("shared_qkv", &Config::shared_qkv),

@@ -39,6 +39,8 @@ struct Config {
     bool scale_embedding = false;
     bool lm_head = false;
     bool tie_word_embeddings = false;
+    double attention_soft_cap = 0.0;  // 0 = none
+    double logit_soft_cap = 0.0;
     float mask_value = -std::numeric_limits<float>::infinity();
     double dropout = 0.0;
     std::vector<DropoutSite> dropout_sites = {DropoutSite::attention_weights, DropoutSite::attention_out,

@@ -159,6 +159,8 @@ TEST_CASE("a number out of range says the range") {
              {R"("layer_norm_eps": 0)", {"layer_norm_eps", "a positive number", "0"}},
              {R"("layer_norm_eps": -1e-5)", {"layer_norm_eps", "a positive number"}},
              {R"("rope_theta": 0.0)", {"rope_theta", "a positive number"}},
+             {R"("attention_soft_cap": -1)", {"attention_soft_cap", "a number from 0", "-1"}},
+             {R"("logit_soft_cap": "30")", {"logit_soft_cap", "a number from 0", "30"}},
              {R"("dropout": 1.5)", {"dropout", "from 0 to 1", "1.5"}},
              {R"("dropout": -0.1)", {"dropout", "from 0 to 1"}},
              {R"("mask_value": "-1e39")", {"mask_value", "\"-1e9\"", "-1e39"}}})

@@ -36,6 +36,7 @@ std::vector<Architecture> architectures() {
         {"sinusoidal", with({{"positional_encoding", "sinusoidal"}, {"scale_embedding", "true"}})},
         {"learned", with({{"positional_encoding", "learned"}, {"max_positions", "5"}})},
         {"gated", with({{"gated_mlp", "true"}, {"activation", "silu"}, {"norm", "rmsnorm"}, {"bias", "false"}})},
+        {"soft caps", with({{"attention_soft_cap", "0.5"}, {"logit_soft_cap", "2"}, {"num_layers", "2"}})},
         {"attention only", with({{"dim_feedforward", "0"}, {"num_layers", "2"}})},
         {"tied, shared q k v", with({{"tie_word_embeddings", "true"}, {"shared_qkv", "true"}})},
         {"cross-attention", with({{"cross_attention", "true"}, {"num_layers", "2"}})},

@@ -119,6 +119,28 @@ TEST_CASE("the heads' results and the bias are what attention writes into the st
     }
 }
 
+TEST_CASE(
+    "a soft cap keeps the sign and the order, stays within the cap, and leaves small numbers nearly as they are") {
+    SmallModel model = small_model({{"attention_soft_cap", "0.125"}});
+    const auto run = model.run();
+    const auto scores = run->value("blocks.0.attn.attn_scores").values(),
+               capped = run->value("blocks.0.attn.capped_scores").values();
+    REQUIRE(scores.size() == capped.size());
+    float largest = 0.0F;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        largest = std::max(largest, std::abs(scores[i]));
+        CHECK(std::signbit(capped[i]) == std::signbit(scores[i]));
+        CHECK(std::abs(capped[i]) <= std::min(0.125F, std::abs(scores[i])));
+        // tanh x = x − x³/3 + …
+        const double x = static_cast<double>(scores[i]) / 0.125;
+        CHECK(std::abs(static_cast<double>(capped[i]) / 0.125 - x) <= std::abs(x * x * x) / 3.0 + 1e-6);
+        for (std::size_t j = 0; j < i; ++j)
+            if (scores[j] < scores[i]) CHECK(capped[j] <= capped[i]);
+    }
+    CHECK(largest > 0.125F);  // the cap is at work
+    CHECK(small_model().run()->plan().find("blocks.0.attn.capped_scores") == nullptr);
+}
+
 // ---- who can see whom
 
 namespace {
@@ -145,7 +167,8 @@ std::optional<Index> along(const Axes& axes, const Cell& cell, std::initializer_
 // Whether a cell belongs to what comes before position `pos`. The scores before any mask still look at all keys.
 bool is_before(Index pos, const std::string& name, const Axes& axes, const Cell& cell) {
     if (along(axes, cell, {axis::pos, axis::query}).value_or(0) >= pos) return false;
-    return !name.ends_with(".attn_scores") || cell[3] < pos;
+    const bool raw = name.ends_with(".attn_scores") || name.ends_with(".capped_scores");
+    return !raw || cell[3] < pos;
 }
 
 // A copy of the model whose input differs at these cells of [batch, pos].
@@ -182,6 +205,7 @@ const std::vector<Overrides>& architectures() {
          {"positional_encoding", "sinusoidal"}},
         {{"norm", "rmsnorm"}, {"gated_mlp", "true"}, {"activation", "silu"}, {"bias", "false"}, {"norm_first", "true"}},
         {{"dim_feedforward", "0"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
+        {{"attention_soft_cap", "0.5"}, {"logit_soft_cap", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}},
         {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
         {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
     };

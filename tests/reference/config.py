@@ -23,6 +23,8 @@ DEFAULTS = {
     "lm_head": False,
     "tie_word_embeddings": False,
     "mask_value": "-inf",
+    "attention_soft_cap": 0.0,
+    "logit_soft_cap": 0.0,
     "dropout": 0.0,
     "dropout_sites": ["attention_weights", "attention_out", "mlp_out"],
     "shared_qkv": False,

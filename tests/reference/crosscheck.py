@@ -49,6 +49,8 @@ def torch_can(case):
     c = complete(case.config)
     if case.edits or c["norm"] != "layernorm" or c["gated_mlp"] or c["positional_encoding"] == "rope":
         return False
+    if c["attention_soft_cap"]:
+        return False
     if c["dim_feedforward"] == 0 or (case.dropout_seed is not None and c["dropout"] and
                                      not set(c["dropout_sites"]) <= {"attention_out", "mlp_post", "mlp_out"}):
         return False
@@ -313,6 +315,24 @@ def results_add_up(case):
     return worst
 
 
+def caps_by_exponentials(case):
+    """The caps by the exponential form of tanh, in double precision; the logits' cap undone gives the product."""
+    c, trace, w = complete(case.config), case.run(), tensors(case.weights)
+
+    def capped(x, cap):
+        return cap * (1 - 2 / (torch.exp(2 * x.double() / cap) + 1)).float()
+
+    worst = 0.0
+    for name in trace:
+        if name.endswith(".capped_scores"):
+            scores = trace[name.replace("capped_scores", "attn_scores")]
+            worst = max(worst, difference(capped(scores, c["attention_soft_cap"]), trace[name]))
+    if c["logit_soft_cap"]:
+        product = trace["ln_final.normalized"] @ w["lm_head.weight"].T + w["lm_head.bias"]
+        worst = max(worst, difference(capped(product, c["logit_soft_cap"]), trace["logits"]))
+    return worst
+
+
 def sinusoidal_code():
     """The formula of the paper in double precision."""
     code = decoder.sinusoidal(7, 9)
@@ -355,6 +375,8 @@ def check(cases):
             note("float32 against float64", case.name, rounding(case))
             if torch_can(case):
                 note("torch.nn.TransformerDecoderLayer/EncoderLayer", case.name, against_torch(case))
+            if complete(case.config)["attention_soft_cap"]:
+                note("the soft caps by exponentials", case.name, caps_by_exponentials(case))
             if complete(case.config)["dim_feedforward"] == 0:
                 note("torch.nn.MultiheadAttention", case.name, attention_only_against_torch(case))
             if case.bundled in ("simple-decoder", "causal-lm", "causal-lm-as-meant"):

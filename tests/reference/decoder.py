@@ -108,6 +108,8 @@ class Decoder:
         k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
 
         scores = self.record(name + ".attn_scores", torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_head))
+        if c["attention_soft_cap"] > 0:
+            scores = self.record(name + ".capped_scores", soft_cap(scores, c["attention_soft_cap"]))
         mask = self.record(name + ".mask", keep.expand(scores.shape).to(scores.dtype))
         masked = scores.masked_fill(mask == 0, float(c["mask_value"]))
         masked = self.record(name + ".masked_scores", masked)
@@ -202,8 +204,16 @@ class Decoder:
         x = self.stack(c, x, memory, masks, "", "")
         if c["lm_head"]:
             matrix = self.weights["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
-            logits = self.record("logits", F.linear(x, matrix, self.weights.get("lm_head.bias")))
+            logits = F.linear(x, matrix, self.weights.get("lm_head.bias"))
+            if c["logit_soft_cap"] > 0:
+                logits = soft_cap(logits, c["logit_soft_cap"])
+            logits = self.record("logits", logits)
             self.record("probs", torch.softmax(logits, dim=-1))
+
+
+def soft_cap(x, cap):
+    """Gemma 2's: modeling_gemma2.py divides, takes the tanh and multiplies."""
+    return torch.tanh(x / cap) * cap
 
 
 def key_mask(attention_mask, over):
