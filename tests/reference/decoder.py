@@ -155,6 +155,8 @@ class Decoder:
             sublayers.append((lambda h: self.mlp(c, h, weight, name), "resid_post"))
 
         x = self.record(name + ".resid_pre", x)
+        if c["parallel_residual"] != "none":
+            return self.parallel(c, x, masks["self"], weight, name, rope)
         for n, (sublayer, total) in enumerate(sublayers, start=1):
             norm = (f"{weight}.norm{n}", f"{name}.ln{n}")
             if c["norm_first"]:
@@ -164,6 +166,14 @@ class Decoder:
         if c["dim_feedforward"] == 0:
             x = self.record(name + ".resid_post", x)  # what leaves the last attention sublayer
         return x
+
+    def parallel(self, c, x, keep, weight, name, rope):
+        """GPT-J's residual (one norm) and GPT-NeoX's (two): the sublayers read the same stream and are added at once."""
+        h = self.norm(x, weight + ".norm1", name + ".ln1")
+        attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn", rope)
+        if c["parallel_residual"] == "two_norms":
+            h = self.norm(x, weight + ".norm2", name + ".ln2")
+        return self.record(name + ".resid_post", x + attended + self.mlp(c, h, weight, name))
 
     def stack(self, c, x, memory, masks, weight, name):
         """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
