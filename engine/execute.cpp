@@ -105,7 +105,7 @@ private:
 // first that changed.
 struct Executor {
     std::shared_ptr<Run> run;
-    const ExecuteOptions& options;
+    ExecuteOptions options;
     std::vector<Changed> changed;      // of each step, against the previous run's step of that name
     std::vector<std::size_t> readers;  // of each step, that are still to come; where not all is kept
 
@@ -251,21 +251,40 @@ std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> name
 
 }  // namespace
 
-std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
-    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}, {}};
-    const std::size_t steps = executor.run->plan().steps().size();
-    executor.changed.resize(steps);
-    if (options.kept) executor.readers = readers_of(executor.run->plan());
-    std::vector<bool> first(steps);
-    if (options.early) {
-        first = needed_for(executor.run->plan(), options.looked_at);
+Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options)
+    : executor_(std::make_unique<Executor>()) {
+    const std::size_t steps = plan->steps().size();
+    executor_->run = std::make_shared<Run>(std::move(plan));
+    executor_->options = options;
+    executor_->changed.resize(steps);
+    if (options.kept) executor_->readers = readers_of(executor_->run->plan());
+    const std::vector<bool> first =
+        options.early ? needed_for(executor_->run->plan(), options.looked_at) : std::vector<bool>(steps);
+    for (const bool now : {true, false})
         for (StepId id = 0; id < steps; ++id)
-            if (first[id] && !executor.advance(id)) return nullptr;
-        options.early(std::make_shared<const Run>(*executor.run));
+            if (first[id] == now) order_.push_back(id);
+    early_ = static_cast<std::size_t>(std::ranges::count(first, true));
+}
+
+Execution::~Execution() = default;
+
+bool Execution::advance() {
+    if (next_ == order_.size()) return true;
+    stopped_ = !executor_->advance(order_[next_]);
+    if (stopped_) return true;
+    ++next_;
+    if (next_ == early_ && executor_->options.early)
+        executor_->options.early(std::make_shared<const Run>(*executor_->run));
+    return next_ == order_.size();
+}
+
+std::shared_ptr<const Run> Execution::run() const { return stopped_ ? nullptr : executor_->run; }
+
+std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
+    Execution execution(std::move(plan), options);
+    while (!execution.advance()) {
     }
-    for (StepId id = 0; id < steps; ++id)
-        if (!first[id] && !executor.advance(id)) return nullptr;
-    return executor.run;
+    return execution.run();
 }
 
 }  // namespace decoderscope

@@ -38,6 +38,14 @@ if [ -n "$products" ]; then
     printf 'only engine/products/ knows oneDNN and libxsmm:\n%s\n' "$products"
     broken=1
 fi
+# One way to wait: what takes longer than a frame is a job, and only these files know a thread. app/window/ and the
+# clipboard's helper are the desktop's.
+threads=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(thread|future|condition_variable|semaphore|latch|barrier)>" engine app |
+    grep -vE '^(engine/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/application_clipboard\.cpp|app/window/.*)$')
+if [ -n "$threads" ]; then
+    printf 'threads are only in engine/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
+    broken=1
+fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
 writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
     grep -vE '^(engine/file|app/core/work/autosave)\.cpp:|"/dev/null"')

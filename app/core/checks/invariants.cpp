@@ -1,7 +1,7 @@
 #include "app/core/checks/invariants.h"
 
 #include "app/core/checks/invariants_laws.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 
@@ -28,11 +28,21 @@ std::string title_of(Law law) {
     return {};
 }
 
+Resumable<Invariants> invariants_in_slices(const Run& run, Config config) {
+    Invariants found;
+    found.all[0] = co_await measure_pattern_rows(run);
+    found.all[1] = co_await measure_masked_weights(run);
+    found.all[2] = co_await measure_future(run, config);
+    found.all[3] = co_await measure_norms(run);
+    found.all[4] = co_await measure_finite(run);
+    co_return found;
+}
+
 std::optional<Invariants> measure_invariants(const Run& run, const Config& config, const std::stop_token& stop) {
-    Invariants found{{measure_pattern_rows(run, stop), measure_masked_weights(run, stop),
-                      measure_future(run, config, stop), measure_norms(run, stop), measure_finite(run, stop)}};
-    if (stop.stop_requested()) return std::nullopt;
-    return found;
+    Resumable<Invariants> work = invariants_in_slices(run, config);
+    while (!stop.stop_requested())
+        if (work.advance()) return work.result();
+    return std::nullopt;
 }
 
 Ref fill_before(const Plan& plan, const Step& step) {
@@ -54,13 +64,6 @@ std::vector<PatternStep> patterns_of(const Run& run) {
                             filled->operation.traits().fill->value});
     }
     return patterns;
-}
-
-std::string counted(std::size_t count, std::string_view thing) {
-    std::string text = std::to_string(count);
-    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text + " " + std::string(thing) + (count == 1 ? "" : "s");
 }
 
 std::string measure_text(double value) { return short_number_text(value, 3); }

@@ -1,4 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <bit>
@@ -68,14 +69,14 @@ std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
 
 }  // namespace
 
-Invariant measure_finite(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_finite(const Run& run) {
     Invariant invariant{.law = Law::finite, .verdict = Verdict::kept};
     Reader read;
     std::uint32_t largest = 0;
     std::size_t broken_steps = 0;
     const Step* first = nullptr;
     for (const Step& step : run.plan().steps()) {
-        if (stop.stop_requested()) return invariant;
+        co_yield kPause;
         const Tensor& tensor = run.value(step.id);
         const bool of_masks = step.operation.traits().values == Values::mask;
         if (step.is_source() || tensor.empty() || of_masks || is_infinite_on_purpose(step)) continue;
@@ -95,7 +96,7 @@ Invariant measure_finite(const Run& run, const std::stop_token& stop) {
     if (first == nullptr) {
         invariant.finding = counted(invariant.checked, "number") + "; the largest magnitude is " +
                             measure_text(invariant.measured) + ".";
-        return invariant;
+        co_return invariant;
     }
     const Culprit culprit = culprit_of(run, *first, read);
     invariant.verdict = Verdict::broken;
@@ -104,7 +105,7 @@ Invariant measure_finite(const Run& run, const std::stop_token& stop) {
     invariant.cell = culprit.cell;
     invariant.finding = "The first is " + what_it_is(culprit) + "; " + counted(broken_steps, "step") +
                         (broken_steps == 1 ? " holds" : " hold") + " such numbers." + reason_of(run, culprit, read);
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

@@ -1,4 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,13 +151,13 @@ std::string finding_of(const Rows& rows) {
 
 }  // namespace
 
-Invariant measure_norms(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_norms(const Run& run) {
     Invariant invariant{.law = Law::norms};
     const Plan& plan = run.plan();
     Rows rows;
     Reader read_x, read_scale, read_out;
     for (const Step& step : plan.steps()) {
-        if (stop.stop_requested()) return invariant;
+        co_yield kPause;
         const std::optional<NormFacts> facts = step.operation.traits().norm;
         if (!facts || run.value(step.id).empty()) continue;
         const Step& scale_step = plan[step.operands[1]];
@@ -177,10 +178,10 @@ Invariant measure_norms(const Run& run, const std::stop_token& stop) {
     invariant.measured = rows.furthest.off;
     invariant.checked = rows.checked;
     invariant.finding = finding_of(rows);
-    if (rows.step == nullptr) return invariant;
+    if (rows.step == nullptr) co_return invariant;
     invariant.step = rows.step->name;
     invariant.cell = rows.cell;
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

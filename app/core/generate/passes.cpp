@@ -1,6 +1,7 @@
 #include "app/core/generate/passes.h"
 
 #include "app/core/generate/generation.h"
+#include "app/core/jobs/executed.h"
 #include "engine/error.h"
 
 #include <optional>
@@ -83,13 +84,12 @@ std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsP
     return planned(scenario, part_of(scenario.inputs, part), edits_of_part(scenario, part, past), past);
 }
 
-std::shared_ptr<const Plan> plan_by_cache(const Scenario& scenario, Index row, const std::stop_token& stop) {
+Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index row) {
     const Index before = row_length(scenario.inputs, row) - 1;
     if (before < 1) throw Error("The text has one token: there is none before it whose k and v could be kept.");
-    const auto first = execute(plan_of_part(scenario, {0, before, row}), {.stop = stop});
-    if (!first) return nullptr;
+    const std::shared_ptr<const Run> first = co_await executed(plan_of_part(scenario, {0, before, row}));
     const Past past = past_of(*first);
-    return plan_of_part(scenario, {before, 1, row}, &past);
+    co_return plan_of_part(scenario, {before, 1, row}, &past);
 }
 
 NamedTensors tensors_of_cached(const Run& cached) {
