@@ -52,7 +52,7 @@ bool Application::frame(Textures& textures) {
     copy_picture();
     remember_opened();
     keep_settings();
-    return !commands.empty() || session_.stale() || state_.busy;
+    return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
 }
 
 void Application::remember_settings(std::string path) {

@@ -1,7 +1,7 @@
 #include "app/core/checks/invariants.h"
 
 #include "app/core/checks/invariants_laws.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 
@@ -64,13 +64,6 @@ std::vector<PatternStep> patterns_of(const Run& run) {
                             filled->operation.traits().fill->value});
     }
     return patterns;
-}
-
-std::string counted(std::size_t count, std::string_view thing) {
-    std::string text = std::to_string(count);
-    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text + " " + std::string(thing) + (count == 1 ? "" : "s");
 }
 
 std::string measure_text(double value) { return short_number_text(value, 3); }

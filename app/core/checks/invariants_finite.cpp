@@ -1,4 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <bit>

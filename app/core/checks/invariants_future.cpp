@@ -1,5 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/masks/leak.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <cmath>

@@ -32,8 +32,6 @@ struct PatternStep {
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
 
-// "1 row", "2,304 rows".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view thing);
 // Three significant digits.
 [[nodiscard]] std::string measure_text(double value);
 

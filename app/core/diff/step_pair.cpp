@@ -1,7 +1,7 @@
 #include "app/core/diff/step_pair.h"
 
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <cmath>

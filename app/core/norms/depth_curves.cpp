@@ -1,6 +1,6 @@
 #include "app/core/norms/depth_curves.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <array>

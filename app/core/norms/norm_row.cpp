@@ -1,6 +1,6 @@
 #include "app/core/norms/norm_row.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <cmath>

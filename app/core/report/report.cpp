@@ -3,8 +3,9 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/report/page.h"
+#include "app/core/text/counting.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -12,10 +13,6 @@
 namespace decoderscope {
 
 namespace {
-
-std::string counted(std::size_t number, const std::string& noun) {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
 
 // ---- what was run
 

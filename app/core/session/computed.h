@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/checks/invariants_monitor.h"
+#include "app/core/derived/derived.h"
 #include "app/core/session/command.h"
 #include "app/core/session/snapshot.h"
 #include "app/core/session/worker.h"
@@ -41,8 +42,11 @@ public:
     void collect_measured();
     // Shows a result; false where the run failed: what is shown stays.
     [[nodiscard]] bool take(const Worker::Result& result);
-    // Has the measuring begin at once, and waits for it.
-    void finish_measuring() { monitor_.finish(); }
+    // Has the measuring begin at once, and waits for it and for what is being derived.
+    void finish_measuring() {
+        monitor_.finish();
+        derived_->finish();
+    }
 
     [[nodiscard]] const Snapshot& shown() const { return shown_; }
     [[nodiscard]] const Plan& plan() const { return shown_.run->plan(); }
@@ -57,6 +61,9 @@ public:
     [[nodiscard]] std::size_t timeline_position(const Step& step) const;
     // The laws, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
+
+    // What is derived from runs for those who show them; made when it is first asked for.
+    [[nodiscard]] Derived& derived() const { return *derived_; }
 
     // Without threads, as JobRunner has them.
     void advance_runs(JobRunner::Clock::time_point until) { worker_.advance(until); }
@@ -82,6 +89,7 @@ private:
     bool stale_ = false;
     bool computing_ = false;
     std::vector<StepId> timeline_;
+    std::unique_ptr<Derived> derived_ = std::make_unique<Derived>();
 };
 
 }  // namespace decoderscope

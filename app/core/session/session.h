@@ -58,6 +58,8 @@ public:
     [[nodiscard]] float progress() const { return computed_.progress(); }
     // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const InvariantsMonitor::Result* invariants() const { return computed_.invariants(); }
+    // What is derived from runs for those who show them; made when it is first asked for, and so no part of the state.
+    [[nodiscard]] Derived& derived() const { return computed_.derived(); }
     // The step on the stage.
     [[nodiscard]] const Step& step() const;
     // The computed steps in order: what the timeline shows; and where the step on the stage is on it.

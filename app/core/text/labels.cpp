@@ -1,6 +1,6 @@
 #include "app/core/text/labels.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 namespace decoderscope {
 

@@ -1,5 +1,5 @@
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -94,7 +94,7 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
     list.AddLine({area.low.x, area.high.y}, {area.high.x, area.high.y}, ui.theme.line, 1.0F);
     const auto x = [&](std::size_t i) { return area.low.x + step * static_cast<float>(i); };
     std::size_t at = 0;
-    for (const NanStep& nan : scene.shown().nan) {
+    for (const NanStep& nan : scene.nan->steps) {
         while (at < timeline.size() && timeline[at] != nan.id) ++at;
         if (at == timeline.size()) return;
         const float share = static_cast<float>(nan.count) / static_cast<float>(nan.size);
@@ -125,16 +125,16 @@ std::string nan_list(const Plan& plan, const std::vector<NanStep>& trail, const 
 
 void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const auto& trail = scene.shown().nan;
     const float line = ui.px(18);
-    if (scene.shown().run != scene.session.shown().run) {
+    if (!scene.nan) {
         draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "looking for NaN …", area.width());
         return;
     }
+    const auto& trail = scene.nan->steps;
     if (trail.empty()) {
         draw_finding(scene, area.low, area.width(), good(ui),
-                     "No NaN in any of " + std::to_string(scene.shown().steps) + " steps",
-                     "Every number of every computed step was looked at.");
+                     "No NaN in any of " + std::to_string(scene.session.timeline().size()) + " steps",
+                     "Every number of every computed step was checked.");
         return;
     }
     const NanStep& first = trail.front();

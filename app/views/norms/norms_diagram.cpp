@@ -1,4 +1,3 @@
-#include "app/core/text/text.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -164,31 +163,23 @@ void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const
     if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, side.meaning);
 }
 
-std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
-    for (OutlineBlock& outlined : outline_of(companion.run->plan()))
-        if (outlined.name == block) return std::move(outlined.parts);
-    return {};
-}
-
 }  // namespace
 
 void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                         Commands& commands) {
-    auto& cache = state.norms.diagrams;
-    if (const std::string key = scene.key + " " + scene.block; cache.key != key)
-        cache = {key, {parts_of(scene.pre, scene.block), parts_of(scene.post, scene.block)}};
+    const auto diagrams = norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
     const bool pre_is_main = session.shown().scenario.config().norm_first;
     draw_diagram(ui, scene,
                  {"pre", "Pre-Norm", "x + f(norm(x))",
-                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre,
-                  cache.value.pre, pre_is_main},
+                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.runs.pre,
+                  diagrams->pre, pre_is_main},
                  explained, {area.low, {area.low.x + half, area.high.y}}, commands);
     draw_diagram(ui, scene,
                  {"post", "Post-Norm", "norm(x + f(x))",
-                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post,
-                  cache.value.post, !pre_is_main},
+                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.runs.post,
+                  diagrams->post, !pre_is_main},
                  explained, {{area.high.x - half, area.low.y}, area.high}, commands);
 }
 
