@@ -110,51 +110,55 @@ Inputs post_ln_encdec_example(std::uint64_t seed) {
 const std::vector<Recipe>& recipes() {
     static const std::vector<Recipe> table = {
         {{"causal-lm-as-meant",
-          "The causal language model as its tutorial means it: 5 Post-Norm blocks over 12 tokens, with separate "
-          "projections for q, k and v, and dropout after the softmax."},
+          "Seed 001 as its text means it: a causal language model of 5 Post-Norm blocks over 12 tokens, with q, k and "
+          "v "
+          "projected apart and dropout behind the softmax."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
          1,
          causal_lm_example},
         {{"causal-lm",
-          "The causal language model as its tutorial wrote it: q, k and v all use q_proj (k_proj and v_proj stay "
-          "unused), and dropout comes before the softmax, where a dropped -inf becomes NaN."},
+          "Seed 001 as written: q, k and v all use q_proj (k_proj and v_proj stay unused), and dropout stands before "
+          "the "
+          "softmax, where a dropped -inf becomes NaN."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf", "shared_qkv": true,
              "dropout": 0.1, "dropout_sites": ["attention_scores", "mlp_out"]})",
          1,
          causal_lm_example},
         {{"simple-decoder",
-          "One Post-Norm block of 8 heads on 3 rows of 4 positions, two of them padded; masked scores become -1e20."},
+          "Seed 000: one Post-Norm block of 8 heads on 3 rows of 4 positions, two of them padded; masked "
+          "scores become -1e20."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256,
              "mask_value": "-1e20", "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
          0,
          simple_decoder_example},
         {{"pre-ln-encdec",
-          "4 Pre-Norm blocks with cross-attention to a memory of 8 positions, d_model 512, a final norm. In its "
-          "tutorial, 1 in a mask means padding; here 1 means keep. The tutorial imports its attention, so the fill of "
-          "-1e9 is our choice."},
+          "Seed 002: 4 Pre-Norm blocks with cross-attention to a memory of 8 positions, d_model 512, a final norm. Its "
+          "masks "
+          "have 1 for padding; here 1 is what is kept. It imports its attention, so the fill of -1e9 is ours."},
          R"({"model_type": "decoderscope", "d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048,
              "norm_first": true, "final_norm": true, "cross_attention": true, "mask_value": "-1e9",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_out"]})",
          2,
          pre_ln_encdec_example},
         {{"pre-ln-layer",
-          "One Pre-Norm decoder layer with self-attention, cross-attention and an MLP. Its tutorial gives no sizes; "
-          "these are ours. The tutorial normalises x three times, for q, k and v; the numbers are the same, and are "
-          "computed once here."},
+          "Seed 003: one Pre-Norm decoder layer, self-attention, cross-attention, MLP. The seed gives no sizes; these "
+          "are "
+          "ours. It normalises x three times over for q, k and v: the same numbers, computed once here."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 1, "dim_feedforward": 256,
              "norm_first": true, "cross_attention": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_post", "mlp_out"]})",
          3,
          pre_ln_layer_example},
         {{"post-ln-encdec",
-          "An encoder-decoder as its tutorial's diagram shows it: embedding, positions, 2 Post-Norm blocks with "
-          "cross-attention to a 2-layer encoder, final norm, probabilities; the sizes are ours. The tutorial's code "
-          "reshapes k and v by the query's length, so it only runs where source and target are equally long (here they "
-          "are, but need not be). On batch-first input its positional encoding adds the code of the batch index; here "
-          "it is the position's."},
+          "Seed 004 as its diagram shows: embedding, positions, 2 Post-Norm blocks with cross-attention to a 2-layer "
+          "encoder, "
+          "final norm, probabilities; the sizes are ours. Its code reshapes k and v by the query's length, so it only "
+          "runs "
+          "where source and target are equally long (here they are, and need not be), and on batch-first input its "
+          "positional encoding adds the code of the batch index; here it is the position's."},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 2, "encoder_layers": 2,
              "dim_feedforward": 256, "final_norm": true, "cross_attention": true, "vocab_size": 24,
              "encoder_vocab_size": 24, "positional_encoding": "sinusoidal", "lm_head": true, "mask_value": "-1e9",
