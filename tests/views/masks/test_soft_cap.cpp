@@ -22,7 +22,8 @@ TEST_CASE("a capped model is drawn, its map lists the capped scores, and its lea
         d.hands.tap(Key::m);
         for (int i = 0; i < 3; ++i) d.settle();
         REQUIRE(d.state.tab == Tab::masks);
-        CHECK(d.state.masks.shown.attention == "blocks.0.attn");
+        CHECK(d.sees("rawscores"));
+        CHECK(d.sees("maskedscores"));
         check_layout(d, screen.size);
     }
 }
