@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -70,7 +71,8 @@ void Application::keep_settings() {
         save_settings(settings_path_, kept_);
     } catch (const Error& error) {
         settings_path_.clear();
-        session_.apply(command::Tell{std::string("Settings last until the window closes: ") + error.what()});
+        session_.apply(
+            command::Tell{message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
     }
 }
 
@@ -84,9 +86,9 @@ void Application::copy_picture() {
         write_png(png, exhibit_figure(*exhibit, state_.exports.options.style), state_.exports.options.scale);
         copied = copy_png(png.str());
     } catch (const Error& error) {
-        copied = {error.what(), true};
+        copied = {error.sentence(), true};
     }
-    state_.exports.said = copied.sentence;
+    state_.exports.said = tr(copied.sentence);
     session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
@@ -171,7 +173,7 @@ std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder)
                                      {"5-output.png", "", true}};
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed) throw Error(folder + ": cannot be made: " + failed.message());
+    if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     OffscreenWindow window({.width = 1280, .height = 800});
     Application application(std::move(scenario));
     std::vector<std::string> files;

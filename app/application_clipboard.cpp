@@ -1,5 +1,7 @@
 #include "app/application_clipboard.h"
 
+#include "engine/message.h"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -78,13 +80,15 @@ CopyResult copy_png(const std::string& png) {
     for (const Helper& helper : helpers()) {
         if (!is_set(helper.desktop)) continue;
         const File picture = file_of(png);
-        if (!picture) return {"The picture was not copied: no temporary file can be written.", true};
-        if (hand_over(helper, picture.get())) return {"Copied as a picture.", false};
+        if (!picture) return {message("The picture was not copied: no temporary file can be written."), true};
+        if (hand_over(helper, picture.get())) return {message("Copied as a picture."), false};
         tried += (tried.empty() ? "" : " or ") + std::string(helper.arguments[0]);
     }
-    if (tried.empty()) return {"The picture was not copied: there is no desktop with a clipboard here.", true};
+    if (tried.empty()) return {message("The picture was not copied: there is no desktop with a clipboard here."), true};
     return {
-        "The picture was not copied: that takes " + tried + ", which is not installed or failed. Export it as a PNG.",
+        message(
+            "The picture was not copied: that takes {programs}, which is not installed or failed. Export it as a PNG.",
+            {{"programs", tried}}),
         true};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/message.h"
+
 #include <string>
 
 namespace decoderscope {
@@ -8,7 +10,7 @@ namespace decoderscope {
 // xclip, whichever serves the desktop and is installed; they stay behind as long as the picture is on the clipboard.
 // Returns a sentence: what was copied, or why it was not.
 struct CopyResult {
-    std::string sentence;
+    Sentence sentence;
     bool failed = false;
 };
 [[nodiscard]] CopyResult copy_png(const std::string& png);

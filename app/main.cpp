@@ -34,7 +34,7 @@ int main(int count, char** values) {
     } catch (const decoderscope::Error& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';
     } catch (const std::exception& error) {
-        std::cerr << "decoderscope: something went wrong that should not: " << error.what() << '\n';
+        std::cerr << "decoderscope: internal error: " << error.what() << '\n';
     }
     return 1;
 }

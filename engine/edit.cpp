@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/json_object.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -10,8 +11,8 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;  // keys as they are written
 
-[[noreturn]] void fail(std::size_t number, const std::string& why) {
-    throw Error("edit " + std::to_string(number) + ": " + why);
+[[noreturn]] void fail(std::size_t number, const Sentence& why) {
+    throw Error("edit {number}: {why}", {{"number", number}, {"why", why}});
 }
 
 // ---- into the plan
@@ -20,20 +21,23 @@ using OrderedJson = nlohmann::ordered_json;  // keys as they are written
 const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
     const Ref step = plan.find(attention + tensor);
     if (step == nullptr)
-        throw Error(attention + ": this model has no such attention, expected one such as blocks.0.attn");
+        throw Error("{attention}: this model has no such attention, expected one such as blocks.0.attn",
+                    {{"attention", attention}});
     return *step;
 }
 
 void check_index(const std::optional<Index>& index, const Axis& axis, const std::string& tensor) {
     if (index && (*index < 0 || *index >= axis.size))
-        throw Error(tensor + ": " + std::string(axis.name) + " " + std::to_string(*index) +
-                    " is out of range, expected 0 to " + std::to_string(axis.size - 1));
+        throw Error("{tensor}: {name} {index} is out of range, expected 0 to {highest}",
+                    {{"tensor", tensor}, {"name", axis.name}, {"index", *index}, {"highest", axis.size - 1}});
 }
 
 void patch_step(Plan& plan, const Step& step, Patch patch) {
     if (patch.where.size() != step.axes.size())
-        throw Error(step.name + ": " + std::to_string(patch.where.size()) + " indices, expected " +
-                    std::to_string(step.axes.size()) + ": " + axes_text(step.axes));
+        throw Error("{name}: {given} indices, expected {count}: {axes}", {{"name", step.name},
+                                                                          {"given", patch.where.size()},
+                                                                          {"count", step.axes.size()},
+                                                                          {"axes", axes_text(step.axes)}});
     for (std::size_t i = 0; i < step.axes.size(); ++i) check_index(patch.where[i], step.axes[i], step.name);
     plan.patch(step.id, std::move(patch));
 }
@@ -56,8 +60,8 @@ struct Applier {
     void operator()(const SetCell& edit) const {
         const Ref step = plan.find(edit.tensor);
         if (step == nullptr)
-            throw Error(edit.tensor +
-                        ": this run has no such tensor, expected a name of its trace, a weight or an input");
+            throw Error("{tensor}: this run has no such tensor, expected a name of its trace, a weight or an input",
+                        {{"tensor", edit.tensor}});
         patch_step(plan, *step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
     }
 };
@@ -66,7 +70,7 @@ struct Applier {
 
 // An index, or nothing for "*".
 std::optional<Index> index_or_all(JsonObject& json, const char* key) {
-    const Json& value = json.member(key, "an index or \"*\"");
+    const Json& value = json.member(key, message("an index or \"*\""));
     if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;
     return json.as_index(value, key);
 }
@@ -89,7 +93,7 @@ Edit parse_edit(const Json& json, std::size_t number) {
         Cell cell = object.indices("index");
         edit = SetCell{tensor, std::move(cell), object.real("value")};
     } else {
-        fail(number, "unknown edit \"" + kind + "\"; expected mask, scale_head or set_cell");
+        fail(number, message("unknown edit \"{kind}\"; expected mask, scale_head or set_cell", {{"kind", kind}}));
     }
     object.finish();
     return edit;
@@ -124,17 +128,25 @@ struct Writer {
 // ---- in words
 
 std::string place(const char* axis, const std::optional<Index>& index) {
-    return index ? std::string(axis) + " " + std::to_string(*index) : "every " + std::string(axis);
+    return index ? tr("{axis} {index}", {{"axis", axis}, {"index", *index}}) : tr("every {axis}", {{"axis", axis}});
 }
 
 struct Describer {
     std::string operator()(const MaskEdit& edit) const {
-        return edit.attention + ": " + place("query", edit.query) + (edit.keep ? " sees " : " does not see ") +
-               place("key", edit.key) + " (" + place("batch", edit.batch) + ", " + place("head", edit.head) + ")";
+        const std::initializer_list<Argument> places = {{"attention", edit.attention},
+                                                        {"query", place("query", edit.query)},
+                                                        {"key", place("key", edit.key)},
+                                                        {"batch", place("batch", edit.batch)},
+                                                        {"head", place("head", edit.head)}};
+        return edit.keep ? tr("{attention}: {query} sees {key} ({batch}, {head})", places)
+                         : tr("{attention}: {query} does not see {key} ({batch}, {head})", places);
     }
     std::string operator()(const ScaleHead& edit) const {
-        const std::string head = edit.attention + ": head " + std::to_string(edit.head);
-        return edit.factor == 0.0F ? head + " off" : head + " × " + short_number(static_cast<double>(edit.factor));
+        if (edit.factor == 0.0F)
+            return tr("{attention}: head {head} off", {{"attention", edit.attention}, {"head", edit.head}});
+        return tr("{attention}: head {head} × {factor}", {{"attention", edit.attention},
+                                                          {"head", edit.head},
+                                                          {"factor", short_number(static_cast<double>(edit.factor))}});
     }
     std::string operator()(const SetCell& edit) const {
         std::string at;
@@ -150,7 +162,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
         try {
             std::visit(Applier{plan}, edits[number]);
         } catch (const Error& error) {
-            fail(number, error.what());
+            fail(number, error.sentence());
         }
     }
 }
@@ -168,7 +180,7 @@ OrderedJson json_of(const std::vector<Edit>& edits) {
     return list;
 }
 
-std::vector<Edit> parse_edits(std::string_view json) { return edits_of(parse_json(json, "a list of edits")); }
+std::vector<Edit> parse_edits(std::string_view json) { return edits_of(parse_json(json, message("a list of edits"))); }
 
 std::string edits_to_json(const std::vector<Edit>& edits) { return json_of(edits).dump(2); }
 

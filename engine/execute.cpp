@@ -129,7 +129,7 @@ struct Executor {
             for (const Patch& patch : step.patches) patch.apply(tensor);
             return tensor;
         } catch (const Error& error) {
-            throw Error(step.name + ": " + error.what());
+            throw Error("{name}: {error}", {{"name", step.name}, {"error", error.sentence()}});
         }
     }
 

@@ -25,10 +25,10 @@ namespace {
 // Between a file's name and the number of the process that writes it.
 constexpr const char* kTemporary = ".part-";
 
-std::string why() { return std::strerror(errno); }
+Sentence why(int error) { return Sentence::verbatim(std::strerror(error)); }
 
-[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
-    throw Error(path + ": cannot be written: " + reason);
+[[noreturn]] void fail_to_write(const std::string& path, const Sentence& reason) {
+    throw Error("{path}: cannot be written: {reason}", {{"path", path}, {"reason", reason}});
 }
 
 // An open file or folder.
@@ -94,14 +94,15 @@ void write_to(Descriptor& file, const std::string& path, const std::function<voi
     std::ostream stream(&buffer);
     write(stream);
     stream.flush();
-    if (!stream) fail_to_write(path, buffer.error() != 0 ? std::strerror(buffer.error()) : "a part of it failed");
+    if (!stream)
+        fail_to_write(path, buffer.error() != 0 ? why(buffer.error()) : message("a part of it could not be written"));
 }
 
 // A temporary beside the target, which nobody else has; gone again unless it was renamed.
 class Temporary {
 public:
     explicit Temporary(const std::string& target) : path_(unused_name(target)), file_(path_, kFlags, kMode) {
-        if (!file_.open()) fail_to_write(target, why());
+        if (!file_.open()) fail_to_write(target, why(errno));
     }
     Temporary(const Temporary&) = delete;
     Temporary& operator=(const Temporary&) = delete;
@@ -111,7 +112,7 @@ public:
     [[nodiscard]] Descriptor& file() { return file_; }
     void become(const std::string& target) {
         written_ = file_.open();
-        if (!file_.close() || ::rename(path_.c_str(), target.c_str()) != 0) fail_to_write(target, why());
+        if (!file_.close() || ::rename(path_.c_str(), target.c_str()) != 0) fail_to_write(target, why(errno));
         written_ = false;
     }
 
@@ -135,7 +136,7 @@ private:
 
 // A file that may not be written is not replaced either, though its folder would let us.
 void check_writable(const std::string& path) {
-    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path, why());
+    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path, why(errno));
 }
 
 // Who may read and write what stands there stays as it is, from the first byte on.
@@ -145,22 +146,22 @@ void keep_mode(const std::string& target, int temporary) {
     // Another owner's file stays theirs where it may be given away. The mode comes last: giving away clears bits of it.
     const bool kept_owner = ::fchown(temporary, before.st_uid, before.st_gid) == 0;
     const mode_t kept = before.st_mode & (kept_owner ? mode_t{07777} : mode_t{0777});
-    if (::fchmod(temporary, kept) != 0) fail_to_write(target, why());
+    if (::fchmod(temporary, kept) != 0) fail_to_write(target, why(errno));
 }
 
 // The new name is on the disk. Not every file system can do that for a folder, nor may every folder be opened.
 void flush_folder(const std::string& target) {
     const std::filesystem::path folder = std::filesystem::path(target).parent_path();
     const Descriptor opened(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
-    if (opened.open() && ::fsync(opened.number()) != 0 && errno == EIO) fail_to_write(target, why());
+    if (opened.open() && ::fsync(opened.number()) != 0 && errno == EIO) fail_to_write(target, why(errno));
 }
 
 // A pipe or a device can't be replaced by a file; what is written to it is out at once.
 void write_device(const std::string& path, const std::function<void(std::ostream&)>& write) {
     Descriptor file(path, O_WRONLY);
-    if (!file.open()) fail_to_write(path, why());
+    if (!file.open()) fail_to_write(path, why(errno));
     write_to(file, path, write);
-    if (!file.close()) fail_to_write(path, why());
+    if (!file.close()) fail_to_write(path, why(errno));
 }
 
 // The file that a link stands for, whether it is there yet or not: the link stays, and the file is replaced.
@@ -169,7 +170,8 @@ std::string behind_links(const std::string& name) {
     std::error_code failed;
     std::filesystem::path path = name;
     for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
-        if (links == kMostLinks) throw Error(name + ": a link that leads nowhere, expected a file to write");
+        if (links == kMostLinks)
+            throw Error("{name}: a link that leads nowhere, expected a file to write", {{"name", name}});
         path = path.parent_path() / std::filesystem::read_symlink(path, failed);
     }
     return path.string();
@@ -179,23 +181,26 @@ std::string behind_links(const std::string& name) {
 
 std::string read_text(const std::string& path, std::size_t limit) {
     std::error_code failed;
-    if (std::filesystem::is_directory(path, failed)) throw Error(path + ": is a folder, expected a file");
+    if (std::filesystem::is_directory(path, failed))
+        throw Error("{path}: is a folder, expected a file", {{"path", path}});
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(path + ": cannot be read: " + why());
+    if (!file) throw Error("{path}: cannot be read: {why}", {{"path", path}, {"why", why(errno)}});
     // Piece by piece, since a pipe or a device doesn't say how long it is.
     std::string text;
     std::array<char, 65536> piece;
     while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
         text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-        if (text.size() > limit) throw Error(path + ": too long, expected at most " + std::to_string(limit) + " bytes");
+        if (text.size() > limit)
+            throw Error("{path}: too long, expected at most {limit} bytes", {{"path", path}, {"limit", limit}});
     }
-    if (file.bad()) throw Error(path + ": cannot be read: " + why());
+    if (file.bad()) throw Error("{path}: cannot be read: {why}", {{"path", path}, {"why", why(errno)}});
     return text;
 }
 
 void write_whole(const std::string& name, const std::function<void(std::ostream&)>& write) {
     std::error_code failed;
-    if (std::filesystem::is_directory(name, failed)) throw Error(name + ": is a folder, expected a file to write");
+    if (std::filesystem::is_directory(name, failed))
+        throw Error("{name}: is a folder, expected a file to write", {{"name", name}});
     if (std::filesystem::exists(name, failed) && !std::filesystem::is_regular_file(name, failed))
         return write_device(name, write);
     const std::string path = behind_links(name);
@@ -203,7 +208,7 @@ void write_whole(const std::string& name, const std::function<void(std::ostream&
     Temporary temporary(path);
     keep_mode(path, temporary.file().number());
     write_to(temporary.file(), path, write);
-    if (::fsync(temporary.file().number()) != 0) fail_to_write(path, why());
+    if (::fsync(temporary.file().number()) != 0) fail_to_write(path, why(errno));
     temporary.become(path);
     flush_folder(path);
 }

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 // that there are not so many values that they take many times the text's memory.
 class Checker final : public nlohmann::json_sax<Json> {
 public:
-    Checker(std::string_view text, const std::string& expected) : text_(text), expected_(expected) {}
+    Checker(std::string_view text, const Sentence& expected) : text_(text), expected_(expected) {}
 
     bool null() override { return count(); }
     bool boolean(bool) override { return count(); }
@@ -39,27 +39,29 @@ public:
     bool start_object(std::size_t) override { return open(); }
     bool end_object() override { return close(); }
     bool key(string_t& name) override {
-        if (!keys_.back().insert(name).second) throw Error(name + ": given twice, expected once");
+        if (!keys_.back().insert(name).second) throw Error("{name}: given twice, expected once", {{"name", name}});
         return true;
     }
 
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
         const auto read = static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
         const auto line = 1 + std::count(text_.begin(), text_.begin() + read, '\n');
-        throw Error("not valid JSON from line " + std::to_string(line) + " on, expected " + expected_);
+        throw Error("not valid JSON from line {line} on, expected {expected}",
+                    {{"line", line}, {"expected", expected_}});
     }
 
 private:
     bool count() {
         if (++values_ > limits::kJsonValues)
-            throw Error("more than " + std::to_string(limits::kJsonValues) + " values, expected " + expected_);
+            throw Error("more than {most} values, expected {expected}",
+                        {{"most", limits::kJsonValues}, {"expected", expected_}});
         return true;
     }
     bool open() {
         keys_.emplace_back();
         if (keys_.size() > limits::kJsonDepth)
-            throw Error("JSON nested too deep, beyond " + std::to_string(limits::kJsonDepth) + " levels, expected " +
-                        expected_);
+            throw Error("JSON nested too deep, beyond {most} levels, expected {expected}",
+                        {{"most", limits::kJsonDepth}, {"expected", expected_}});
         return count();
     }
     bool close() {
@@ -68,7 +70,7 @@ private:
     }
 
     std::string_view text_;
-    const std::string& expected_;
+    const Sentence& expected_;
     std::size_t values_ = 0;
     std::vector<std::set<std::string>> keys_;  // of each list (it has none) and object that is not closed yet
 };
@@ -105,7 +107,7 @@ std::optional<float> named_float(const std::string& text) {
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text, const std::string& expected) {
+nlohmann::json parse_json(std::string_view text, const Sentence& expected) {
     Checker checker(text, expected);
     static_cast<void>(Json::sax_parse(text.begin(), text.end(), &checker));
     return Json::parse(text.begin(), text.end());

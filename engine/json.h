@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/message.h"
+
 #include <nlohmann/json.hpp>
 
 #include <optional>
@@ -24,9 +26,9 @@ extern template class detail::serializer<ordered_json>;
 
 namespace decoderscope {
 
-// JSON that somebody else wrote. Throws Error saying what was `expected` where it is none, where it is nested absurdly
-// deep, or where an object has a key twice: one of the two would be lost without a word.
-[[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& expected);
+// JSON that was written elsewhere. Throws Error saying what was `expected` where it is none, where it is nested
+// absurdly deep, or where an object has a key twice: one of the two would be lost without a word.
+[[nodiscard]] nlohmann::json parse_json(std::string_view text, const Sentence& expected);
 
 // A float as our JSON holds it, so that it is read back bit for bit: the shortest decimal that only this float is
 // nearest to; "nan", "inf" or "-inf" as a string; any NaN but the usual one (0x7fc00000) with its bits, as
@@ -34,7 +36,7 @@ namespace decoderscope {
 [[nodiscard]] nlohmann::ordered_json float_to_json(float value);
 // The float that it stands for; nothing where it stands for none, or for one beyond the largest.
 [[nodiscard]] std::optional<float> float_from_json(const nlohmann::json& json);
-// What to tell somebody whose JSON holds something else.
-inline constexpr const char* kFloatExpected = "a number that a 32-bit float holds, or \"nan\", \"inf\" or \"-inf\"";
+// What an error says was expected.
+inline constexpr Phrase kFloatExpected = message("a number that a 32-bit float holds, or \"nan\", \"inf\" or \"-inf\"");
 
 }  // namespace decoderscope

@@ -9,14 +9,16 @@ namespace decoderscope {
 using Json = nlohmann::json;
 
 JsonObject::JsonObject(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) throw Error(about() + "expected an object {…}");
+    if (!json.is_object()) throw Error("{about}expected an object {…}", {{"about", about()}});
 }
 
 std::string JsonObject::about() const {
     return where_.ends_with('.') ? where_.substr(0, where_.size() - 1) + ": " : where_;
 }
 
-void JsonObject::fail(const std::string& key, const std::string& why) const { throw Error(where_ + key + ": " + why); }
+void JsonObject::fail(const std::string& key, const Sentence& why) const {
+    throw Error("{where}{key}: {why}", {{"where", where_}, {"key", key}, {"why", why}});
+}
 
 const Json* JsonObject::find(const char* key) {
     asked_.emplace_back(key);
@@ -24,70 +26,72 @@ const Json* JsonObject::find(const char* key) {
     return found == json_.end() ? nullptr : &*found;
 }
 
-const Json& JsonObject::member(const char* key, const std::string& expected) {
+const Json& JsonObject::member(const char* key, const Sentence& expected) {
     const Json* found = find(key);
-    if (found == nullptr) throw Error(about() + "\"" + key + "\" is missing; expected " + expected);
+    if (found == nullptr)
+        throw Error("{about}\"{key}\" is missing; expected {expected}",
+                    {{"about", about()}, {"key", key}, {"expected", expected}});
     return *found;
 }
 
 std::string JsonObject::text(const char* key) {
-    const Json& value = member(key, "a string");
-    if (!value.is_string()) fail(key, "expected a string");
+    const Json& value = member(key, message("a string"));
+    if (!value.is_string()) fail(key, message("expected a string"));
     return value.get<std::string>();
 }
 
 bool JsonObject::boolean(const char* key) {
-    const Json& value = member(key, "true or false");
-    if (!value.is_boolean()) fail(key, "expected true or false");
+    const Json& value = member(key, message("true or false"));
+    if (!value.is_boolean()) fail(key, message("expected true or false"));
     return value.get<bool>();
 }
 
 double JsonObject::number(const char* key) {
-    const Json& value = member(key, "a number");
-    if (!value.is_number()) fail(key, "expected a number");
+    const Json& value = member(key, message("a number"));
+    if (!value.is_number()) fail(key, message("expected a number"));
     return value.get<double>();
 }
 
 float JsonObject::real(const char* key) {
-    const std::optional<float> value = float_from_json(member(key, "a number"));
-    if (!value) fail(key, std::string("expected ") + kFloatExpected);
+    const std::optional<float> value = float_from_json(member(key, message("a number")));
+    if (!value) fail(key, message("expected {what}", {{"what", Sentence(kFloatExpected)}}));
     return *value;
 }
 
-std::int64_t JsonObject::index(const char* key) { return as_index(member(key, "an index"), key); }
+std::int64_t JsonObject::index(const char* key) { return as_index(member(key, message("an index")), key); }
 
 std::uint64_t JsonObject::whole(const char* key) {
-    const Json& value = member(key, "a whole number");
-    if (!value.is_number_unsigned()) fail(key, "expected a whole number from 0");
+    const Json& value = member(key, message("a whole number"));
+    if (!value.is_number_unsigned()) fail(key, message("expected a whole number from 0"));
     return value.get<std::uint64_t>();
 }
 
 std::vector<std::int64_t> JsonObject::indices(const char* key) {
-    const Json& list = member(key, "a list of indices");
-    if (!list.is_array()) fail(key, "expected a list of indices");
+    const Json& list = member(key, message("a list of indices"));
+    if (!list.is_array()) fail(key, message("expected a list of indices"));
     std::vector<std::int64_t> indices;
     for (const Json& index : list) indices.push_back(as_index(index, key));
     return indices;
 }
 
 const Json& JsonObject::list(const char* key) {
-    const Json& value = member(key, "a list");
-    if (!value.is_array()) fail(key, "expected a list");
+    const Json& value = member(key, message("a list"));
+    if (!value.is_array()) fail(key, message("expected a list"));
     return value;
 }
 
-JsonObject JsonObject::object(const char* key) { return {member(key, "an object"), where_ + key + "."}; }
+JsonObject JsonObject::object(const char* key) { return {member(key, message("an object")), where_ + key + "."}; }
 
 std::int64_t JsonObject::as_index(const Json& value, const char* key) const {
     if (!value.is_number_integer() || value.get<double>() < 0.0 || value.get<double>() > 1e15)
-        fail(key, "expected an index from 0");
+        fail(key, message("expected an index from 0"));
     return value.get<std::int64_t>();
 }
 
 void JsonObject::finish() const {
     for (const auto& [key, value] : json_.items())
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
-            throw Error(about() + "unknown key \"" + key + "\"");
+            throw Error("{about}unknown key \"{key}\"", {{"about", about()}, {"key", key}});
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/json.h"
+#include "engine/message.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace decoderscope {
 
-// An object of JSON that somebody else wrote. Its members are asked for one by one; what nobody asked for is unknown.
+// An object of JSON that was written elsewhere. Its members are asked for one by one; any other is unknown.
 // All throw Error that begins with `where` ("edit 3: ", "cursor.") and the key, and says what was expected.
 class JsonObject {
 public:
@@ -17,7 +18,7 @@ public:
     JsonObject(const nlohmann::json& json, std::string where);
 
     // The member, which must be there.
-    [[nodiscard]] const nlohmann::json& member(const char* key, const std::string& expected);
+    [[nodiscard]] const nlohmann::json& member(const char* key, const Sentence& expected);
     // The same; nullptr where it is absent.
     [[nodiscard]] const nlohmann::json* find(const char* key);
 
@@ -41,17 +42,17 @@ public:
             all += (all.empty() ? "" : ", ") + std::string(known);
             ++number;
         }
-        fail(key, "\"" + given + "\", expected one of " + all);
+        fail(key, message("\"{given}\", expected one of {words}", {{"given", given}, {"words", all}}));
     }
 
     // An index out of a list or a member, from 0.
     [[nodiscard]] std::int64_t as_index(const nlohmann::json& value, const char* key) const;
-    [[noreturn]] void fail(const std::string& key, const std::string& why) const;
+    [[noreturn]] void fail(const std::string& key, const Sentence& why) const;
     // What messages about the whole object begin with: "cursor: " where those about a member begin with "cursor.".
     [[nodiscard]] std::string about() const;
     [[nodiscard]] const std::string& where() const { return where_; }
 
-    // Nothing is left that nobody asked for.
+    // Throws where a member is left that was not asked for.
     void finish() const;
 
 private:

@@ -23,32 +23,32 @@ bool is_over_keys(const Axes& axes) {
 
 }  // namespace
 
-std::string_view title_of(Part part) {
+Phrase title_of(Part part) {
     switch (part) {
         case Part::input:
-            return "Input";
+            return message("Input");
         case Part::embedding:
-            return "Embedding";
+            return message("Embedding");
         case Part::residual_stream:
-            return "Residual stream";
+            return message("Residual stream");
         case Part::norm:
-            return "Norm";
+            return message("Norm");
         case Part::self_attention:
-            return "Self-attention";
+            return message("Self-attention");
         case Part::cross_attention:
-            return "Cross-attention";
+            return message("Cross-attention");
         case Part::mlp:
-            return "MLP";
+            return message("MLP");
         case Part::add:
-            return "Add";
+            return message("Add");
         case Part::encoder_output:
-            return "Encoder output";
+            return message("Encoder output");
         case Part::head:
-            return "Head";
+            return message("Head");
         case Part::logit_lens:
-            return "Logit lens";
+            return message("Logit lens");
     }
-    return {};
+    return Phrase("");
 }
 
 bool Patch::touches(std::span<const Index> cell) const {
@@ -96,9 +96,12 @@ Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
     Step step{.name = name, .role = Role::parameter, .operation = Source{}, .axes = axes, .meaning = meaning_};
     if (weights_ != nullptr) {
         const auto found = weights_->find(name);
-        if (found == weights_->end()) throw Error(name + ": missing; expected a tensor of shape " + shape_text(axes));
+        if (found == weights_->end())
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", name}, {"shape", shape_text(axes)}});
         if (!same_shape(found->second.axes(), axes))
-            throw Error(name + ": shape " + shape_text(found->second.axes()) + ", expected " + shape_text(axes));
+            throw Error("{name}: shape {shape}, expected {expected}",
+                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
         step.source = found->second.with_axes(std::move(axes));
     }
     return add(std::move(step));
@@ -118,7 +121,8 @@ void Plan::unread_parameter(const std::string& name, Axes axes, Init init) {
     if (weights_ != nullptr) {
         const auto found = weights_->find(name);
         if (found != weights_->end() && !same_shape(found->second.axes(), axes))
-            throw Error(name + ": shape " + shape_text(found->second.axes()) + ", expected " + shape_text(axes));
+            throw Error("{name}: shape {shape}, expected {expected}",
+                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
     }
     declared_.push_back({name, std::move(axes), init, false});
 }
@@ -184,9 +188,9 @@ void Plan::begin_block(std::string block, Index layer) {
     here_.layer = layer;
 }
 
-void Plan::begin_part(Part part, Meaning meaning, std::string_view title) {
+void Plan::begin_part(Part part, Meaning meaning, std::optional<Phrase> title) {
     here_.part = part;
-    here_.title = title.empty() ? title_of(part) : title;
+    here_.title = title.value_or(title_of(part));
     here_.attention.clear();
     meaning_ = meaning;
 }

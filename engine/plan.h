@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/operation.h"
 
 #include <deque>
@@ -35,7 +36,7 @@ enum class Part {
     head,
     logit_lens,
 };
-[[nodiscard]] std::string_view title_of(Part part);
+[[nodiscard]] Phrase title_of(Part part);
 
 // Whose blocks a step is computed by.
 enum class StackKind { decoder, encoder };
@@ -75,9 +76,9 @@ struct Step {
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
-    std::string_view title;  // the part's, as the map writes it: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;   // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
-    std::string lens;        // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
+    Phrase title = Phrase("");  // the part's, as the map writes it: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;       // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
+    std::string lens;            // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
     // Of steps over [query, key], as the plan finds them out:
     std::optional<StepId> masked_by;     // the mask whose zeros hide some of its cells: it is that mask, or was filled
     std::optional<StepId> mask_to_come;  // the mask that will be filled in where it is read
@@ -134,7 +135,7 @@ public:
     void begin_stack(StackKind stack) { here_.stack = stack; }
     void begin_block(std::string block, Index layer);
     void end_block() { begin_block({}, -1); }
-    void begin_part(Part part, Meaning meaning, std::string_view title = {});
+    void begin_part(Part part, Meaning meaning, std::optional<Phrase> title = std::nullopt);
     void begin_attention(std::string name, Part part);
     void begin_reading(std::string of) { here_.lens = std::move(of); }
     void end_reading() { here_.lens.clear(); }
@@ -155,7 +156,7 @@ private:
         std::string block;
         Index layer = -1;
         Part part = Part::input;
-        std::string_view title;
+        Phrase title = Phrase("");
         std::string attention, lens;
     };
 

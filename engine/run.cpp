@@ -1,23 +1,25 @@
 #include "engine/run.h"
 
+#include "engine/translate.h"
+
 namespace decoderscope {
 
 namespace {
 
 const Tensor kNone;
 
-// Adds what was done by hand to a cell behind what was computed.
+// Adds the manual changes of a cell after what was computed.
 void explain_patches(const Step& step, const Cell& cell, Explanation& explanation) {
     for (const Patch& patch : step.patches) {
         if (!patch.touches(cell)) continue;
-        const auto by_hand = static_cast<double>(patch.value);
+        const auto set = static_cast<double>(patch.value);
         if (patch.kind == Patch::Kind::set) {
-            explanation.lines.push_back(line("set by hand", {term({constant_factor(by_hand, "edit")})}));
+            explanation.lines.push_back(line(tr("set manually"), {term({constant_factor(set, tr("edit"))})}));
         } else {
             const double before = explanation.lines.back().value;
             explanation.lines.push_back(line(
-                "scaled by hand",
-                {term({constant_factor(before, explanation.lines.back().name), constant_factor(by_hand, "edit")})}));
+                tr("scaled manually"),
+                {term({constant_factor(before, explanation.lines.back().name), constant_factor(set, tr("edit"))})}));
         }
     }
 }

@@ -21,7 +21,7 @@ void diff(const RunOptions& options, const std::string& path, double tolerance, 
         << verdict_of(comparison) << '\n';
     if (!comparison.differs()) return;
     const std::string first = comparison.first ? " First: " + comparison.tensors[*comparison.first].name : "";
-    throw Error(path + ": " + verdict_of(comparison) + first);
+    throw Error("{path}: {verdict}{first}", {{"path", path}, {"verdict", verdict_of(comparison)}, {"first", first}});
 }
 
 }  // namespace

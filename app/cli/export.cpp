@@ -23,8 +23,9 @@ struct Wanted {
 void check_index(const Step& step, std::string_view axis_name, Index index) {
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
         if (step.axes[i].name == axis_name && index >= step.axes[i].size)
-            throw Error(step.name + ": " + std::string(axis_name) + " " + std::to_string(index) +
-                        " is out of range, expected 0 to " + std::to_string(step.axes[i].size - 1));
+            throw Error(
+                "{name}: {axis} {index} is out of range, expected 0 to {highest}",
+                {{"name", step.name}, {"axis", axis_name}, {"index", index}, {"highest", step.axes[i].size - 1}});
 }
 
 // The slice that was asked for. On the command line a head is one of the tensor's own, also where keys are shared.
@@ -40,12 +41,13 @@ Place place_for(const Step& step, const Wanted& options, Index query_heads) {
 const Step& step_of(const Run& run, const Wanted& wanted) {
     const Ref named = run.plan().find(wanted.tensor);
     if (named == nullptr)
-        throw Error(wanted.tensor + ": this run has no such tensor; expected a name such as blocks.0.attn.pattern");
+        throw Error("{tensor}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
+                    {{"tensor", wanted.tensor}});
     if (!wanted.layer) return *named;
     const Ref step = run.plan().find(name_in_block(*named, *wanted.layer));
     if (step == nullptr)
-        throw Error(wanted.tensor + ": has no layer " + std::to_string(*wanted.layer) +
-                    ", expected a tensor of a block, and one of the model's blocks");
+        throw Error("{tensor}: has no layer {layer}, expected a tensor of a block, and one of the model's blocks",
+                    {{"tensor", wanted.tensor}, {"layer", *wanted.layer}});
     return *step;
 }
 
@@ -81,7 +83,7 @@ void write(Exhibit exhibit, const Wanted& wanted) {
         else
             export_exhibit(exhibit, wanted.path, wanted.options);
     } catch (const ExportStopped& stopped) {
-        throw Error(wanted.path + ": " + stopped.what());
+        throw Error("{path}: {reason}", {{"path", wanted.path}, {"reason", stopped.what()}});
     }
 }
 

@@ -29,7 +29,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
     const Scenario scenario = scenario_of(options);
     static_cast<void>(plan_naming_files(scenario, options));
     naming(options.model, [&] {
-        if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+        if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
     });
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (Index row = 0; row < scenario.inputs.batch(); ++row) {

@@ -28,8 +28,8 @@ Cursor place_to_look(const RunOptions& options, const Wanted& wanted, const Mode
 
 void check(const char* axis, Index index, Index count) {
     if (index >= count)
-        throw Error(std::string(axis) + " " + std::to_string(index) + " is out of range, expected 0 to " +
-                    std::to_string(count - 1));
+        throw Error("{axis} {index} is out of range, expected 0 to {highest}",
+                    {{"axis", axis}, {"index", index}, {"highest", count - 1}});
 }
 
 ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
@@ -39,7 +39,8 @@ ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
     check("head", cursor.place.head, scenario.config().nhead);
     ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
     if (!wanted.step.empty() && report.shown.run->plan().find(wanted.step) == nullptr)
-        throw Error(wanted.step + ": this run has no such tensor; expected a name such as blocks.0.attn.pattern");
+        throw Error("{step}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
+                    {{"step", wanted.step}});
     if (is_session_path(options.model)) report.title = std::filesystem::path(options.model).stem().string();
     return report;
 }

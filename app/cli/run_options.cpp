@@ -51,9 +51,12 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
 Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
     const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
     if (!tokenizer.can_encode())
-        throw Error(option + ": " + model.name +
-                    (tokenizer.size() == 0 ? " has no vocabulary" : " has a vocabulary that only labels tokens") +
-                    ", expected " + ids + " with ids such as \"1 2 3\"");
+        throw Error("{option}: {model} {lack}, expected {ids} with ids such as \"1 2 3\"",
+                    {{"option", option},
+                     {"model", model.name},
+                     {"lack", tokenizer.size() == 0 ? message("has no vocabulary")
+                                                    : message("has a vocabulary that only labels tokens")},
+                     {"ids", ids}});
     return {.text = text, .name = option};
 }
 
@@ -68,9 +71,9 @@ TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
     return typed;
 }
 
-void note(const RunOptions& options, const std::vector<std::string>& remarks) {
+void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
     if (options.notes == nullptr) return;
-    for (const std::string& remark : remarks) *options.notes << "decoderscope: note: " << remark << '\n';
+    for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
 }
 
 // What there is where the command line says nothing else: the model on its own example, or a session.

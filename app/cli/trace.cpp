@@ -12,7 +12,8 @@ void trace(const RunOptions& options, const std::string& path, const std::vector
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
     for (const std::string& name : asked)
         if (name != "*" && run->plan().find(name) == nullptr)
-            throw Error(name + ": this run has no such tensor; expected a name such as blocks.0.attn.result");
+            throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
+                        {{"name", name}});
     write_safetensors(path, recorded_tensors(*run));
 }
 

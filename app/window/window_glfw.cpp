@@ -14,10 +14,10 @@ namespace decoderscope {
 
 namespace {
 
-std::string glfw_error() {
+Sentence glfw_error() {
     const char* text = nullptr;
     glfwGetError(&text);
-    return text == nullptr ? "no reason given" : text;
+    return text == nullptr ? Sentence(message("no reason given")) : Sentence::verbatim(text);
 }
 
 Inbox& inbox_of(GLFWwindow* window) { return *static_cast<Inbox*>(glfwGetWindowUserPointer(window)); }
@@ -99,9 +99,12 @@ Glfw::Glfw() {
         glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
 #endif
     if (glfwInit() != GLFW_TRUE) {
-        throw Error("cannot open a window: there is no display to open it on (DISPLAY is " +
-                    (display != nullptr ? std::string(display) : "not set") + "; " + glfw_error() +
-                    "); set DISPLAY, or use the commands that need no window: decoderscope --help");
+        throw Error(
+            "cannot open a window: there is no display to open it on (DISPLAY is {display}; {reason}); set DISPLAY, or "
+            "use "
+            "the commands that need no window: decoderscope --help",
+            {{"display", display != nullptr ? Sentence::verbatim(display) : message("not set")},
+             {"reason", glfw_error()}});
     }
     accept_wakes(true);
 }
@@ -125,9 +128,11 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
     const auto [width, height] = size_on_monitor(options);
     WindowHandle window(glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr));
     if (!window) {
-        throw Error("cannot open a window: this display offers no OpenGL 3.3 (" + glfw_error() +
-                    "); Mesa's software renderer does: install Debian's libgl1-mesa-dri, or set "
-                    "LIBGL_ALWAYS_SOFTWARE=1; decoderscope --help lists what needs no window");
+        throw Error(
+            "cannot open a window: this display offers no OpenGL 3.3 ({reason}); Mesa's software renderer does: "
+            "install Debian's libgl1-mesa-dri, or set LIBGL_ALWAYS_SOFTWARE=1; decoderscope --help lists what needs no "
+            "window",
+            {{"reason", glfw_error()}});
     }
     glfwSetWindowUserPointer(window.get(), &inbox);
     glfwSetWindowSizeLimits(window.get(), 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);

@@ -14,8 +14,8 @@
 namespace decoderscope {
 namespace {
 
-[[noreturn]] void fail(const std::string& why) {
-    throw Error("cannot draw without a screen: " + why + " (Debian has it in libegl1 and libgl1-mesa-dri)");
+[[noreturn]] void fail(const Sentence& why) {
+    throw Error("cannot draw without a screen: {why} (Debian has it in libegl1 and libgl1-mesa-dri)", {{"why", why}});
 }
 
 // EGL's display that has no screen, ready for use; EGL_NO_DISPLAY where there is none.
@@ -29,7 +29,7 @@ EGLDisplay open_display() {
 class SurfacelessContext {
 public:
     SurfacelessContext() : display_(open_display()) {
-        if (display_ == EGL_NO_DISPLAY) fail("EGL has no display without a screen");
+        if (display_ == EGL_NO_DISPLAY) fail(message("EGL has no display without a screen"));
         try {
             make_context();
         } catch (...) {
@@ -43,7 +43,7 @@ public:
 
     void make_current() const {
         if (eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) != EGL_TRUE) {
-            fail("EGL can't draw without a surface");
+            fail(message("EGL can't draw without a surface"));
         }
     }
 
@@ -57,10 +57,10 @@ private:
         EGLint found = 0;
         if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE ||
             eglChooseConfig(display_, any.data(), &config, 1, &found) != EGL_TRUE || found == 0) {
-            fail("EGL offers no OpenGL");
+            fail(message("EGL offers no OpenGL"));
         }
         context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, core.data());
-        if (context_ == EGL_NO_CONTEXT) fail("EGL offers no OpenGL 3.3");
+        if (context_ == EGL_NO_CONTEXT) fail(message("EGL offers no OpenGL 3.3"));
         make_current();
     }
 
@@ -85,7 +85,7 @@ public:
         glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
         if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
             release();
-            fail("no framebuffer of " + std::to_string(width) + " x " + std::to_string(height) + " pixels");
+            fail(message("no framebuffer of {width} x {height} pixels", {{"width", width}, {"height", height}}));
         }
     }
     ~Framebuffer() { release(); }

@@ -36,8 +36,8 @@ void check_size(int width, int height, std::size_t pixels) {
     GLint limit = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &limit);
     if (width > limit || height > limit) {
-        throw Error("a picture of " + std::to_string(width) + " x " + std::to_string(height) +
-                    " pixels is too large for this machine, which draws up to " + std::to_string(limit));
+        throw Error("a picture of {width} x {height} pixels is too large for this machine, which draws up to {limit}",
+                    {{"width", width}, {"height", height}, {"limit", limit}});
     }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/decoder/layers.h"
 
+#include "engine/message.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/embed.h"
@@ -57,7 +58,8 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
-    b.plan.begin_part(Part::norm, Meaning::norm, kind == NormKind::layernorm ? "LayerNorm" : "RMSNorm");
+    b.plan.begin_part(Part::norm, Meaning::norm,
+                      kind == NormKind::layernorm ? message("LayerNorm") : message("RMSNorm"));
     const Ref gain = b.plan.parameter(parameters + ".weight", width, {Init::Kind::gain});
     const bool shifted = b.config.bias && kind == NormKind::layernorm;
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;

@@ -15,7 +15,8 @@ std::string decoder_attention(const Step& step) {
 
 void check_rows(const std::string& name, const Tensor& rows, const Axes& expected) {
     if (rows.empty() || shape_text(rows.axes()) != shape_text(expected))
-        throw Error(name + ": shape " + shape_text(rows.axes()) + " was kept, expected " + shape_text(expected));
+        throw Error("{name}: shape {shape} was kept, expected {expected}",
+                    {{"name", name}, {"shape", shape_text(rows.axes())}, {"expected", shape_text(expected)}});
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ std::string trained_model_folder(std::string_view name) {
         std::error_code failed;
         if (!folder.empty() && fs::exists(folder / name / "model.safetensors", failed)) return (folder / name).string();
     }
-    throw Error(std::string(name) + ": the model's files are missing, expected them in " + (installed / name).string() +
-                " or " + (source / name).string());
+    throw Error("{name}: the model's files are missing, expected them in {installed} or {source}",
+                {{"name", name}, {"installed", (installed / name).string()}, {"source", (source / name).string()}});
 }
 
 }  // namespace decoderscope

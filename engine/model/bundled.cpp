@@ -20,9 +20,10 @@ namespace {
 BundledModel card_of_trained(std::string_view name) {
     try {
         const std::string path = trained_model_folder(name) + "/example.json";
-        return {std::string(name), naming(path, [&] { return parse_example_file(read_text(path)).description; })};
+        const ExampleFile example = naming(path, [&] { return parse_example_file(read_text(path)); });
+        return {std::string(name), Sentence::verbatim(example.description)};
     } catch (const Error& missing) {
-        return {std::string(name), missing.what()};
+        return {std::string(name), missing.sentence()};
     }
 }
 
@@ -110,55 +111,49 @@ Inputs post_ln_encdec_example(std::uint64_t seed) {
 const std::vector<Recipe>& recipes() {
     static const std::vector<Recipe> table = {
         {{"causal-lm-as-meant",
-          "Seed 001 as its text means it: a causal language model of 5 Post-Norm blocks over 12 tokens, with q, k and "
-          "v "
-          "projected apart and dropout behind the softmax."},
+          message("The tutorial's causal language model as its text means it: 5 Post-Norm blocks over 12 tokens, "
+                  "separate projections for q, k and v, and dropout after the softmax.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
          1,
          causal_lm_example},
         {{"causal-lm",
-          "Seed 001 as written: q, k and v all use q_proj (k_proj and v_proj stay unused), and dropout stands before "
-          "the "
-          "softmax, where a dropped -inf becomes NaN."},
+          message("The tutorial with the shared projection, as written: q, k and v all use q_proj (k_proj and v_proj "
+                  "stay unused), and dropout comes before the softmax, where a dropped -inf becomes NaN.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256,
              "layer_norm_eps": 1e-6, "vocab_size": 12, "lm_head": true, "mask_value": "-inf", "shared_qkv": true,
              "dropout": 0.1, "dropout_sites": ["attention_scores", "mlp_out"]})",
          1,
          causal_lm_example},
-        {{"simple-decoder",
-          "Seed 000: one Post-Norm block of 8 heads on 3 rows of 4 positions, two of them padded; masked "
-          "scores become -1e20."},
+        {{"simple-decoder", message("The smallest tutorial: one Post-Norm block of 8 heads on 3 rows of 4 positions, "
+                                    "two of them padded; masked scores become -1e20.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256,
              "mask_value": "-1e20", "dropout": 0.1, "dropout_sites": ["attention_weights", "mlp_out"]})",
          0,
          simple_decoder_example},
-        {{"pre-ln-encdec",
-          "Seed 002: 4 Pre-Norm blocks with cross-attention to a memory of 8 positions, d_model 512, a final norm. Its "
-          "masks "
-          "have 1 for padding; here 1 is what is kept. It imports its attention, so the fill of -1e9 is ours."},
+        {{"pre-ln-encdec", message("The Pre-Norm tutorial: 4 blocks with cross-attention to a memory of 8 positions, "
+                                   "d_model 512, a final norm. Its masks have 1 for padding; here 1 is what is kept. "
+                                   "It imports its attention, so the fill of -1e9 is our choice.")},
          R"({"model_type": "decoderscope", "d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048,
              "norm_first": true, "final_norm": true, "cross_attention": true, "mask_value": "-1e9",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_out"]})",
          2,
          pre_ln_encdec_example},
-        {{"pre-ln-layer",
-          "Seed 003: one Pre-Norm decoder layer, self-attention, cross-attention, MLP. The seed gives no sizes; these "
-          "are "
-          "ours. It normalises x three times over for q, k and v: the same numbers, computed once here."},
+        {{"pre-ln-layer", message("The tutorial of one Pre-Norm decoder layer: self-attention, cross-attention, MLP. "
+                                  "It gives no sizes; these are our choice. It normalises x three times, for q, k and "
+                                  "v: the same numbers, computed once here.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 1, "dim_feedforward": 256,
              "norm_first": true, "cross_attention": true, "mask_value": "-inf",
              "dropout": 0.1, "dropout_sites": ["attention_out", "mlp_post", "mlp_out"]})",
          3,
          pre_ln_layer_example},
         {{"post-ln-encdec",
-          "Seed 004 as its diagram shows: embedding, positions, 2 Post-Norm blocks with cross-attention to a 2-layer "
-          "encoder, "
-          "final norm, probabilities; the sizes are ours. Its code reshapes k and v by the query's length, so it only "
-          "runs "
-          "where source and target are equally long (here they are, and need not be), and on batch-first input its "
-          "positional encoding adds the code of the batch index; here it is the position's."},
+          message("The encoder-decoder tutorial as its diagram shows it: embedding, positions, 2 Post-Norm blocks with "
+                  "cross-attention to a 2-layer encoder, final norm, probabilities; the sizes are our choice. Its code "
+                  "reshapes k and v by the query's length, so it only runs where source and target have the same "
+                  "length (here they have, but need not), and on batch-first input its positional encoding adds the "
+                  "code of the batch index; here it is that of the position.")},
          R"({"model_type": "decoderscope", "d_model": 64, "nhead": 4, "num_layers": 2, "encoder_layers": 2,
              "dim_feedforward": 256, "final_norm": true, "cross_attention": true, "vocab_size": 24,
              "encoder_vocab_size": 24, "positional_encoding": "sinusoidal", "lm_head": true, "mask_value": "-1e9",

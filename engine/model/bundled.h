@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/model/model.h"
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace decoderscope {
 // What can be said of a bundled model without making its weights.
 struct BundledModel {
     std::string name;
-    std::string description;  // one line
+    Sentence description;  // one line
 };
 
 // The bundled models, in the order in which they are offered: those that the project trained, then the decoders of the

@@ -1,6 +1,7 @@
 #include "engine/model/checkpoint.h"
 
 #include "engine/json.h"
+#include "engine/message.h"
 #include "engine/model/folder_file.h"
 
 #include <algorithm>
@@ -108,14 +109,14 @@ fs::path weights_in(const fs::path& folder) {
 std::map<std::string, std::string> weight_map(const fs::path& index) {
     const std::string text = text_of_file(index);
     return naming(index.string(), [&] {
-        const nlohmann::json json = parse_json(text, "an index of tensors");
+        const nlohmann::json json = parse_json(text, message("an index of tensors"));
         if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
             throw Error("weight_map: missing; expected an object of tensor names and their files");
         std::map<std::string, std::string> map;
         for (const auto& [name, file] : json["weight_map"].items()) {
             const std::string in = file.is_string() ? file.get<std::string>() : std::string();
             if (in.empty() || in != fs::path(in).filename().string() || in == "..")
-                throw Error("weight_map: " + name + ": expected the name of a file in the same folder");
+                throw Error("weight_map: {name}: expected the name of a file in the same folder", {{"name", name}});
             map.emplace(name, in);
         }
         return map;
@@ -125,8 +126,9 @@ std::map<std::string, std::string> weight_map(const fs::path& index) {
 }  // namespace
 
 NeedsConversion::NeedsConversion(const std::string& path)
-    : Error(path + ": pickled by Python, expected safetensors; this writes them: " + as_command(conversion(path))),
-      sentence_(path + ": pickled by Python, expected safetensors"),
+    : Error("{path}: pickled by Python, expected safetensors; this writes them: {command}",
+            {{"path", path}, {"command", as_command(conversion(path))}}),
+      problem_(message("{path}: pickled by Python, expected safetensors", {{"path", path}})),
       python_(conversion(path)) {}
 
 PathKind kind_of_path(const fs::path& path) {
@@ -153,7 +155,8 @@ void Checkpoint::open(const fs::path& file) {
     const SafetensorsFile& opened = files_.emplace_back(file.string());
     for (const auto& [name, entry] : opened.entries())
         if (!shapes_.emplace(name, entry.shape).second)
-            throw Error(file.string() + ": " + name + ": in another file, too; expected it once");
+            throw Error("{file}: {name}: in another file, too; expected it once",
+                        {{"file", file.string()}, {"name", name}});
 }
 
 void Checkpoint::open_index(const fs::path& index) {
@@ -164,7 +167,8 @@ void Checkpoint::open_index(const fs::path& index) {
     for (const std::string& file : files) open(index.parent_path() / file);
     for (const auto& [name, file] : map)
         if (!shapes_.contains(name))
-            throw Error(index.string() + ": " + name + ": is not in " + file + ", where the index has it");
+            throw Error("{index}: {name}: is not in {file}, where the index has it",
+                        {{"index", index.string()}, {"name", name}, {"file", file}});
 }
 
 std::vector<std::string> Checkpoint::files() const {

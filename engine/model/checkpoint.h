@@ -19,10 +19,10 @@ public:
     // shell's command.
     [[nodiscard]] const std::string& python() const { return python_; }
     // What is wrong, without the way out.
-    [[nodiscard]] const std::string& sentence() const { return sentence_; }
+    [[nodiscard]] const Sentence& problem() const { return problem_; }
 
 private:
-    std::string sentence_;
+    Sentence problem_;
     std::string python_;
 };
 

@@ -15,17 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-[[noreturn]] void fail(std::string_view key, const std::string& expected, const std::string& found) {
-    throw Error(std::string(key) + ": expected " + expected + ", found " + found);
+[[noreturn]] void fail(std::string_view key, const Sentence& expected, const Sentence& found) {
+    throw Error("{key}: expected {expected}, found {found}", {{"key", key}, {"expected", expected}, {"found", found}});
 }
 
 // A value as a message quotes it: never longer than a line.
-std::string found_text(const Json& value) {
-    if (value.is_array()) return "a list";
-    if (value.is_object()) return "an object";
+Sentence found_text(const Json& value) {
+    if (value.is_array()) return message("a list");
+    if (value.is_object()) return message("an object");
     const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return text.size() <= 60 ? text
-                             : "a " + std::string(value.type_name()) + " of " + std::to_string(text.size()) + " bytes";
+    if (text.size() <= 60) return Sentence::verbatim(text);
+    return message("a {type} of {size} bytes", {{"type", value.type_name()}, {"size", text.size()}});
 }
 
 // ---- one key
@@ -40,11 +40,12 @@ struct Key {
 Key integer(std::string_view name, Index Config::*member, Index lowest, Index highest = limits::kSize) {
     return {name,
             [=](Config& config, const Json& value) {
-                const std::string expected = lowest > 0 ? "a positive integer" : "an integer from 0";
+                const Sentence expected = lowest > 0 ? message("a positive integer") : message("an integer from 0");
                 if (!value.is_number_integer()) fail(name, expected, found_text(value));
                 const double size = value.get<double>();
                 if (size < static_cast<double>(lowest) || size > static_cast<double>(highest))
-                    fail(name, expected + " up to " + std::to_string(highest), found_text(value));
+                    fail(name, message("{expected} up to {highest}", {{"expected", expected}, {"highest", highest}}),
+                         found_text(value));
                 config.*member = value.get<Index>();
             },
             [=](const Config& config) { return Json(config.*member); }};
@@ -53,13 +54,13 @@ Key integer(std::string_view name, Index Config::*member, Index lowest, Index hi
 Key boolean(std::string_view name, bool Config::*member) {
     return {name,
             [=](Config& config, const Json& value) {
-                if (!value.is_boolean()) fail(name, "true or false", found_text(value));
+                if (!value.is_boolean()) fail(name, message("true or false"), found_text(value));
                 config.*member = value.get<bool>();
             },
             [=](const Config& config) { return Json(config.*member); }};
 }
 
-Key real(std::string_view name, double Config::*member, std::string expected, std::function<bool(double)> fits) {
+Key real(std::string_view name, double Config::*member, Sentence expected, std::function<bool(double)> fits) {
     return {name,
             [=](Config& config, const Json& value) {
                 if (!value.is_number() || !fits(value.get<double>())) fail(name, expected, found_text(value));
@@ -79,7 +80,7 @@ E from_word(std::string_view name, const Words<E>& words, const Json& value) {
         if (value.is_string() && value.get<std::string>() == word) return meaning;
         expected += (expected.empty() ? "" : ", ") + std::string(word);
     }
-    fail(name, "one of " + expected, found_text(value));
+    fail(name, message("one of {expected}", {{"expected", expected}}), found_text(value));
 }
 
 template <class E>
@@ -104,7 +105,7 @@ Key dropout_sites() {
                                       {"mlp_out", DropoutSite::mlp_out}};
     return {name,
             [=](Config& config, const Json& value) {
-                if (!value.is_array()) fail(name, "a list of sites", found_text(value));
+                if (!value.is_array()) fail(name, message("a list of sites"), found_text(value));
                 config.dropout_sites.clear();
                 for (const Json& site : value) config.dropout_sites.push_back(from_word(name, words, site));
             },
@@ -127,7 +128,7 @@ Key mask_value() {
     const std::string_view name = "mask_value";
     return {name,
             [=](Config& config, const Json& value) {
-                const std::string expected = "\"-inf\" or a number written as a string, such as \"-1e9\"";
+                const Sentence expected = message("\"-inf\" or a number written as a string, such as \"-1e9\"");
                 if (!value.is_string()) fail(name, expected, found_text(value));
                 const std::string text = value.get<std::string>();
                 if (text == "-inf") {
@@ -154,7 +155,7 @@ const std::vector<Key>& keys() {
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
         word<NormKind>("norm", &Config::norm, {{"layernorm", NormKind::layernorm}, {"rmsnorm", NormKind::rmsnorm}}),
-        real("layer_norm_eps", &Config::layer_norm_eps, "a positive number", positive),
+        real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),
         word<ActivationKind>("activation", &Config::activation,
                              {{"relu", ActivationKind::relu},
@@ -174,7 +175,7 @@ const std::vector<Key>& keys() {
                                   {"learned", PositionalEncoding::learned},
                                   {"rope", PositionalEncoding::rope}}),
         integer("max_positions", &Config::max_positions, 0),
-        real("rope_theta", &Config::rope_theta, "a positive number", positive),
+        real("rope_theta", &Config::rope_theta, message("a positive number"), positive),
         boolean("scale_embedding", &Config::scale_embedding),
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
@@ -183,9 +184,9 @@ const std::vector<Key>& keys() {
                                {{"none", ParallelResidual::none},
                                 {"one_norm", ParallelResidual::one_norm},
                                 {"two_norms", ParallelResidual::two_norms}}),
-        real("attention_soft_cap", &Config::attention_soft_cap, "a number from 0", from_zero),
-        real("logit_soft_cap", &Config::logit_soft_cap, "a number from 0", from_zero),
-        real("dropout", &Config::dropout, "a probability from 0 to 1", probability),
+        real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
+        real("logit_soft_cap", &Config::logit_soft_cap, message("a number from 0"), from_zero),
+        real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability),
         dropout_sites(),
         boolean("shared_qkv", &Config::shared_qkv),
     };
@@ -194,7 +195,7 @@ const std::vector<Key>& keys() {
 
 const Key& key_named(std::string_view name) {
     const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == name; });
-    if (found == keys().end()) throw Error(std::string(name) + ": unknown key");
+    if (found == keys().end()) throw Error("{name}: unknown key", {{"name", name}});
     return *found;
 }
 
@@ -217,7 +218,7 @@ Json override_json(const std::string& key, const std::string& text) {
         return text;
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
     try {
-        return parse_json(text, "a value");
+        return parse_json(text, message("a value"));
     } catch (const Error&) {
         return text;
     }
@@ -226,41 +227,46 @@ Json override_json(const std::string& key, const std::string& text) {
 // ---- the whole
 
 void check_together(const Config& c) {
-    const auto expect = [](bool holds, const char* key, const std::string& expected, const std::string& found) {
+    const auto expect = [](bool holds, const char* key, const Sentence& expected, const Sentence& found) {
         if (!holds) fail(key, expected, found);
     };
-    const auto text = [](Index value) { return std::to_string(value); };
-    expect(c.d_model % c.nhead == 0, "nhead", "a divisor of d_model = " + text(c.d_model), text(c.nhead));
-    expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads", "a divisor of nhead = " + text(c.nhead),
-           text(c.num_key_value_heads));
+    const auto text = [](Index value) { return Sentence::verbatim(std::to_string(value)); };
+    expect(c.d_model % c.nhead == 0, "nhead", message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}),
+           text(c.nhead));
+    expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads",
+           message("a divisor of nhead = {number}", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
     expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
-           "nhead = " + text(c.nhead) + " where shared_qkv is on", text(c.num_key_value_heads));
+           message("nhead = {number} where shared_qkv is on", {{"number", text(c.nhead)}}),
+           text(c.num_key_value_heads));
     expect(c.positional_encoding != PositionalEncoding::rope || c.d_head() % 2 == 0, "positional_encoding",
-           "an even d_model / nhead for rope", text(c.d_head()));
+           message("an even d_model / nhead for rope"), text(c.d_head()));
     expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
-           "a positive integer where positional_encoding is learned", text(c.max_positions));
-    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", "true where encoder_layers is not 0",
-           "false");
-    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", "a positive integer where lm_head is on", text(c.vocab_size));
+           message("a positive integer where positional_encoding is learned"), text(c.max_positions));
+    expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true where encoder_layers is not 0"),
+           Sentence::verbatim("false"));
+    expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer where lm_head is on"),
+           text(c.vocab_size));
     const bool parallel = c.parallel_residual != ParallelResidual::none;
-    expect(!parallel || c.norm_first, "parallel_residual", "none where norm_first is false", "one_norm or two_norms");
-    expect(!parallel || !c.cross_attention, "parallel_residual", "none where cross_attention is on",
-           "one_norm or two_norms");
-    expect(!parallel || c.dim_feedforward > 0, "parallel_residual", "none where dim_feedforward is 0",
-           "one_norm or two_norms");
-    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", "a positive integer where gated_mlp is on",
-           text(c.dim_feedforward));
+    expect(!parallel || c.norm_first, "parallel_residual", message("none where norm_first is false"),
+           Sentence::verbatim("one_norm or two_norms"));
+    expect(!parallel || !c.cross_attention, "parallel_residual", message("none where cross_attention is on"),
+           Sentence::verbatim("one_norm or two_norms"));
+    expect(!parallel || c.dim_feedforward > 0, "parallel_residual", message("none where dim_feedforward is 0"),
+           Sentence::verbatim("one_norm or two_norms"));
+    expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
+           message("a positive integer where gated_mlp is on"), text(c.dim_feedforward));
 }
 
 void check_model_type(const Json& json) {
     const auto type = json.find("model_type");
-    if (type == json.end()) fail("model_type", "\"decoderscope\"", "no such key");
-    if (*type != "decoderscope") fail("model_type", "\"decoderscope\"", found_text(*type));
+    if (type == json.end()) fail("model_type", Sentence::verbatim("\"decoderscope\""), message("no such key"));
+    if (*type != "decoderscope") fail("model_type", Sentence::verbatim("\"decoderscope\""), found_text(*type));
 }
 
 Json parse_object(std::string_view text) {
-    Json json = parse_json(text, "an object of configuration keys");
-    if (!json.is_object()) throw Error("expected a JSON object of configuration keys, found " + found_text(json));
+    Json json = parse_json(text, message("an object of configuration keys"));
+    if (!json.is_object())
+        throw Error("expected a JSON object of configuration keys, found {found}", {{"found", found_text(json)}});
     return json;
 }
 
@@ -275,7 +281,7 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
         json[key] = override_json(key, value);
     }
     for (const char* required : {"d_model", "nhead", "num_layers"})
-        if (!json.contains(required)) fail(required, "a positive integer", "no such key");
+        if (!json.contains(required)) fail(required, message("a positive integer"), message("no such key"));
 
     Config config;
     for (const auto& [key, value] : json.items()) key_named(key).read(config, value);

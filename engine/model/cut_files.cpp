@@ -39,7 +39,8 @@ void end_with_a_sentence(int, siginfo_t* what, void*) {
         if (begin == 0 || address < begin || address >= place->end.load(std::memory_order_relaxed)) continue;
         say("decoderscope: ");
         say(place->path.data());
-        say(": was cut short while it was open, expected it to stay as it was\n");
+        say(": was cut short while it was open, expected it to stay as it was\n");  // not a message: in a signal
+                                                                                    // handler
         ::_exit(1);
     }
     ::sigaction(SIGBUS, &before, nullptr);  // none of ours: it comes again, to whoever it is for

@@ -11,18 +11,20 @@ namespace decoderscope {
 
 namespace {
 
-void check_keys(const nlohmann::json& object, const std::string& what, const std::set<std::string>& known) {
-    if (!object.is_object()) throw Error(what + ": expected a JSON object");
+void check_keys(const nlohmann::json& object, const Sentence& what, const std::set<std::string>& known) {
+    if (!object.is_object()) throw Error("{what}: expected a JSON object", {{"what", what}});
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
     for (const auto& [key, value] : object.items())
-        if (!known.contains(key)) throw Error("\"" + key + "\": unknown key of " + what + ", expected one of " + names);
+        if (!known.contains(key))
+            throw Error("\"{key}\": unknown key of {what}, expected one of {names}",
+                        {{"key", key}, {"what", what}, {"names", names}});
 }
 
 std::string text_at(const nlohmann::json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end()) return {};
-    if (!found->is_string()) throw Error(std::string(key) + ": expected a text");
+    if (!found->is_string()) throw Error("{key}: expected a text", {{"key", key}});
     return found->get<std::string>();
 }
 
@@ -31,14 +33,14 @@ std::vector<std::string> texts_at(const nlohmann::json& object, const char* key)
     if (found == object.end()) return {};
     const auto is_text = [](const nlohmann::json& text) { return text.is_string(); };
     if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_text))
-        throw Error(std::string(key) + ": expected a list of texts, one a batch row");
+        throw Error("{key}: expected a list of texts, one a batch row", {{"key", key}});
     return found->get<std::vector<std::string>>();
 }
 
 LookAt look_at_of(const nlohmann::json& example) {
     const auto found = example.find("look_at");
     if (found == example.end()) return {};
-    check_keys(*found, "look_at", {"step", "head"});
+    check_keys(*found, Sentence::verbatim("look_at"), {"step", "head"});
     LookAt look_at = {.step = text_at(*found, "step")};
     if (look_at.step.empty()) throw Error("look_at: expected a \"step\" such as blocks.0.attn.pattern");
     const auto head = found->find("head");
@@ -60,8 +62,8 @@ TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& toke
 }  // namespace
 
 ExampleFile parse_example_file(std::string_view json) {
-    const nlohmann::json example = parse_json(json, "an example");
-    check_keys(example, "the example", {"description", "source", "target", "look_at"});
+    const nlohmann::json example = parse_json(json, message("an example"));
+    check_keys(example, message("the example"), {"description", "source", "target", "look_at"});
     return {.description = text_at(example, "description"),
             .source = texts_at(example, "source"),
             .target = texts_at(example, "target"),

@@ -14,7 +14,7 @@ std::string text_of_file(const std::filesystem::path& file) {
     std::error_code failed;
     const std::filesystem::file_status status = std::filesystem::status(file, failed);
     if (!failed && std::filesystem::is_other(status))
-        throw Error(file.string() + ": expected a file, found something that is not a file");
+        throw Error("{file}: expected a file, found something that is not a file", {{"file", file.string()}});
     return read_text(file.string());
 }
 

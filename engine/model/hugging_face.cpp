@@ -18,9 +18,10 @@ Json value(const Json& from, std::initializer_list<const char*> keys, const Json
     return otherwise;
 }
 
-Json required(const Json& from, std::initializer_list<const char*> keys, const char* expected) {
+Json required(const Json& from, std::initializer_list<const char*> keys, const Sentence& expected) {
     const Json found = value(from, keys, nullptr);
-    if (found.is_null()) throw Error(std::string(*keys.begin()) + ": missing; expected " + expected);
+    if (found.is_null())
+        throw Error("{key}: missing; expected {expected}", {{"key", *keys.begin()}, {"expected", expected}});
     return found;
 }
 
@@ -34,25 +35,26 @@ std::string activation(const Json& from, const char* key, const char* otherwise)
                                        {"silu", "silu"},
                                        {"swish", "silu"}})
         if (name == theirs) return ours;
-    throw Error(std::string(key) + ": " + name.dump() + ", expected one of gelu_new, gelu, relu, silu");
+    throw Error("{key}: {name}, expected one of gelu_new, gelu, relu, silu", {{"key", key}, {"name", name.dump()}});
 }
 
-void refuse(const Json& from, const char* key, const Json& usual, const char* why) {
+void refuse(const Json& from, const char* key, const Json& usual, const Sentence& why) {
     const Json found = value(from, {key}, usual);
     if (found != usual)
-        throw Error(std::string(key) + ": " + found.dump().substr(0, 60) + ", expected " + usual.dump() + ": " + why);
+        throw Error("{key}: {found}, expected {usual}: {why}",
+                    {{"key", key}, {"found", found.dump().substr(0, 60)}, {"usual", usual.dump()}, {"why", why}});
 }
 
 // transformers.GPT2Config
 Json from_gpt2(const Json& from) {
-    refuse(from, "scale_attn_weights", true, "scores are always divided by √d_head");
-    refuse(from, "scale_attn_by_inverse_layer_idx", false, "scores are not scaled by the layer's number");
-    refuse(from, "add_cross_attention", false, "GPT-2 with cross-attention is not read");
+    refuse(from, "scale_attn_weights", true, message("scores are always divided by √d_head"));
+    refuse(from, "scale_attn_by_inverse_layer_idx", false, message("scores are not scaled by the layer's number"));
+    refuse(from, "add_cross_attention", false, message("GPT-2 with cross-attention is not read"));
     const Json inner = value(from, {"n_inner"}, nullptr);
     Json config = {{"model_type", "decoderscope"},
-                   {"d_model", required(from, {"n_embd", "hidden_size"}, "the model's width")},
-                   {"nhead", required(from, {"n_head", "num_attention_heads"}, "the number of heads")},
-                   {"num_layers", required(from, {"n_layer", "num_hidden_layers"}, "the number of blocks")},
+                   {"d_model", required(from, {"n_embd", "hidden_size"}, message("the model's width"))},
+                   {"nhead", required(from, {"n_head", "num_attention_heads"}, message("the number of heads"))},
+                   {"num_layers", required(from, {"n_layer", "num_hidden_layers"}, message("the number of blocks"))},
                    {"norm_first", true},
                    {"layer_norm_eps", value(from, {"layer_norm_epsilon"}, 1e-5)},
                    {"final_norm", true},
@@ -69,19 +71,20 @@ Json from_gpt2(const Json& from) {
 
 // transformers.LlamaConfig
 Json from_llama(const Json& from) {
-    refuse(from, "rope_scaling", nullptr, "scaled rotary positions are not computed");
-    refuse(from, "mlp_bias", value(from, {"attention_bias"}, false), "either all projections have a bias or none");
-    const Json width = required(from, {"hidden_size"}, "the model's width");
-    const Json heads = required(from, {"num_attention_heads"}, "the number of heads");
+    refuse(from, "rope_scaling", nullptr, message("scaled rotary positions are not computed"));
+    refuse(from, "mlp_bias", value(from, {"attention_bias"}, false),
+           message("either all projections have a bias or none"));
+    const Json width = required(from, {"hidden_size"}, message("the model's width"));
+    const Json heads = required(from, {"num_attention_heads"}, message("the number of heads"));
     if (width.is_number_integer() && heads.is_number_integer() && heads.get<long long>() > 0)
         refuse(from, "head_dim", width.get<long long>() / heads.get<long long>(),
-               "a head is hidden_size / num_attention_heads wide");
+               message("a head is hidden_size / num_attention_heads wide"));
     return {{"model_type", "decoderscope"},
             {"d_model", width},
             {"nhead", heads},
-            {"num_layers", required(from, {"num_hidden_layers"}, "the number of blocks")},
+            {"num_layers", required(from, {"num_hidden_layers"}, message("the number of blocks"))},
             {"num_key_value_heads", value(from, {"num_key_value_heads"}, heads)},
-            {"dim_feedforward", required(from, {"intermediate_size"}, "the width of the MLP")},
+            {"dim_feedforward", required(from, {"intermediate_size"}, message("the width of the MLP"))},
             {"norm_first", true},
             {"norm", "rmsnorm"},
             {"layer_norm_eps", value(from, {"rms_norm_eps"}, 1e-6)},
@@ -89,7 +92,7 @@ Json from_llama(const Json& from) {
             {"activation", activation(from, "hidden_act", "silu")},
             {"gated_mlp", true},
             {"bias", value(from, {"attention_bias"}, false)},
-            {"vocab_size", required(from, {"vocab_size"}, "the size of the vocabulary")},
+            {"vocab_size", required(from, {"vocab_size"}, message("the size of the vocabulary"))},
             {"positional_encoding", "rope"},
             {"max_positions", value(from, {"max_position_embeddings"}, 2048)},
             {"rope_theta", value(value(from, {"rope_parameters"}, Json::object()), {"rope_theta"},
@@ -101,7 +104,7 @@ Json from_llama(const Json& from) {
 }  // namespace
 
 std::string from_hugging_face(std::string_view config_json) {
-    const Json from = parse_json(config_json, "an object of configuration keys");
+    const Json from = parse_json(config_json, message("an object of configuration keys"));
     if (!from.is_object()) return std::string(config_json);
     const Json type = value(from, {"model_type"}, "");
     if (type == "gpt2") return from_gpt2(from).dump(2);

@@ -29,12 +29,16 @@ void check_shape(const std::string& name, const Tensor& tensor, const std::vecto
     bool fits = tensor.rank() == wanted.size();
     for (std::size_t i = 0; fits && i < wanted.size(); ++i)
         fits = tensor.dim(i) > 0 && (!wanted[i].size || *wanted[i].size == tensor.dim(i));
-    if (!fits) throw Error(name + ": shape " + shape_text(tensor.axes()) + ", expected " + wanted_text(wanted));
+    if (!fits)
+        throw Error("{name}: shape {shape}, expected {wanted}",
+                    {{"name", name}, {"shape", shape_text(tensor.axes())}, {"wanted", wanted_text(wanted)}});
 }
 
-void check_presence(const std::string& name, const Tensor& tensor, bool expected, const std::string& reason) {
-    if (expected && tensor.empty()) throw Error(name + ": missing; expected because " + reason);
-    if (!expected && !tensor.empty()) throw Error(name + ": not read by this model, because " + reason);
+void check_presence(const std::string& name, const Tensor& tensor, bool expected, const Sentence& reason) {
+    if (expected && tensor.empty())
+        throw Error("{name}: missing; expected because {reason}", {{"name", name}, {"reason", reason}});
+    if (!expected && !tensor.empty())
+        throw Error("{name}: not read by this model, because {reason}", {{"name", name}, {"reason", reason}});
 }
 
 void check_ids(const std::string& name, const Tensor& tokens, Index vocab_size) {
@@ -42,33 +46,37 @@ void check_ids(const std::string& name, const Tensor& tokens, Index vocab_size) 
         const float id = tokens.data()[i];
         if (id >= 0.0F && id < static_cast<float>(vocab_size)) continue;
         const Cell at = tokens.cell(i);
-        throw Error(name + ": id " + std::to_string(static_cast<Index>(id)) + " at [" + std::to_string(at[0]) + ", " +
-                    std::to_string(at[1]) + "], expected 0 to " + std::to_string(vocab_size - 1));
+        throw Error("{name}: id {id} at [{row}, {position}], expected 0 to {highest}", {{"name", name},
+                                                                                        {"id", static_cast<Index>(id)},
+                                                                                        {"row", at[0]},
+                                                                                        {"position", at[1]},
+                                                                                        {"highest", vocab_size - 1}});
     }
 }
 
 void check_mask_values(const std::string& name, const Tensor& mask) {
     for (const float keep : mask.values())
         if (keep != 0.0F && keep != 1.0F)
-            throw Error(name + ": value " + short_number(static_cast<double>(keep)) +
-                        ", expected 1 = keep or 0 = hide");
+            throw Error("{name}: value {value}, expected 1 = keep or 0 = hide",
+                        {{"name", name}, {"value", short_number(static_cast<double>(keep))}});
 }
 
-void check_most(const std::string& name, Index count, const char* what, Index most) {
+void check_most(const std::string& name, Index count, const Sentence& what, Index most) {
     if (count > most)
-        throw Error(name + ": " + std::to_string(count) + " " + what + ", expected at most " + std::to_string(most));
+        throw Error("{name}: {count} {what}, expected at most {most}",
+                    {{"name", name}, {"count", count}, {"what", what}, {"most", most}});
 }
 
 void check_length(const std::string& name, Index length, const Config& config) {
-    check_most(name, length, "positions", limits::kPositions);
+    check_most(name, length, message("positions"), limits::kPositions);
     if (config.max_positions > 0 && length > config.max_positions)
-        throw Error(name + ": " + std::to_string(length) +
-                    " positions, expected at most max_positions = " + std::to_string(config.max_positions));
+        throw Error("{name}: {length} positions, expected at most max_positions = {max_positions}",
+                    {{"name", name}, {"length", length}, {"max_positions", config.max_positions}});
 }
 
 void check_target(const Inputs& inputs, const Config& config, Index past) {
     const bool has_tokens = config.vocab_size > 0;
-    const std::string reason = "vocab_size is " + std::to_string(config.vocab_size);
+    const Sentence reason = message("vocab_size is {vocab_size}", {{"vocab_size", config.vocab_size}});
     check_presence("tokens", inputs.tokens, has_tokens, reason);
     check_presence("x", inputs.x, !has_tokens, reason);
     if (has_tokens) {
@@ -78,7 +86,7 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
         check_shape("x", inputs.x, {{axis::batch}, {axis::pos}, {axis::d_model, config.d_model}});
     }
     const char* name = has_tokens ? "tokens" : "x";
-    check_most(name, inputs.batch(), "batch rows", limits::kBatch);
+    check_most(name, inputs.batch(), message("batch rows"), limits::kBatch);
     check_length(name, past + inputs.pos(), config);
 }
 
@@ -86,9 +94,11 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
 Index check_source(const Inputs& inputs, const Config& config) {
     const bool has_tokens = config.cross_attention && config.encoder_layers > 0 && config.encoder_vocab_size > 0;
     const bool has_memory = config.cross_attention && !has_tokens;
-    const std::string reason = "cross_attention is " + std::string(config.cross_attention ? "true" : "false") +
-                               ", encoder_layers " + std::to_string(config.encoder_layers) + ", encoder_vocab_size " +
-                               std::to_string(config.encoder_vocab_size);
+    const Sentence reason =
+        message("cross_attention is {cross_attention}, encoder_layers {layers}, encoder_vocab_size {vocab_size}",
+                {{"cross_attention", config.cross_attention ? "true" : "false"},
+                 {"layers", config.encoder_layers},
+                 {"vocab_size", config.encoder_vocab_size}});
     check_presence("encoder_tokens", inputs.encoder_tokens, has_tokens, reason);
     check_presence("memory", inputs.memory, has_memory, reason);
     if (has_tokens) {
@@ -100,7 +110,7 @@ Index check_source(const Inputs& inputs, const Config& config) {
     if (!has_memory) return 0;
     check_shape("memory", inputs.memory, {{axis::batch, inputs.batch()}, {axis::src}, {axis::d_model, config.d_model}});
     const Index src = inputs.memory.dim(1);
-    check_most("memory", src, "positions", limits::kPositions);
+    check_most("memory", src, message("positions"), limits::kPositions);
     if (config.encoder_layers > 0) check_length("memory", src, config);
     return src;
 }
@@ -108,26 +118,27 @@ Index check_source(const Inputs& inputs, const Config& config) {
 // The largest tensors of the run hold a number of numbers that can be counted.
 void check_sizes(const Inputs& inputs, const Config& config, Index src, Index past) {
     const Index batch = inputs.batch(), pos = inputs.pos(), heads = config.nhead;
-    const auto check = [](const char* what, const Axes& axes) {
+    const auto check = [](const Sentence& what, const Axes& axes) {
         std::optional<Index> count = 1;
         for (const Axis& axis : axes)
             if (count) count = limits::count_of({*count, axis.size});
         if (!count)
-            throw Error(std::string(what) + " of shape " + shape_text(axes) + " would hold more than " +
-                        std::to_string(limits::kNumbers) + " numbers, expected fewer batch rows or positions");
+            throw Error(
+                "{what} of shape {shape} would hold more than {most} numbers, expected fewer batch rows or positions",
+                {{"what", what}, {"shape", shape_text(axes)}, {"most", limits::kNumbers}});
     };
-    const auto check_attention = [&](const char* what, Index queries, Index keys) {
+    const auto check_attention = [&](const Sentence& what, Index queries, Index keys) {
         check(what, {{axis::batch, batch}, {axis::head, heads}, {axis::query, queries}, {axis::key, keys}});
     };
-    check_attention("attention scores", pos, past + pos);
-    check_attention("cross-attention scores", pos, src);
-    if (config.encoder_layers > 0) check_attention("the encoder's attention scores", src, src);
+    check_attention(message("attention scores"), pos, past + pos);
+    check_attention(message("cross-attention scores"), pos, src);
+    if (config.encoder_layers > 0) check_attention(message("the encoder's attention scores"), src, src);
     for (const Index length : {pos, src})
         for (const Index width : {config.d_model, config.dim_feedforward, config.vocab_size})
-            check("a tensor", {{axis::batch, batch}, {axis::pos, length}, {axis::d_model, width}});
+            check(message("a tensor"), {{axis::batch, batch}, {axis::pos, length}, {axis::d_model, width}});
     // attn.result, which is made when it is asked for
     check(
-        "what each head adds",
+        message("what each head adds"),
         {{axis::batch, batch}, {axis::head, heads}, {axis::pos, std::max(pos, src)}, {axis::d_model, config.d_model}});
 }
 
@@ -139,8 +150,8 @@ void check_custom_mask(const Tensor& mask, const Axes& target) {
         fits = size == 1 || size == target[target.size() - 1 - i].size;
     }
     if (!fits)
-        throw Error("custom_mask: shape " + shape_text(mask.axes()) + ", expected one that broadcasts to " +
-                    shape_text(target));
+        throw Error("custom_mask: shape {shape}, expected one that broadcasts to {expected}",
+                    {{"shape", shape_text(mask.axes())}, {"expected", shape_text(target)}});
 }
 
 void check_masks(const Inputs& inputs, const Config& config, Index src, Index past) {
@@ -151,7 +162,7 @@ void check_masks(const Inputs& inputs, const Config& config, Index src, Index pa
     }
     if (!inputs.encoder_attention_mask.empty()) {
         check_presence("encoder_attention_mask", inputs.encoder_attention_mask, config.cross_attention,
-                       "cross_attention is false");
+                       message("cross_attention is false"));
         check_shape("encoder_attention_mask", inputs.encoder_attention_mask, {{axis::batch, batch}, {axis::src, src}});
         check_mask_values("encoder_attention_mask", inputs.encoder_attention_mask);
     }
@@ -197,9 +208,10 @@ Inputs read(const SafetensorsFile& file) {
     for (const auto& [name, entry] : file.entries()) {
         const auto is_it = [&, wanted = std::string_view(name)](const Slot& slot) { return slot.name == wanted; };
         if (std::none_of(slots().begin(), slots().end(), is_it))
-            throw Error(name +
-                        ": unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-                        "encoder_attention_mask or custom_mask");
+            throw Error(
+                "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
+                "encoder_attention_mask or custom_mask",
+                {{"name", name}});
     }
     return inputs;
 }
@@ -220,8 +232,8 @@ Inputs load_inputs(const std::string& path, const Config& config) {
         check_inputs(inputs, config);
         return inputs;
     } catch (const Error& error) {
-        const std::string message = error.what();
-        throw Error(message.starts_with(path) ? message : path + ": " + message);
+        if (std::string_view(error.what()).starts_with(path)) throw;
+        throw Error("{path}: {error}", {{"path", path}, {"error", error.sentence()}});
     }
 }
 

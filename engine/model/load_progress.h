@@ -17,7 +17,7 @@ struct LoadProgress {
 // Thrown out of a load that was stopped. Nothing went wrong, so it is no Error.
 class LoadStopped : public std::exception {
 public:
-    [[nodiscard]] const char* what() const noexcept override { return "the model is no longer wanted"; }
+    [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
 }  // namespace decoderscope

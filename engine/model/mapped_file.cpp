@@ -17,7 +17,7 @@ namespace {
 
 std::shared_ptr<const int> open_file(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not keep us waiting
-    if (file < 0) throw Error(path + ": cannot be read: " + std::strerror(errno));
+    if (file < 0) throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
     return {new int(file), [](const int* descriptor) {
                 ::close(*descriptor);
                 delete descriptor;
@@ -27,11 +27,13 @@ std::shared_ptr<const int> open_file(const std::string& path) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_file(path)) {
-    const auto fail = [&] { throw Error(path + ": cannot be read: " + std::strerror(errno)); };
+    const auto fail = [&] {
+        throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
+    };
     struct stat status {};
     if (::fstat(*descriptor_, &status) != 0) fail();
     if (!S_ISREG(status.st_mode))
-        throw Error(path + ": expected a safetensors file, found something that is not a file");
+        throw Error("{path}: expected a safetensors file, found something that is not a file", {{"path", path}});
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;  // nothing to map
     void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, *descriptor_, 0);
@@ -49,8 +51,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
 void MappedFile::check() const {
     struct stat status {};
     if (::fstat(*descriptor_, &status) == 0 && static_cast<std::size_t>(status.st_size) >= size_) return;
-    throw Error(path_ + ": was cut short after it was opened, expected it to stay " + std::to_string(size_) +
-                " bytes long");
+    throw Error("{path}: was cut short after it was opened, expected it to stay {size} bytes long",
+                {{"path", path_}, {"size", size_}});
 }
 
 }  // namespace decoderscope

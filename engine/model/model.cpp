@@ -48,12 +48,15 @@ void check_shapes(const Shapes& shapes, const Config& config) {
         known.insert(parameter.name);
         const auto found = shapes.find(parameter.name);
         if (found == shapes.end() && parameter.required)
-            throw Error(parameter.name + ": missing; expected a tensor of shape " + shape_text(parameter.axes));
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
         if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
-            throw Error(parameter.name + ": shape " + text(found->second) + ", expected " + shape_text(parameter.axes));
+            throw Error(
+                "{name}: shape {shape}, expected {expected}",
+                {{"name", parameter.name}, {"shape", text(found->second)}, {"expected", shape_text(parameter.axes)}});
     }
     for (const auto& [name, shape] : shapes)
-        if (!known.contains(name)) throw Error(name + ": this configuration has no such tensor");
+        if (!known.contains(name)) throw Error("{name}: this configuration has no such tensor", {{"name", name}});
 }
 
 // Hugging Face's GPT-2 has no bias on a head of its own; with a bias of zeros it computes the same.
@@ -66,10 +69,10 @@ void check_look_at(const Model& model, const Config& config) {
     const LookAt& look_at = model.look_at;
     if (look_at.step.empty()) return;
     if (plan_decoder({config, &model.weights, model.example, {}, std::nullopt})->find(look_at.step) == nullptr)
-        throw Error("look_at: this model has no step " + look_at.step);
+        throw Error("look_at: this model has no step {step}", {{"step", look_at.step}});
     if (look_at.head >= config.nhead)
-        throw Error("look_at: head " + std::to_string(look_at.head) + ", expected 0 to " +
-                    std::to_string(config.nhead - 1));
+        throw Error("look_at: head {head}, expected 0 to {nhead}",
+                    {{"head", look_at.head}, {"nhead", config.nhead - 1}});
 }
 
 // What the model runs on at first: the texts of example.json, else inputs.safetensors, else something.
@@ -78,7 +81,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config) {
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
-    model.description = example.description;
+    model.description = Sentence::verbatim(example.description);
     model.look_at = example.look_at;
     if (!example.has_text())
         model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
@@ -104,12 +107,16 @@ bool is_path_of_model(const fs::path& path) {
 }
 
 // What was noticed in the weights.
-std::string remark_on(const Checkpoint::NonFinite& found, const std::string& file) {
-    const std::string tensors =
-        found.tensors == 1 ? found.first : std::to_string(found.tensors) + " tensors, " + found.first + " the first,";
-    return file + ": " + std::to_string(found.numbers) + (found.numbers == 1 ? " weight of " : " weights of ") +
-           tensors + (found.numbers == 1 ? " is" : " are") +
-           " NaN or infinite, and so may be what is computed with them";
+Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) {
+    if (found.tensors == 1)
+        return message_n(
+            "{file}: {count} weight of {first} is NaN or infinite, and so may be what is computed with it",
+            "{file}: {count} weights of {first} are NaN or infinite, and so may be what is computed with them",
+            found.numbers, {{"file", file}, {"first", found.first}});
+    return message(
+        "{file}: {numbers} weights of {tensors} tensors, {first} the first, are NaN or infinite, and so may be what is "
+        "computed with them",
+        {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
 // The configuration as it stands in the folder, or, where there is none, what names and shapes say of it.
@@ -125,12 +132,12 @@ void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict
     const Recognised recognised =
         naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), state_dict); });
     model.answers = overrides;
-    naming(path + " (missing; read off " + weights + " instead)", [&] {
+    naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
         model.config_json = config_to_json(parse_config(answered_config(recognised, overrides), overrides));
     });
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
-        model.remarks.push_back(weights + ": no config.json says what it is; taken as " + recognised.module + " with " +
-                                taken);
+        model.remarks.push_back(message("{weights}: no config.json says what it is; taken as {module} with {taken}",
+                                        {{"weights", weights}, {"module", recognised.module}, {"taken", taken}}));
 }
 
 std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, LoadProgress& progress) {
@@ -169,8 +176,8 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
     if (is_path_of_model(path)) return load(Checkpoint(path), overrides, progress != nullptr ? *progress : unwatched);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
-    throw Error(name_or_path + ": no such model; expected a folder with config.json and model.safetensors, or one of " +
-                names);
+    throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",
+                {{"name", name_or_path}, {"names", names}});
 }
 
 std::optional<Recognised> recognise_model(const std::string& name_or_path) {

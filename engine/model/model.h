@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
 #include "engine/model/load_progress.h"
@@ -24,7 +25,7 @@ struct LookAt {
 struct Model {
     std::string name;         // "simple-decoder", or the folder it came from
     std::string path;         // what was opened, absolute: the folder or the file; empty for one made from a seed
-    std::string description;  // one line
+    Sentence description;     // one line
     std::string config_json;  // as parse_config reads it; overrides are put over it
     Overrides answers;        // to what its files don't say; they are in config_json
     Weights weights;
@@ -32,7 +33,7 @@ struct Model {
     Tokenizer tokenizer;          // the decoder's tokens
     Tokenizer encoder_tokenizer;  // the source's
     LookAt look_at;
-    std::vector<std::string> remarks;  // what was noticed while loading, a sentence each
+    std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };

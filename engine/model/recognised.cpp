@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 // A kind of module, and what it is known to do.
 struct Module {
-    std::string name;
+    Sentence name;
     bool norm_first = false;
     const char* activation = "relu";
     const char* eps = "1e-05";
@@ -31,26 +31,27 @@ bool any(const Shapes& shapes, std::string_view part) {
                        [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
 }
 
-Module gpt(const char* name, const char* activation) {
-    return {.name = name, .norm_first = true, .activation = activation, .tied_head = true};
+Module gpt(Sentence name, const char* activation) {
+    return {.name = std::move(name), .norm_first = true, .activation = activation, .tied_head = true};
 }
 
 Module module_of(const Shapes& stored, const StateDict& dict) {
     const auto has = [&](std::string_view part) { return any(stored, part); };
-    if (has(".c_attn.") && dict.conv1d) return gpt("Hugging Face GPT-2", "gelu_tanh");
-    if (has(".c_attn.")) return gpt("minGPT or nanoGPT", "gelu");
-    if (dict.heads > 0) return {"a GPT with one matrix a head", true, "relu"};
+    if (has(".c_attn.") && dict.conv1d) return gpt(message("Hugging Face GPT-2"), "gelu_tanh");
+    if (has(".c_attn.")) return gpt(message("minGPT or nanoGPT"), "gelu");
+    if (dict.heads > 0) return {message("a GPT with one matrix a head"), true, "relu"};
     if (has("embed_tokens") && has("post_attention_layernorm"))
-        return {"Hugging Face Llama", true, "silu", "1e-06", "rmsnorm", "rope", true};
-    if (has("in_proj_weight") && has("multihead_attn")) return {"torch.nn.TransformerDecoder"};
-    if (has("in_proj_weight")) return {"torch.nn.TransformerEncoder"};
-    if (has("layernorm_att")) return {has("layer_list") ? "Decoder, a stack of SimpleDecoder" : "SimpleDecoder"};
-    if (has("enc_dec_attn")) return {"DecoderLayer"};
+        return {message("Hugging Face Llama"), true, "silu", "1e-06", "rmsnorm", "rope", true};
+    if (has("in_proj_weight") && has("multihead_attn")) return {Sentence::verbatim("torch.nn.TransformerDecoder")};
+    if (has("in_proj_weight")) return {Sentence::verbatim("torch.nn.TransformerEncoder")};
+    if (has("layernorm_att"))
+        return {has("layer_list") ? message("Decoder, a stack of SimpleDecoder") : Sentence::verbatim("SimpleDecoder")};
+    if (has("enc_dec_attn")) return {Sentence::verbatim("DecoderLayer")};
     if (has("cross_attn") && has("ffn.0."))
-        return {has("layers.") ? "TransformerDecoder" : "TransformerDecoderBlock", true};
-    if (has("ln_f.") || has("ln_1.") || has("ln1.")) return {"a GPT", true, "gelu"};
-    if (has("gate_proj")) return {"a decoder with a gated MLP", true, "silu", "1e-06", "rmsnorm"};
-    return {"a decoder"};
+        return {Sentence::verbatim(has("layers.") ? "TransformerDecoder" : "TransformerDecoderBlock"), true};
+    if (has("ln_f.") || has("ln_1.") || has("ln1.")) return {message("a GPT"), true, "gelu"};
+    if (has("gate_proj")) return {message("a decoder with a gated MLP"), true, "silu", "1e-06", "rmsnorm"};
+    return {message("a decoder")};
 }
 
 // ---- what shapes say
@@ -152,8 +153,8 @@ private:
         result_.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     }
     void ask(Question question) { result_.questions.push_back(std::move(question)); }
-    void ask_whether(const char* key, bool proposal, const char* why) {
-        ask({key, text(proposal), {"true", "false"}, false, why});
+    void ask_whether(const char* key, bool proposal, Sentence why) {
+        ask({key, text(proposal), {"true", "false"}, false, std::move(why)});
     }
     [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
 
@@ -162,9 +163,9 @@ private:
         if (d_model_ < 1 || d_model_ > limits::kSize)
             throw Error(
                 "its tensors are not a decoder's: expected a query projection such as "
-                "layers.0.self_attn.q_proj.weight [d_model, d_model]" +
-                (stored_.empty() ? std::string(", found no tensor at all")
-                                 : ", found " + stored_.begin()->first + " and the like"));
+                "layers.0.self_attn.q_proj.weight [d_model, d_model], found {tensors}",
+                {{"tensors", stored_.empty() ? Sentence(message("no tensor at all"))
+                                             : message("{first} and the like", {{"first", stored_.begin()->first}})}});
         fact("d_model", d_model_);
         if (const Index layers = count_layers(shapes_, ""); layers > 0) fact("num_layers", layers);
         fact("dim_feedforward", rows_of(shapes_, "layers.0.up_proj.weight"));
@@ -181,12 +182,20 @@ private:
         if (norm_biases)
             fact("norm", "layernorm");
         else
-            ask({"norm", module_.norm, {"layernorm", "rmsnorm"}, false, "no norm has a bias: it may be either"});
-        ask_whether("norm_first", module_.norm_first, "true: Pre-Norm, false: Post-Norm");
-        ask({"layer_norm_eps", module_.eps, {}, false, "what the norms add to the variance"});
+            ask({"norm",
+                 module_.norm,
+                 {"layernorm", "rmsnorm"},
+                 false,
+                 message("no norm has a bias: it may be either")});
+        ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
+        ask({"layer_norm_eps", module_.eps, {}, false, message("what the norms add to the variance")});
         if (rows_of(shapes_, "layers.0.up_proj.weight") > 0)
-            ask({"activation", module_.activation, {"relu", "gelu", "gelu_tanh", "silu"}, false, "of the MLP"});
-        ask_whether("causal", true, "whether a query sees only what came before");
+            ask({"activation",
+                 module_.activation,
+                 {"relu", "gelu", "gelu_tanh", "silu"},
+                 false,
+                 message("of the MLP")});
+        ask_whether("causal", true, message("whether a query sees only what came before"));
         if (biases) add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
     }
 
@@ -203,16 +212,17 @@ private:
                  code ? "sinusoidal" : module_.positions,
                  {"none", "sinusoidal", "rope"},
                  false,
-                 "no table of positions is stored"});
+                 message("no table of positions is stored")});
             if (std::string_view(module_.positions) == "rope")
-                ask({"rope_theta", "10000", {}, false, "the base of RoPE's frequencies"});
+                ask({"rope_theta", "10000", {}, false, message("the base of RoPE's frequencies")});
         }
         if (has("lm_head.weight"))
             fact("lm_head", true);
         else if (words > 0)
-            ask_whether("lm_head", module_.tied_head, "none is stored; true: the embedding serves as the head");
+            ask_whether("lm_head", module_.tied_head,
+                        message("none is stored; true: the embedding serves as the head"));
         if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
-        if (words > 0) ask_whether("scale_embedding", false, "the embedding times √d_model");
+        if (words > 0) ask_whether("scale_embedding", false, message("the embedding times √d_model"));
     }
 
     void heads() {
@@ -224,8 +234,8 @@ private:
         const std::string likely = likely_heads(d_model_, counts);
         const bool usual = !likely.empty() && d_model_ / std::atoll(likely.c_str()) == 64;
         result_.questions.insert(result_.questions.begin(), {"nhead", likely, counts, true,
-                                                             usual ? "a guess: heads of 64 columns are usual"
-                                                                   : "a guess: no shape tells how many"});
+                                                             usual ? message("a guess: heads of 64 columns are usual")
+                                                                   : message("a guess: no shape tells how many")});
     }
 
     const Shapes& stored_;
@@ -264,9 +274,19 @@ std::string answered_config(const Recognised& recognised, const Overrides& answe
     for (const Question& question : recognised.questions) {
         if (!question.required || answered(answers, question.key)) continue;
         const std::string also = taken_unasked(recognised, answers);
-        throw Error(question.key + ": not said by the tensors, which look like " + recognised.module +
-                    "; expected --set " + question.key + "=N with N one of " + listed(question.choices) +
-                    (also.empty() ? "" : "; also taken unless --set says otherwise: " + also));
+        const Arguments named = {{"key", question.key},
+                                 {"module", recognised.module},
+                                 {"choices", listed(question.choices)},
+                                 {"also", also}};
+        if (also.empty())
+            throw Error(
+                "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of "
+                "{choices}",
+                named);
+        throw Error(
+            "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}; "
+            "also taken unless --set says otherwise: {also}",
+            named);
     }
     if (recognised.queries_per_key == 1) return config.dump(2);
     // How many queries share a key is known; how many heads that are, once somebody says one of the two.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/model/config.h"
 #include "engine/model/state_dict.h"
 
@@ -12,15 +13,15 @@ namespace decoderscope {
 // Something of the configuration that names and shapes don't say and that changes what is computed.
 struct Question {
     std::string key;                   // of the contract
-    std::string proposal;              // what is taken where nobody answers, as --set writes it
+    std::string proposal;              // what is taken without an answer, as --set writes it
     std::vector<std::string> choices;  // empty: any number
     bool required = false;             // the proposal is a guess that is not taken unasked
-    std::string why;                   // a few words: what it means, or where the proposal comes from
+    Sentence why;                      // a few words: what it means, or where the proposal comes from
 };
 
 // What a checkpoint without a config.json is, as far as its names and shapes say.
 struct Recognised {
-    std::string module;                                      // "Hugging Face GPT-2", "torch.nn.TransformerDecoder", …
+    Sentence module;                                         // "Hugging Face GPT-2", "torch.nn.TransformerDecoder", …
     std::vector<std::pair<std::string, std::string>> facts;  // what was read off: "d_model" and "64", …
     std::string config_json;                                 // the facts, and the proposals that need no answer
     std::vector<Question> questions;

@@ -101,12 +101,14 @@ void convert_into(std::span<float> values, const char* from, const SafetensorsFi
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(path) {
     const std::size_t size = file_.size();
-    if (size < 8) throw Error(path + ": " + std::to_string(size) + " bytes, expected a safetensors file of at least 8");
+    if (size < 8)
+        throw Error("{path}: {size} bytes, expected a safetensors file of at least 8",
+                    {{"path", path}, {"size", size}});
     const auto header_size = stored<std::uint64_t>(file_.data());
     if (header_size > size - 8 || header_size > limits::kHeaderBytes)
-        throw Error(path + ": the header claims " + std::to_string(header_size) + " bytes, expected at most " +
-                    std::to_string(std::min(size - 8, limits::kHeaderBytes)) +
-                    "; not a safetensors file, or cut short");
+        throw Error(
+            "{path}: the header claims {size} bytes, expected at most {most}; not a safetensors file, or cut short",
+            {{"path", path}, {"size", header_size}, {"most", std::min(size - 8, limits::kHeaderBytes)}});
     data_offset_ = 8 + static_cast<std::size_t>(header_size);
     const std::string_view header(file_.data() + 8, static_cast<std::size_t>(header_size));
     entries_ = naming(path, [&] { return parse_safetensors_header(header, size - data_offset_); });
@@ -114,7 +116,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(p
 
 const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) const {
     const auto found = entries_.find(name);
-    if (found == entries_.end()) throw Error(path_ + ": " + std::string(name) + ": missing");
+    if (found == entries_.end()) throw Error("{path}: {name}: missing", {{"path", path_}, {"name", name}});
     return found->second;
 }
 
@@ -128,7 +130,8 @@ std::vector<std::string> SafetensorsFile::names_in_order() const {
 void SafetensorsFile::check_floats(std::string_view name) const {
     const std::string& dtype = entry(name).dtype;
     if (dtype != "F32" && dtype != "F16" && dtype != "BF16" && dtype != "F64")
-        throw Error(path_ + ": " + std::string(name) + ": dtype " + dtype + ", expected F32, F16, BF16 or F64");
+        throw Error("{path}: {name}: dtype {dtype}, expected F32, F16, BF16 or F64",
+                    {{"path", path_}, {"name", name}, {"dtype", dtype}});
 }
 
 Tensor SafetensorsFile::floats(std::string_view name, const Watch& watch, Tensor* room) const {
@@ -173,8 +176,8 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
     const char* from = file_.data() + data_offset_ + e.begin;
     const auto exact = [&](auto value) {
         if (std::abs(static_cast<double>(value)) > kLargestExact)
-            throw Error(path_ + ": " + std::string(name) + ": " + std::to_string(value) +
-                        " is beyond what is read exactly, 2^24");
+            throw Error("{path}: {name}: {value} is beyond what is read exactly, 2^24",
+                        {{"path", path_}, {"name", name}, {"value", value}});
         return static_cast<float>(value);
     };
     Tensor to(unnamed(e.shape));
@@ -183,7 +186,8 @@ Tensor SafetensorsFile::integers(std::string_view name) const {
     if (e.dtype == "I16") return converted<std::int16_t>(from, std::move(to), exact);
     if (e.dtype == "I8") return converted<std::int8_t>(from, std::move(to), exact);
     if (e.dtype == "U8" || e.dtype == "BOOL") return converted<std::uint8_t>(from, std::move(to), exact);
-    throw Error(path_ + ": " + std::string(name) + ": dtype " + e.dtype + ", expected I64, I32, I16, I8, U8 or BOOL");
+    throw Error("{path}: {name}: dtype {dtype}, expected I64, I32, I16, I8, U8 or BOOL",
+                {{"path", path_}, {"name", name}, {"dtype", e.dtype}});
 }
 
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors) {

@@ -26,10 +26,10 @@ std::size_t bytes_of(std::string_view dtype) {
 
 std::vector<Index> read_shape(const Json& json, std::size_t data_size) {
     if (!json.is_array() || json.size() > limits::kAxes)
-        throw Error("shape: expected a list of at most " + std::to_string(limits::kAxes) + " sizes");
+        throw Error("shape: expected a list of at most {most} sizes", {{"most", limits::kAxes}});
     const auto too_large = [&] {
-        throw Error("shape: more elements than the file of " + std::to_string(data_size) +
-                    " bytes can hold, or any tensor (" + std::to_string(limits::kNumbers) + ")");
+        throw Error("shape: more elements than the file of {data_size} bytes can hold, or any tensor ({most})",
+                    {{"data_size", data_size}, {"most", limits::kNumbers}});
     };
     std::vector<Index> shape;
     Index count = 1;  // with 1 for an empty axis, so that a part of the shape overflows nowhere either
@@ -61,9 +61,10 @@ void read_offsets(const Json& json, std::size_t data_size, StoredTensor& tensor)
     tensor.begin = json[0].get<std::uint64_t>();
     tensor.end = json[1].get<std::uint64_t>();
     if (tensor.begin > tensor.end || tensor.end > data_size)
-        throw Error("data_offsets " + std::to_string(tensor.begin) + " to " + std::to_string(tensor.end) +
-                    " lie outside the file's " + std::to_string(data_size) +
-                    " bytes of data; the file is cut short or its header is wrong");
+        throw Error(
+            "data_offsets {begin} to {end} lie outside the file's {data_size} bytes of data; the file is cut short or "
+            "its header is wrong",
+            {{"begin", tensor.begin}, {"end", tensor.end}, {"data_size", data_size}});
 }
 
 StoredTensor read_tensor(const Json& json, std::size_t data_size) {
@@ -73,12 +74,12 @@ StoredTensor read_tensor(const Json& json, std::size_t data_size) {
     StoredTensor tensor;
     tensor.dtype = json["dtype"].get<std::string>();
     if (bytes_of(std::string_view(tensor.dtype)) == 0)
-        throw Error("dtype " + tensor.dtype.substr(0, 20) + " is not one that safetensors has");
+        throw Error("dtype {text} is not one that safetensors has", {{"text", tensor.dtype.substr(0, 20)}});
     tensor.shape = read_shape(json["shape"], data_size);
     read_offsets(json["data_offsets"], data_size, tensor);
     if (tensor.end - tensor.begin != bytes_of(tensor))
-        throw Error(std::to_string(tensor.end - tensor.begin) + " bytes, expected " + std::to_string(bytes_of(tensor)) +
-                    " for its shape and dtype");
+        throw Error("{begin} bytes, expected {expected} for its shape and dtype",
+                    {{"begin", tensor.end - tensor.begin}, {"expected", bytes_of(tensor)}});
     return tensor;
 }
 
@@ -92,33 +93,33 @@ void check_layout(const StoredTensors& tensors, std::size_t data_size) {
     std::size_t end = 0;
     for (const auto& [name, tensor] : in_order) {
         if (tensor->begin != end)
-            throw Error(std::string(name) + ": data_offsets begin at " + std::to_string(tensor->begin) + ", expected " +
-                        std::to_string(end) + ", where the tensor before it ends");
+            throw Error("{name}: data_offsets begin at {begin}, expected {end}, where the tensor before it ends",
+                        {{"name", name}, {"begin", tensor->begin}, {"end", end}});
         end = tensor->end;
     }
     if (end != data_size)
-        throw Error("the tensors end at byte " + std::to_string(end) + " of the data, expected its end at " +
-                    std::to_string(data_size));
+        throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
+                    {{"end", end}, {"data_size", data_size}});
 }
 
 Json parse_object(std::string_view text) {
-    Json json = parse_json(text, "a safetensors file's header");
+    Json json = parse_json(text, message("a safetensors file's header"));
     if (!json.is_object()) throw Error("not a JSON object; expected a safetensors file's header");
     if (json.size() > limits::kTensors)
-        throw Error(std::to_string(json.size()) + " tensors, expected at most " + std::to_string(limits::kTensors));
+        throw Error("{count} tensors, expected at most {most}", {{"count", json.size()}, {"most", limits::kTensors}});
     return json;
 }
 
 }  // namespace
 
 StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size) {
-    const Json header = naming("the header", [&] { return parse_object(text); });
+    const Json header = naming(message("the header"), [&] { return parse_object(text); });
     StoredTensors tensors;
     for (const auto& [name, json] : header.items()) {
         if (name == "__metadata__") continue;
         if (name.size() > limits::kNameBytes)
-            throw Error(name.substr(0, 100) + "…: a name of " + std::to_string(name.size()) +
-                        " bytes, expected at most " + std::to_string(limits::kNameBytes));
+            throw Error("{text}…: a name of {size} bytes, expected at most {most}",
+                        {{"text", name.substr(0, 100)}, {"size", name.size()}, {"most", limits::kNameBytes}});
         tensors.emplace(name, naming(name, [&, &json = json] { return read_tensor(json, data_size); }));
     }
     check_layout(tensors, data_size);

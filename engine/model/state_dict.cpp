@@ -67,10 +67,10 @@ private:
     };
 
     [[noreturn]] static void refuse_unclear(const std::string& from) {
-        throw Error(from +
-                    ": q, k and v in one matrix, in an order that this name doesn't settle (one after the other, or "
-                    "head by head); expected q_proj, k_proj and v_proj apart, or qkv with all of q's rows, then k's, "
-                    "then v's");
+        throw Error(
+            "{from}: q, k and v in one matrix, in an order that this name doesn't settle (one after the other, or head "
+            "by head); expected q_proj, k_proj and v_proj apart, or qkv with all of q's rows, then k's, then v's",
+            {{"from", from}});
     }
 
     // Rows of a stored tensor that are all of a parameter.
@@ -83,8 +83,8 @@ private:
 
     void add_thirds(const std::string& name, const std::string& from, const Shape& shape, bool turned) {
         if (shape.empty() || shape[0] % 3 != 0 || (shape.size() == 2 && shape[0] != 3 * shape[1]))
-            throw Error(from + ": shape " + text(turned ? Shape{shape[1], shape[0]} : shape) +
-                        ", expected three projections of the same size, one after the other");
+            throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
+                        {{"from", from}, {"shape", text(turned ? Shape{shape[1], shape[0]} : shape)}});
         const std::size_t qkv = name.rfind("qkv.");
         for (Index i = 0; i < 3; ++i)
             add_rows(name.substr(0, qkv) + kProjections[static_cast<std::size_t>(i)] + name.substr(qkv + 3), from,
@@ -92,9 +92,11 @@ private:
     }
 
     void add_head(const CanonicalName& canonical, const std::string& from, const Shape& shape) {
-        if (shape.empty()) throw Error(from + ": a single number, expected a head's projection");
+        if (shape.empty()) throw Error("{from}: a single number, expected a head's projection", {{"from", from}});
         const auto [at, added] = heads_[canonical.name].emplace(canonical.head, Head{from, shape});
-        if (!added) throw Error(from + ": means the same as " + at->second.from + ", expected one of them");
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them",
+                        {{"from", from}, {"other", at->second.from}});
     }
 
     // Head 0's rows, then head 1's, ….
@@ -106,11 +108,11 @@ private:
         Index expected = 0;
         for (const auto& [number, head] : heads) {
             if (number != expected++)
-                throw Error(head.from + ": head " + std::to_string(expected - 1) +
-                            " is missing, expected all heads from 0");
+                throw Error("{from}: head {head} is missing, expected all heads from 0",
+                            {{"from", head.from}, {"head", expected - 1}});
             if (head.shape != first.shape)
-                throw Error(head.from + ": shape " + text(head.shape) + ", expected " + text(first.shape) +
-                            " as head 0 has");
+                throw Error("{from}: shape {shape}, expected {expected} as head 0 has",
+                            {{"from", head.from}, {"shape", text(head.shape)}, {"expected", text(first.shape)}});
             dict_.rows.push_back({head.from, false, 0, head.shape[0], name, shape[0]});
             shape[0] += head.shape[0];
         }
@@ -120,7 +122,9 @@ private:
 
     void own(const std::string& name, const std::string& from) {
         const auto [at, added] = sources_.emplace(name, from);
-        if (!added) throw Error(from + ": means the same as " + at->second + ", expected one of them");
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them",
+                        {{"from", from}, {"other", at->second}});
     }
 
     StateDict dict_;

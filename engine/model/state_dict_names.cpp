@@ -100,7 +100,8 @@ const Names& projection_names() {
 }
 
 // Names under which every module that is known has q, k and v one after the other.
-constexpr std::array<std::string_view, 5> kFused = {"c_attn", "qkv", "Wqkv", "to_qkv", "in_proj"};
+constexpr std::array<std::string_view, 5> kFused = {"c_attn", "qkv", "Wqkv",  // not a message: a name
+                                                    "to_qkv", "in_proj"};
 // Names that mean this in one module, and head by head (or group by group) in another.
 constexpr std::array<std::string_view, 3> kUnclear = {"query_key_value", "qkv_proj", "wqkv"};
 

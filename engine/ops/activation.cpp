@@ -2,6 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/row_math.h"
+#include "engine/translate.h"
 
 #include <cmath>
 #include <numbers>
@@ -83,10 +84,10 @@ double activate(ActivationKind kind, double x) {
 }
 
 About Activate::about() const {
-    return {
-        name_of(kind), formula_of(kind),
-        "The one bend in the MLP: without it up_proj and down_proj would be a single matrix. Each column is a detector "
-        "that stays (nearly) silent until its input is positive; what fires is written back by down_proj."};
+    return {name_of(kind), formula_of(kind),
+            tr("The one bend in the MLP: without it up_proj and down_proj would be a single matrix. Each column is a "
+               "detector that stays (nearly) silent until its input is positive; what fires is written back by "
+               "down_proj.")};
 }
 
 Tensor Activate::compute(const Operands& in, const Axes& axes) const {
@@ -103,8 +104,9 @@ Explanation Activate::explain(const Operands& in, const Tensor&, const Cell& cel
 }
 
 About ActivateGated::about() const {
-    return {"gate", "post = act(gate) · pre",
-            "A second projection decides how much of each column passes. With silu this is SwiGLU, which Llama uses."};
+    return {
+        tr("gate"), "post = act(gate) · pre",
+        tr("A second projection decides how much of each column passes. With silu this is SwiGLU, which Llama uses.")};
 }
 
 Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {

@@ -2,6 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/row_math.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -22,11 +23,10 @@ void add_to(const float* x, const Tensor& update, Index size, float* to) {
 }  // namespace
 
 About Add::about() const {
-    return {
-        "add", "y[b, p, d] = x[b, p, d] + update[b, p, d]",
-        "The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through the "
-        "depth and you see what each sublayer wrote there. Gradients flow back through the sum undiminished, which is "
-        "why deep stacks can be trained at all."};
+    return {tr("add"), "y[b, p, d] = x[b, p, d] + update[b, p, d]",
+            tr("The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through "
+               "the depth and you see what each sublayer wrote there. Gradients flow back through the sum "
+               "undiminished, which is why deep stacks can be trained at all.")};
 }
 
 Tensor Add::compute(const Operands& in, const Axes& axes) const {
@@ -43,7 +43,7 @@ Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) co
         const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[i].rank()), cell.end());
         terms.push_back(term({cell_factor(in[i], i, tail)}));
     }
-    return {{line("sum", std::move(terms))}};
+    return {{line(tr("sum"), std::move(terms))}};
 }
 
 }  // namespace decoderscope

@@ -1,16 +1,17 @@
 #include "engine/ops/append.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 
 namespace decoderscope {
 
 About Append::about() const {
-    return {
-        "append to the cache", "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
-        "Under a causal mask a position's key and value never change once they are computed: whatever comes later "
-        "is hidden from it. So a generator keeps them, computes those of the new token alone, and puts them behind. "
-        "The work for a token then grows with the length of the text, not with its square; the price is the "
-        "memory for two rows a position, head and layer."};
+    return {tr("append to the cache"), "y[b, h, p, d] = p < past ? kept[b, h, p, d] : new[b, h, p − past, d]",
+            tr("Under a causal mask a position's key and value never change once they are computed: whatever comes "
+               "later is hidden from it. So a generator keeps them, computes those of the new token alone, and appends "
+               "them. The work for a token then grows with the length of the text, not with its square; the price is "
+               "the memory for two rows a position, head and layer.")};
 }
 
 Axes Append::axes(const OperandAxes& in) const {
@@ -38,7 +39,7 @@ Explanation Append::explain(const Operands& in, const Tensor&, const Cell& cell)
     Cell from = cell;
     if (!kept) from[2] -= past;
     const std::size_t operand = kept ? 0 : 1;
-    return {{line(kept ? "kept" : "new", {term({cell_factor(in[operand], operand, from)})})}};
+    return {{line(kept ? tr("kept") : tr("new"), {term({cell_factor(in[operand], operand, from)})})}};
 }
 
 }  // namespace decoderscope

@@ -1,15 +1,15 @@
 #include "engine/ops/dropout.h"
 
 #include "engine/random.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
 About DropoutMask::about() const {
-    return {
-        "dropout mask", "mask = random < p ? 0 : 1 / (1 − p)",
-        "Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, which "
-        "keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed is fixed: the "
-        "same seed drops the same cells."};
+    return {tr("dropout mask"), "mask = random < p ? 0 : 1 / (1 − p)",
+            tr("Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, "
+               "which keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed "
+               "is fixed: the same seed drops the same cells.")};
 }
 
 Tensor DropoutMask::compute(const Operands&, const Axes& axes) const {
@@ -29,11 +29,10 @@ Explanation DropoutMask::explain(const Operands&, const Tensor& out, const Cell&
 }
 
 About Drop::about() const {
-    return {
-        "dropout", "dropped = x · mask",
-        "A dropped cell is 0, the others are a little larger than they were. Seed 001 drops scores before the softmax: "
-        "a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · (−∞) = NaN, which takes its "
-        "whole row with it."};
+    return {tr("dropout"), "dropped = x · mask",
+            tr("A dropped cell is 0, the others are a little larger than they were. The model causal-lm drops scores "
+               "before the softmax: a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · "
+               "(−∞) = NaN, which makes its whole row NaN.")};
 }
 
 Tensor Drop::compute(const Operands& in, const Axes& axes) const {
@@ -45,7 +44,7 @@ Tensor Drop::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line("dropped", {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
+    return {{line(tr("dropped"), {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
 }
 
 }  // namespace decoderscope

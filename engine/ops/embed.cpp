@@ -1,6 +1,7 @@
 #include "engine/ops/embed.h"
 
 #include "engine/error.h"
+#include "engine/translate.h"
 
 #include <cmath>
 
@@ -11,8 +12,8 @@ namespace {
 Index row_of(float token, Index rows) {
     const bool is_row = token >= 0.0F && token < static_cast<float>(rows) && token == std::floor(token);
     if (!is_row)
-        throw Error("token " + short_number(static_cast<double>(token)) + ", expected an id from 0 to " +
-                    std::to_string(rows - 1));
+        throw Error("token {value}, expected an id from 0 to {highest}",
+                    {{"value", short_number(static_cast<double>(token))}, {"highest", rows - 1}});
     return static_cast<Index>(token);
 }
 
@@ -20,11 +21,10 @@ Index row_of(float token, Index rows) {
 
 About Embed::about() const {
     return {
-        "look up", "embed[b, p, d] = E[token[b, p], d] · scale",
-        "Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with the "
-        "same token start out alike; only positions and attention make them differ. Some models (seed 004's paper "
-        "among "
-        "them) multiply by √d_model so that the embedding isn't drowned by the positional code."};
+        tr("look up"), "embed[b, p, d] = E[token[b, p], d] · scale",
+        tr("Each token id picks one row of a table: the vector that stands for it wherever it occurs. Two places with "
+           "the same token start out alike; only positions and attention make them differ. Some models (the original "
+           "Transformer among them) multiply by √d_model so that the positional code doesn't drown the embedding.")};
 }
 
 Axes Embed::axes(const OperandAxes& in) const { return {in[0][0], in[0][1], {axis::d_model, in[1][1].size}}; }

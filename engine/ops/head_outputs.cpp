@@ -4,6 +4,7 @@
 #include "engine/linalg.h"
 #include "engine/memory.h"
 #include "engine/parallel.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +12,9 @@
 namespace decoderscope {
 
 About WeightedSum::about() const {
-    return {"weighted sum of values", "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
-            "Attention is the only place where one position reads another. Each query takes the values of the keys it "
-            "looks at, in proportion to the weight. A head switched off hands over nothing."};
+    return {tr("weighted sum of values"), "z[b, h, q, d] = Σ_k pattern[b, h, q, k] · v[b, h, k, d]",
+            tr("Attention is the only place where one position reads another. Each query takes the values of the keys "
+               "it attends to, in proportion to the weight. A head that is switched off contributes nothing.")};
 }
 
 Tensor WeightedSum::compute(const Operands& in, const Axes& axes) const {
@@ -76,10 +77,9 @@ Explanation WeightedSum::explain(const Operands& in, const Tensor&, const Cell& 
 }
 
 About ProjectOutput::about() const {
-    return {
-        "merge heads", "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
-        "The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over heads, "
-        "each with its own slice of the weight: attn.result shows the parts."};
+    return {tr("merge heads"), "attn_out[b, p, o] = Σ_h Σ_d z[b, h, p, d] · W[o, h·d_head + d] + bias[o]",
+            tr("The heads' outputs are laid side by side and mixed by one more Linear. It can be read as a sum over "
+               "heads, each with its own slice of the weight: attn.result shows the parts.")};
 }
 
 Axes ProjectOutput::axes(const OperandAxes& in) const {
@@ -109,10 +109,9 @@ Explanation ProjectOutput::explain(const Operands& in, const Tensor&, const Cell
 }
 
 About HeadResults::about() const {
-    return {
-        "each head's share", "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
-        "attn_out before the heads are summed: who wrote what into the residual stream. Computed only when somebody "
-        "looks, since it is as many times larger than attn_out as there are heads."};
+    return {tr("each head's share"), "result[b, h, q, o] = Σ_d z[b, h, q, d] · W[o, h·d_head + d]",
+            tr("attn_out before the heads are summed: who wrote what into the residual stream. Computed on demand, "
+               "since it is as many times larger than attn_out as there are heads.")};
 }
 
 Axes HeadResults::axes(const OperandAxes& in) const {
@@ -145,9 +144,9 @@ Explanation HeadResults::explain(const Operands& in, const Tensor&, const Cell& 
 }
 
 About SumHeads::about() const {
-    return {"sum over heads", "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
-            "What attention adds to the stream is nothing but the sum of what its heads add. Computed this way while a "
-            "head's result is changed by hand."};
+    return {tr("sum over heads"), "attn_out[b, p, o] = Σ_h result[b, h, p, o] + bias[o]",
+            tr("What attention adds to the stream is nothing but the sum of what its heads add. Computed this way "
+               "while a head's result is changed manually.")};
 }
 
 Axes SumHeads::axes(const OperandAxes& in) const { return {in[0][0], {axis::pos, in[0][2].size}, in[0][3]}; }

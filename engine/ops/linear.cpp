@@ -3,6 +3,7 @@
 #include "engine/heads.h"
 #include "engine/linalg.h"
 #include "engine/memory.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -24,9 +25,9 @@ Explanation explain_row(const Operands& in, Index batch, Index pos, Index output
 }  // namespace
 
 About Linear::about() const {
-    return {"linear", "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
-            "A learned mix of the row's numbers. Every position is treated alike and on its own: nothing here looks at "
-            "another token."};
+    return {tr("linear"), "y[b, p, o] = Σ_i x[b, p, i] · W[o, i] + bias[o]",
+            tr("A learned mix of the row's numbers. Every position is treated alike and on its own: nothing here reads "
+               "another token.")};
 }
 
 Tensor Linear::compute(const Operands& in, const Axes& axes) const {
@@ -44,10 +45,11 @@ Explanation Linear::explain(const Operands& in, const Tensor&, const Cell& cell)
 bool Linear::rows_stand_alone(const Operands& in) const { return weight_rows_stand_alone(in[1].dim(1), in[1].dim(0)); }
 
 About ProjectHeads::about() const {
-    return {"project to heads", "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
-            "Each head sees the whole row, through a few learned directions of its own. The query says what a position "
-            "looks for, the key what it offers to be found by, the value what it hands over when it is found. Seed 001 "
-            "projects all three with q_proj, so there a token always resembles itself most."};
+    return {tr("project to heads"), "y[b, h, p, d] = Σ_i x[b, p, i] · W[h·d_head + d, i] + bias[h·d_head + d]",
+            tr("Each head sees the whole row, through a few learned directions of its own. The query says what a "
+               "position looks for, the key what it can be found by, the value what it passes on when it is found. The "
+               "tutorial with the shared projection (causal-lm) uses q_proj for all three, so there a token always "
+               "resembles itself most.")};
 }
 
 Axes ProjectHeads::axes(const OperandAxes& in) const {

@@ -1,5 +1,7 @@
 #include "engine/ops/masks.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -21,12 +23,12 @@ std::array<Index, 4> broadcast_strides(const Tensor& mask) {
 
 About CombineMasks::about() const {
     return {
-        "combine masks", "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",
-        "The causal mask is the lower triangle: a position may look at itself and what came before, so that training "
-        "on "
-        "all positions at once never lets one read its own answer. The padding mask hides the filler at the end of the "
-        "shorter rows of a batch. Each can be told by its hatching; a cell may be hidden by several at once. Seed 002 "
-        "writes 1 for padding, the others 1 for what is kept."};
+        tr("combine masks"),
+        "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",  // not a message: a formula
+        tr("The causal mask is the lower triangle: a position may attend to itself and to what came before, so that "
+           "training on all positions at once never lets one read its own answer. The padding mask hides the filler at "
+           "the end of the shorter rows of a batch. Each can be told by its hatching; a cell may be hidden by several "
+           "at once. Most code writes 1 for what is kept; the tutorial behind pre-ln-encdec writes 1 for padding.")};
 }
 
 Axes CombineMasks::axes(const OperandAxes&) const {
@@ -113,24 +115,24 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
     const MaskVerdict says = verdict(in, cell);
     std::vector<Factor> factors;
     if (causal)
-        factors.push_back(constant_factor(says.causal ? 1.0 : 0.0, "causal: key " + std::to_string(cell[3]) +
-                                                                       (says.causal ? " ≤ " : " > ") + "query " +
-                                                                       std::to_string(first_query + cell[2])));
-    if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, "padding", 0, padding_cell(cell)));
+        factors.push_back(constant_factor(
+            says.causal ? 1.0 : 0.0,
+            tr("causal: key {key} {relation} query {query}",
+               {{"key", cell[3]}, {"relation", says.causal ? "≤" : ">"}, {"query", first_query + cell[2]}})));
+    if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, tr("padding"), 0, padding_cell(cell)));
     if (custom)
-        factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, "custom", custom_operand(),
+        factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, tr("custom"), custom_operand(),
                                          custom_cell(in[custom_operand()], cell)));
-    if (factors.empty()) factors.push_back(constant_factor(1.0, "nothing hides it"));
-    return {{line("kept", {term(std::move(factors))})}};
+    if (factors.empty()) factors.push_back(constant_factor(1.0, tr("nothing hides it")));
+    return {{line(tr("kept"), {term(std::move(factors))})}};
 }
 
 About FillMasked::about() const {
     return {
-        "fill where masked", "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
-        "Hidden scores are replaced before the softmax, so that the rest share the whole weight. With −∞ a hidden key "
-        "gets exactly 0, and a row with nothing left becomes NaN. A finite fill (seed 000: −1e20, seed 004: −1e9) "
-        "never "
-        "gives NaN: such a row spreads its weight evenly over what it must not see."};
+        tr("fill where masked"), "masked[b, h, q, k] = mask[b, h, q, k] = 0 ? mask_value : scores[b, h, q, k]",
+        tr("Hidden scores are replaced before the softmax, so that the rest share the whole weight. With −∞ a hidden "
+           "key gets exactly 0, and a row with nothing left becomes NaN. A finite fill (simple-decoder: −1e20, "
+           "post-ln-encdec: −1e9) never gives NaN: such a row spreads its weight evenly over what it must not see.")};
 }
 
 Tensor FillMasked::compute(const Operands& in, const Axes& axes) const {
@@ -209,7 +211,7 @@ Changed FillMasked::changed(const OperandsChange& change) const {
 Explanation FillMasked::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const bool hidden = in[1].at(cell) == 0.0F;
     Line chosen = line(
-        "masked score",
+        tr("masked score"),
         {term({hidden ? constant_factor(static_cast<double>(value), "mask_value") : cell_factor(in[0], 0, cell)})});
     chosen.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
     return {{chosen}};

@@ -2,6 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/row_math.h"
+#include "engine/translate.h"
 
 #include <cmath>
 
@@ -33,21 +34,20 @@ Line mean_line(const Tensor& x, const Cell& cell) {
     for (Index d = 0; d < n; ++d)
         terms.push_back(term({cell_factor(x, 0, {cell[0], cell[1], d}),
                               constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
-    return line("mean", std::move(terms));
+    return line(tr("mean"), std::move(terms));
 }
 
 }  // namespace
 
 About NormScale::about() const {
     if (kind == NormKind::rmsnorm)
-        return {"scale of RMSNorm", "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
-                "The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
-                "trains as well (Zhang & Sennrich 2019; Llama uses it)."};
-    return {
-        "scale of LayerNorm", "scale[b, p] = √(variance_d x[b, p, d] + eps)",
-        "How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it grows "
-        "with depth, because every block adds to a stream that nobody shrinks; under Post-Norm it stays near where it "
-        "was."};
+        return {tr("scale of RMSNorm"), "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
+                tr("The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
+                   "trains as well (Zhang & Sennrich 2019; Llama uses it).")};
+    return {tr("scale of LayerNorm"), "scale[b, p] = √(variance_d x[b, p, d] + eps)",
+            tr("How far the row's numbers spread about their mean: what the norm divides by. In a Pre-Norm model it "
+               "grows with depth, because every block adds to a stream that nothing shrinks; under Post-Norm it stays "
+               "near where it was.")};
 }
 
 Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
@@ -78,7 +78,7 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
         squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
                                 constant_factor(1.0 / n, "1/" + std::to_string(row.size()))}));
     }
-    explanation.lines.push_back(line(centred ? "variance" : "mean square", std::move(squares)));
+    explanation.lines.push_back(line(centred ? tr("variance") : tr("mean square"), std::move(squares)));
     const double spread = explanation.lines.back().value;
     explanation.lines.push_back(
         line("scale", {term({constant_factor(std::sqrt(spread + eps),
@@ -88,14 +88,13 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
 
 About Normalize::about() const {
     if (kind == NormKind::rmsnorm)
-        return {
-            "RMSNorm", "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
-            "Every row is brought to the same size; its direction stays. The gain, one number a column, is learned."};
-    return {
-        "LayerNorm", "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
-        "Every row gets mean 0 and variance 1 before gain and shift. Where it stands makes the architecture: on the "
-        "branch, before the sublayer (Pre-Norm, seeds 002 and 003), the stream itself runs free; on the stream, after "
-        "the sum (Post-Norm, seeds 000, 001 and 004), each block's sum is brought to size before the next reads it."};
+        return {tr("RMSNorm"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
+                tr("Every row is brought to the same size; its direction stays. The gain, one number a column, is "
+                   "learned.")};
+    return {tr("LayerNorm"), "normalized[b, p, d] = (x[b, p, d] − mean[b, p]) / scale[b, p] · gain[d] + shift[d]",
+            tr("Every row gets mean 0 and variance 1 before gain and shift. Its place makes the architecture: on the "
+               "branch, before the sublayer (Pre-Norm), the stream itself grows freely; on the stream, after the sum "
+               "(Post-Norm), each block's sum is normalised before the next block reads it.")};
 }
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {

@@ -1,5 +1,7 @@
 #include "engine/ops/positions.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,11 +19,11 @@ float frequency(Index even_column, Index d_model) {
 
 About SinusoidalPositions::about() const {
     return {
-        "sinusoidal positions", "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
-        "Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands on "
-        "the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, which a "
-        "linear map can learn to read. Seed 004 adds, on batch-first input, the code of the batch index instead: every "
-        "position of a row then carries the same code."};
+        tr("sinusoidal positions"), "pos_embed[p, 2i] = sin(p / 10000^(2i/d_model)),  pos_embed[p, 2i+1] = cos(…)",
+        tr("Attention has no sense of order, so each position is given a code of its own: a row of clocks, fast hands "
+           "on the left, slow ones on the right. A step of k positions turns every pair of columns by a fixed angle, "
+           "which a linear map can learn to read. The tutorial behind post-ln-encdec adds, on batch-first input, the "
+           "code of the batch index instead: every position of a row then carries the same code.")};
 }
 
 Tensor SinusoidalPositions::compute(const Operands&, const Axes& axes) const {
@@ -44,10 +46,9 @@ Explanation SinusoidalPositions::explain(const Operands&, const Tensor& out, con
 }
 
 About LearnedPositions::about() const {
-    return {
-        "learned positions", "pos_embed[p, d] = P[p, d]",
-        "One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training found, "
-        "and there is no row beyond the longest text seen in training."};
+    return {tr("learned positions"), "pos_embed[p, d] = P[p, d]",
+            tr("One trained row a position, as GPT-2 does it. Nothing relates neighbouring positions but what training "
+               "found, and there is no row beyond the longest text seen in training.")};
 }
 
 Tensor LearnedPositions::compute(const Operands& in, const Axes& axes) const {

@@ -1,5 +1,7 @@
 #include "engine/ops/rope.h"
 
+#include "engine/translate.h"
+
 #include <cmath>
 
 namespace decoderscope {
@@ -16,10 +18,10 @@ float angle_of(Index pos, Index pair, Index d_head, double theta) {
 
 About Rope::about() const {
     return {
-        "rotary positions",
+        tr("rotary positions"),
         "y[d] = x[d]·cos φ − x[d + d_head/2]·sin φ,  y[d + d_head/2] = x[d + d_head/2]·cos φ + x[d]·sin φ",
-        "Instead of adding a code, query and key are turned by an angle that grows with the position. Their product "
-        "then depends on the distance between the two positions alone. Early columns turn fast, late ones hardly."};
+        tr("Instead of adding a code, query and key are turned by an angle that grows with the position. Their product "
+           "then depends on the distance between the two positions alone. Early columns turn fast, late ones hardly.")};
 }
 
 Tensor Rope::compute(const Operands& in, const Axes& axes) const {
@@ -45,7 +47,7 @@ Explanation Rope::explain(const Operands& in, const Tensor&, const Cell& cell) c
     const bool left = cell[3] < half;
     Cell partner = cell;
     partner[3] = left ? cell[3] + half : pair;
-    return {{line("turned",
+    return {{line(tr("turned"),
                   {term({cell_factor(in[0], 0, cell), constant_factor(std::cos(angle), "cos" + phi)}),
                    term({cell_factor(in[0], 0, partner), constant_factor(left ? -std::sin(angle) : std::sin(angle),
                                                                          (left ? "−sin" : "sin") + phi)})})}};

@@ -2,19 +2,18 @@
 
 #include "engine/linalg.h"
 #include "engine/parallel.h"
+#include "engine/translate.h"
 
 #include <cmath>
 
 namespace decoderscope {
 
 About ScaledDotProduct::about() const {
-    return {
-        "scaled dot product", "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
-        "Large where the query of one position points the same way as the key of another. The division by √d_head "
-        "keeps "
-        "the spread of the scores near 1 however long the vectors are; without it the softmax would be nearly "
-        "one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: here every position "
-        "still sees the future."};
+    return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
+            tr("Large where the query of one position points the same way as the key of another. The division by "
+               "√d_head keeps the spread of the scores near 1 however long the vectors are; without it the softmax "
+               "would be nearly one-hot from the start, and its gradient nearly nothing. No mask has been applied yet: "
+               "here every position still sees the future.")};
 }
 
 Axes ScaledDotProduct::axes(const OperandAxes& in) const {

@@ -1,6 +1,7 @@
 #include "engine/ops/soft_cap.h"
 
 #include "engine/parallel.h"
+#include "engine/translate.h"
 
 #include <cmath>
 
@@ -13,11 +14,10 @@ constexpr Index kCost = 20;  // of one number, in multiply-adds
 }  // namespace
 
 About SoftCap::about() const {
-    return {
-        "soft cap", "y = cap · tanh(x / cap)",
-        "Nothing comes out larger than the cap, and what is small stays nearly as it is. A score that ran away would "
-        "make the softmax one-hot and its gradient nothing; a cap keeps a hand on it without a hard edge, so that a "
-        "gradient still passes. Gemma 2 caps its scores at 50 and its logits at 30."};
+    return {tr("soft cap"), "y = cap · tanh(x / cap)",
+            tr("Nothing comes out larger than the cap, and what is small stays nearly as it is. A score that ran away "
+               "would make the softmax one-hot and its gradient nothing; a cap keeps a hand on it without a hard edge, "
+               "so that a gradient still passes. Gemma 2 caps its scores at 50 and its logits at 30.")};
 }
 
 Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {

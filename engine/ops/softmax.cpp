@@ -2,6 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/row_math.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,11 +18,10 @@ constexpr std::size_t kWide = 32;
 }  // namespace
 
 About Softmax::about() const {
-    return {
-        "softmax", "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
-        "Turns a row of scores into weights that are positive and sum to 1. What counts is the difference between "
-        "scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but keeps exp from "
-        "overflowing."};
+    return {tr("softmax"), "y[…, k] = exp(x[…, k] − max) / Σ_j exp(x[…, j] − max)",
+            tr("Turns a row of scores into weights that are positive and sum to 1. What counts is the difference "
+               "between scores: 1 more is e ≈ 2.7 times the weight. Taking the row's maximum off changes nothing but "
+               "keeps exp from overflowing.")};
 }
 
 namespace {

@@ -32,4 +32,8 @@ inline void check_message(const std::string& message, const std::vector<std::str
     }
 }
 
+inline void check_message(const Sentence& message, const std::vector<std::string>& says) {
+    check_message(message.english(), says);
+}
+
 }  // namespace decoderscope::testing

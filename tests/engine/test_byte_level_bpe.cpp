@@ -30,7 +30,7 @@ ByteLevelTables tables_in(const std::string& folder) {
 // Compares every text of golden.json; returns how many there were.
 std::size_t check_golden(const std::string& folder) {
     const Tokenizer tokenizer = byte_level_tokenizer(tables_in(folder));
-    const auto golden = parse_json(read_text(folder + "/golden.json"), "texts and ids");
+    const auto golden = parse_json(read_text(folder + "/golden.json"), message("texts and ids"));
     for (const auto& entry : golden) {
         const auto text = entry["text"].get<std::string>();
         INFO(entry.dump());

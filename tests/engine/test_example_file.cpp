@@ -51,7 +51,7 @@ TEST_CASE("a folder's example.json says what it is, what it runs on and where to
                 R"({"description": "Seven letters.", "target": ["ab", "e"],
                     "look_at": {"step": "blocks.0.attn.z", "head": 1}})");
     const auto model = load_model(saved.folder.path());
-    CHECK(model->description == "Seven letters.");
+    CHECK(model->description.english() == "Seven letters.");
     CHECK(numbers(model->example.tokens) == std::vector<float>{3, 0, 1, 3, 6, 2});
     CHECK(numbers(model->example.attention_mask) == std::vector<float>{1, 1, 1, 1, 1, 0});
     CHECK(model->look_at.step == "blocks.0.attn.z");

@@ -241,7 +241,7 @@ TEST_CASE("a cell set by hand is explained by what it would be, and then by the 
     const auto lines = after->explain(step.id, cell).lines;
     REQUIRE(lines.size() == 2);
     CHECK(lines[0].value == before->explain(step.id, cell).lines.back().value);
-    CHECK(lines[1].name == "set by hand");
+    CHECK(lines[1].name == "set manually");
     CHECK(lines[1].value == 0.25);
     CHECK(after->explain(step.id, {1, 2, 4}).lines.size() == 1);
 }

@@ -53,7 +53,7 @@ TEST_CASE("a product of sizes is counted as long as a tensor may be so large, an
 TEST_CASE("JSON of more values than any file needs is refused") {
     std::string list = "[0";
     for (std::size_t i = 0; i < limits::kJsonValues; ++i) list += ",0";
-    check_message(error_of([&] { static_cast<void>(parse_json(list + "]", "a list of edits")); }),
+    check_message(error_of([&] { static_cast<void>(parse_json(list + "]", message("a list of edits"))); }),
                   {"more than " + text(limits::kJsonValues) + " values", "a list of edits"});
 }
 

@@ -90,14 +90,15 @@ TEST_CASE("weights that are NaN or infinite are counted and said, with the first
     saved.model.weights.find("embed.weight")->second.writable()[3] = std::numeric_limits<float>::quiet_NaN();
     saved.save();
     CHECK(load_model(saved.folder.path())->remarks ==
-          std::vector<std::string>{"model.safetensors: 1 weight of embed.weight is NaN or infinite, and so may be what "
-                                   "is computed with them"});
+          std::vector<Sentence>{
+              Sentence::verbatim("model.safetensors: 1 weight of embed.weight is NaN or infinite, and so may be what "
+                                 "is computed with it")});
     saved.model.weights.find("lm_head.bias")->second.writable()[0] = -std::numeric_limits<float>::infinity();
     saved.model.weights.find("lm_head.bias")->second.writable()[1] = std::numeric_limits<float>::quiet_NaN();
     saved.save();
     const auto model = load_model(saved.folder.path());
     REQUIRE(model->remarks.size() == 1);
-    check_message(model->remarks[0], {"3 weights", "2 tensors", "embed.weight the first"});
+    check_message(model->remarks[0].english(), {"3 weights", "2 tensors", "embed.weight the first"});
     CHECK(load_model(kDefaultModel.data())->remarks.empty());
 }
 
@@ -147,7 +148,7 @@ TEST_CASE("what Python pickled is answered with the lines that turn it into safe
                                          "python3 -c '", "save_file"});
             CHECK(std::ranges::count(error.python(), '\n') == 3);
             CHECK(error.python().find("weights_only=True") != std::string::npos);
-            CHECK(error.sentence().find("import") == std::string::npos);
+            CHECK(error.problem().english().find("import") == std::string::npos);
         }
         std::filesystem::remove(folder.file(name));
     }
@@ -331,8 +332,8 @@ TEST_CASE("every bundled model loads, runs on its example, and is the same each 
     REQUIRE(bundled_models().size() >= 6);
     for (const BundledModel& card : bundled_models()) {
         INFO(card.name);
-        CHECK(card.description.find('\n') == std::string::npos);
-        CHECK(card.description.size() > 20);
+        CHECK(card.description.english().find('\n') == std::string::npos);
+        CHECK(card.description.english().size() > 20);
         const auto model = load_model(card.name);
         CHECK(model->name == card.name);
         CHECK(model->description == card.description);

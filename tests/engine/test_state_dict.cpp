@@ -23,7 +23,7 @@ std::string folder_of(const std::string& name) { return DECODERSCOPE_TESTS_DIR "
 
 Overrides settings_of(const std::string& name) {
     Overrides overrides;
-    const nlohmann::json settings = parse_json(read_text(folder_of(name) + "/set.json"), "settings");
+    const nlohmann::json settings = parse_json(read_text(folder_of(name) + "/set.json"), message("settings"));
     for (const auto& [key, value] : settings.items())
         overrides.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     return overrides;
@@ -126,7 +126,7 @@ TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest 
         return std::string();
     };
     const Recognised gpt2 = recognise_model(folder_of("gpt2")).value();
-    CHECK(gpt2.module == "Hugging Face GPT-2");
+    CHECK(gpt2.module.english() == "Hugging Face GPT-2");
     CHECK(fact(gpt2, "d_model") == "16");
     CHECK(fact(gpt2, "num_layers") == "2");
     CHECK(fact(gpt2, "dim_feedforward") == "64");
@@ -145,25 +145,25 @@ TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest 
     CHECK(question(heads, "lm_head").key.empty());
 
     const Recognised llama = recognise_model(folder_of("llama")).value();
-    CHECK(llama.module == "Hugging Face Llama");
+    CHECK(llama.module.english() == "Hugging Face Llama");
     CHECK(llama.queries_per_key == 2);
     CHECK(question(llama, "norm").proposal == "rmsnorm");
     CHECK(question(llama, "positional_encoding").proposal == "rope");
     CHECK(question(llama, "nhead").choices == std::vector<std::string>{"2", "4", "8"});  // in pairs, of even width
 
     const Recognised torch = recognise_model(folder_of("nn-transformer-decoder")).value();
-    CHECK(torch.module == "torch.nn.TransformerDecoder");
+    CHECK(torch.module.english() == "torch.nn.TransformerDecoder");
     CHECK(fact(torch, "cross_attention") == "true");
     CHECK(fact(torch, "vocab_size") == "0");
-    CHECK(recognise_model(folder_of("decoder")).value().module == "Decoder, a stack of SimpleDecoder");
+    CHECK(recognise_model(folder_of("decoder")).value().module.english() == "Decoder, a stack of SimpleDecoder");
     CHECK_FALSE(recognise_model("causal-lm"));
 }
 
 TEST_CASE("what was answered and what was taken unasked is said") {
     const auto model = load_model(folder_of("gpt2"), {{"nhead", "4"}, {"activation", "gelu"}});
     REQUIRE(model->remarks.size() == 1);
-    CHECK(model->remarks[0].find("norm_first=true") != std::string::npos);
-    CHECK(model->remarks[0].find("activation") == std::string::npos);
+    CHECK(model->remarks[0].english().find("norm_first=true") != std::string::npos);
+    CHECK(model->remarks[0].english().find("activation") == std::string::npos);
     CHECK(model->config().activation == ActivationKind::gelu);
     CHECK(model->config().nhead == 4);
     CHECK(model->name == folder_of("gpt2"));
@@ -331,7 +331,7 @@ TEST_CASE("a real trained Llama continues a story as it should, token for token"
     if (!std::filesystem::exists(folder)) return;
     const auto model = load_model(folder);
     const Config config = model->config();
-    const auto golden = parse_json(read_text(folder + "/golden.json"), "the continuation");
+    const auto golden = parse_json(read_text(folder + "/golden.json"), message("the continuation"));
     auto tokens = golden["prompt_tokens"].get<std::vector<float>>();
     for (const float expected : golden["greedy_tokens"].get<std::vector<float>>()) {
         Inputs inputs;

@@ -77,7 +77,7 @@ void write_gpt2(const TemporaryFolder& folder) {
 }  // namespace
 
 TEST_CASE("tokenizer.json gives GPT-2's ids, with merges as text and as pairs") {
-    const auto golden = parse_json(read_text(kReduced + "/golden.json"), "texts and ids");
+    const auto golden = parse_json(read_text(kReduced + "/golden.json"), message("texts and ids"));
     for (const bool pairs : {false, true}) {
         const ReadTokenizer read_one = read(gpt2_json(pairs));
         CHECK(read_one.labels_alone_because.empty());
@@ -131,13 +131,13 @@ TEST_CASE("a tokenizer that cuts text in another way labels, and says why it doe
         INFO(one.pointer);
         const ReadTokenizer labels = read(file);
         CHECK_FALSE(labels.tokenizer.can_encode());
-        CHECK(labels.labels_alone_because.find(one.why) != std::string::npos);
+        CHECK(labels.labels_alone_because.english().find(one.why) != std::string::npos);
         CHECK(labels.tokenizer.piece(262) == " the");
     }
     const ReadTokenizer unigram = parse_tokenizer_json(
         R"({"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["▁the▁cat", -1.5], ["<0x0A>", -2.0], ["<0xZZ>", -2]]},
             "pre_tokenizer": {"type": "Metaspace"}})");
-    CHECK(unigram.labels_alone_because == "its model is Unigram");
+    CHECK(unigram.labels_alone_because.english() == "its model is Unigram");
     CHECK(unigram.tokenizer.size() == 4);
     CHECK(unigram.tokenizer.piece(1) == " the cat");
     CHECK(unigram.tokenizer.piece(2) == "\n");
@@ -175,7 +175,7 @@ TEST_CASE("GPT-2's two files are read from a folder, and the one that is missing
     CHECK(read_both.target.encode("hello world") == std::vector<Index>{31373, 995});
     // The reduced table has a piece for few of the ids, and says so.
     REQUIRE(read_both.remarks.size() == 1);
-    check_message(read_both.remarks[0], {"vocab.json", "1321", "50257", "vocab_size"});
+    check_message(read_both.remarks[0].english(), {"vocab.json", "1321", "50257", "vocab_size"});
     CHECK(read_both.target.piece(40000) == "40000");
 
     std::filesystem::remove(folder.file("merges.txt"));
@@ -189,7 +189,7 @@ TEST_CASE("a tokenizer and an embedding of different sizes") {
     CHECK(read_tokenizers(folder.path(), config_of(3)).remarks.empty());
     const Tokenizers padded = read_tokenizers(folder.path(), config_of(5));
     REQUIRE(padded.remarks.size() == 1);
-    check_message(padded.remarks[0], {folder.file("vocabulary.json"), "3 of the 5", "numbers"});
+    check_message(padded.remarks[0].english(), {folder.file("vocabulary.json"), "3 of the 5", "numbers"});
     CHECK(padded.target.piece(4) == "4");
     check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(2)); }),
                   {folder.file("vocabulary.json"), "3 tokens", "vocab_size = 2"});

@@ -2,6 +2,7 @@
 
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/numbers.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -15,15 +16,15 @@ std::size_t Invariants::count(Verdict verdict) const {
 std::string title_of(Law law) {
     switch (law) {
         case Law::pattern_rows:
-            return "Rows of every pattern sum to 1";
+            return tr("Rows of every pattern sum to 1");
         case Law::masked_weights:
-            return "Masked weights are exactly 0 under −∞";
+            return tr("Masked weights are exactly 0 under −∞");
         case Law::future:
-            return "Nothing from the future moves the past";
+            return tr("Nothing from the future moves the past");
         case Law::norms:
-            return "Norms give mean 0 and variance 1 before gain and shift";
+            return tr("Norms give mean 0 and variance 1 before gain and shift");
         case Law::finite:
-            return "No number is NaN or infinite";
+            return tr("No number is NaN or infinite");
     }
     return {};
 }
@@ -64,6 +65,11 @@ std::vector<PatternStep> patterns_of(const Run& run) {
                             filled->operation.traits().fill->value});
     }
     return patterns;
+}
+
+std::string finding_text(const Invariant& invariant) {
+    const std::string finding = tr(invariant.finding), besides = tr(invariant.besides);
+    return besides.empty() ? finding : tr("{finding} {besides}", {{"finding", finding}, {"besides", besides}});
 }
 
 std::string measure_text(double value) { return short_number_text(value, 3); }

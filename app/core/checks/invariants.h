@@ -2,6 +2,7 @@
 
 #include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
+#include "engine/message.h"
 
 #include <array>
 #include <cstddef>
@@ -38,7 +39,8 @@ struct Invariant {
     std::string step;
     Cell cell;
     std::size_t checked = 0;  // how many rows or numbers were measured
-    std::string finding;      // the same in a sentence or two
+    Sentence finding;         // the same in a sentence
+    Sentence besides;         // what else there is to say; often nothing
 };
 
 struct Invariants {
@@ -50,6 +52,8 @@ struct Invariants {
 
 // "rows of every pattern sum to 1"
 [[nodiscard]] std::string title_of(Law law);
+// "2,304 rows of 4 patterns; the furthest from 1 is off by 1.2e-7."
+[[nodiscard]] std::string finding_text(const Invariant& invariant);
 
 // Measures all laws on a run. Takes about as long as computing it, because the future's law needs a pass of its own.
 // Holds a few tensors of the run's size at a time, and makes none of the run's tensors that were not read yet.

@@ -1,5 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/counting.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <bit>
@@ -56,7 +57,7 @@ std::string what_it_is(const Culprit& culprit) {
 }
 
 // Why a softmax gives NaN, where that can be said.
-std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
+Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
     const bool of_weights = culprit.step->operation.traits().values == Values::weights;
     if (!std::isnan(culprit.value) || !of_weights || !culprit.step->masked_by) return {};
     const auto mask = read(run.value(*culprit.step->masked_by));
@@ -64,7 +65,7 @@ std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
     const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;
     const bool nothing_left =
         !mask.empty() && std::ranges::all_of(mask.subspan(row * width, width), [](float kept) { return kept == 0.0F; });
-    return nothing_left ? " The mask leaves that row nothing to attend to." : "";
+    return nothing_left ? message("The mask leaves that row nothing to attend to.") : Sentence();
 }
 
 }  // namespace
@@ -94,8 +95,9 @@ Resumable<Invariant> measure_finite(const Run& run) {
     }
     invariant.measured = static_cast<double>(std::bit_cast<float>(largest));
     if (first == nullptr) {
-        invariant.finding = counted(invariant.checked, "number") + "; the largest magnitude is " +
-                            measure_text(invariant.measured) + ".";
+        invariant.finding =
+            message("{numbers}; the largest magnitude is {largest}.",
+                    {{"numbers", counted_numbers(invariant.checked)}, {"largest", measure_text(invariant.measured)}});
         co_return invariant;
     }
     const Culprit culprit = culprit_of(run, *first, read);
@@ -103,8 +105,10 @@ Resumable<Invariant> measure_finite(const Run& run) {
     invariant.measured = static_cast<double>(culprit.value);
     invariant.step = culprit.step->name;
     invariant.cell = culprit.cell;
-    invariant.finding = "The first is " + what_it_is(culprit) + "; " + counted(broken_steps, "step") +
-                        (broken_steps == 1 ? " holds" : " hold") + " such numbers." + reason_of(run, culprit, read);
+    invariant.finding = message_n("The first is {value}; {count} step holds numbers that are NaN or infinite.",
+                                  "The first is {value}; {count} steps hold numbers that are NaN or infinite.",
+                                  broken_steps, {{"value", what_it_is(culprit)}});
+    invariant.besides = reason_of(run, culprit, read);
     co_return invariant;
 }
 

@@ -1,6 +1,7 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/masks/leak.h"
 #include "app/core/text/counting.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -179,19 +180,27 @@ private:
     Movement movement_;
 };
 
-std::string position_text(const Boundary& boundary) {
+// Where the changes begin: in every row of the batch at the same position, or in each at its own.
+Sentence position_text(const Boundary& boundary) {
     const auto [least, most] = std::ranges::minmax(boundary);
-    const std::string from = "position " + std::to_string(least);
-    return least == most ? from : from + " to " + std::to_string(most) + " (each row of the batch its own)";
+    if (least == most) return message("position {position}", {{"position", least}});
+    return message("position {least} to {most} (each row of the batch its own)", {{"least", least}, {"most", most}});
 }
 
-std::string finding_of(const Movement& movement, const Boundary& boundary) {
-    const std::string changed = "Everything was changed from " + position_text(boundary) + " on: ";
+Sentence finding_of(const Movement& movement, const Boundary& boundary) {
     if (movement.moved_steps == 0)
-        return changed + "of " + counted(movement.compared, "number") + " before it, in " +
-               counted(movement.steps, "step") + ", none moved by a bit.";
-    return changed + "what stands before it moved in " + std::to_string(movement.moved_steps) + " of " +
-           counted(movement.steps, "step") + ", by up to " + measure_text(movement.furthest) + "; here first.";
+        return message(
+            "Everything was changed from {position} on: of {numbers} before it, in {steps}, none moved by a bit.",
+            {{"position", position_text(boundary)},
+             {"numbers", counted_numbers(movement.compared)},
+             {"steps", counted_steps(movement.steps)}});
+    return message(
+        "Everything was changed from {position} on: what stands before it moved in {moved} of {steps}, by up to "
+        "{furthest}; here first.",
+        {{"position", position_text(boundary)},
+         {"moved", movement.moved_steps},
+         {"steps", counted_steps(movement.steps)},
+         {"furthest", measure_text(movement.furthest)}});
 }
 
 }  // namespace
@@ -201,16 +210,16 @@ Resumable<Invariant> measure_future(const Run& run, const Config& config) {
     const Plan& plan = run.plan();
     const Ref input = plan.find(config.vocab_size > 0 ? "tokens" : "x");
     if (!config.causal) {
-        invariant.finding = "Not causal: every position may read every other.";
+        invariant.finding = message("Not causal: every position may read every other.");
         co_return invariant;
     }
     if (input == nullptr || config.vocab_size == 1) {
-        invariant.finding = "There is no other input to compare with: the vocabulary has one token.";
+        invariant.finding = message("There is no other input to compare with: the vocabulary has one token.");
         co_return invariant;
     }
     const Boundary boundary = co_await boundary_of(run, run.value(input->id));
     if (std::ranges::all_of(boundary, [](Index first) { return first == 0; })) {
-        invariant.finding = "There is one position only: nothing stands before another.";
+        invariant.finding = message("There is one position only: nothing stands before another.");
         co_return invariant;
     }
     ChangedPass pass(run, boundary);

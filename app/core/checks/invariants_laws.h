@@ -2,9 +2,10 @@
 
 #include "app/core/checks/invariants.h"
 #include "app/core/step/reader.h"
+#include "engine/message.h"
 
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 // The laws one by one, a file each. Each pauses between steps; the run has to outlive it.

@@ -1,5 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/counting.h"
+#include "engine/message.h"
 
 #include <cmath>
 
@@ -40,15 +41,22 @@ Verdict verdict_of(const Masked& masked) {
     return masked.not_zero > 0 ? Verdict::broken : Verdict::kept;
 }
 
-std::string finding_of(const Masked& masked) {
-    if (masked.checked == 0) return "Nothing is masked, or all of it is NaN.";
-    const std::string all = counted(masked.checked, "masked weight"), largest = measure_text(masked.largest);
+Sentence counted_weights(std::size_t count) {
+    return message_n("{count} masked weight", "{count} masked weights", count,
+                     {{"count", grouped(static_cast<Index>(count))}});
+}
+
+Sentence finding_of(const Masked& masked) {
+    if (masked.checked == 0) return message("Nothing is masked, or all of it is NaN.");
+    const Sentence all = counted_weights(masked.checked);
+    const std::string largest = measure_text(masked.largest);
     if (masked.finite_fill)
-        return "The fill is " + measure_text(masked.fill) + ", not −∞, which promises nothing: the largest of " + all +
-               " is " + largest + ".";
-    if (masked.not_zero == 0) return "The largest of " + all + " is 0.";
-    return std::to_string(masked.not_zero) + " of " + all + (masked.not_zero == 1 ? " is" : " are") +
-           " not 0; the largest is " + largest + ".";
+        return message("The fill is {fill}, not −∞, which promises nothing: the largest of {weights} is {largest}.",
+                       {{"fill", measure_text(masked.fill)}, {"weights", all}, {"largest", largest}});
+    if (masked.not_zero == 0) return message("The largest of {weights} is 0.", {{"weights", all}});
+    return message_n("{count} of {weights} is not 0; the largest is {largest}.",
+                     "{count} of {weights} are not 0; the largest is {largest}.", masked.not_zero,
+                     {{"weights", all}, {"largest", largest}});
 }
 
 }  // namespace

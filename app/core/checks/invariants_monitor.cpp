@@ -1,5 +1,7 @@
 #include "app/core/checks/invariants_monitor.h"
 
+#include "engine/error.h"
+
 #include <exception>
 #include <new>
 #include <utility>
@@ -16,9 +18,9 @@ Resumable<InvariantsMonitor::Result> measure(InvariantsMonitor::Order order) {
     try {
         result.invariants = co_await invariants_in_slices(*order.run, order.config);
     } catch (const std::bad_alloc&) {
-        result.error = "The checks do not fit into the machine's memory.";
+        result.error = message("The checks do not fit into the machine's memory.");
     } catch (const std::exception& error) {
-        result.error = error.what();
+        result.error = sentence_of(error);
     }
     co_return result;
 }

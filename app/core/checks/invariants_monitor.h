@@ -2,6 +2,7 @@
 
 #include "app/core/checks/invariants.h"
 #include "app/core/jobs/job.h"
+#include "engine/message.h"
 
 #include <functional>
 #include <memory>
@@ -21,7 +22,7 @@ public:
     struct Result {
         std::shared_ptr<const Run> run;  // what was measured
         std::optional<Invariants> invariants;
-        std::string error;  // why it could not be measured
+        Sentence error;  // why it could not be measured
     };
 
     // `wake` is called, from another thread where there are any, when a result is there.

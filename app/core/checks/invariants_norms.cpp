@@ -1,5 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/counting.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -134,19 +135,37 @@ struct Rows {
     }
 };
 
-std::string finding_of(const Rows& rows) {
-    if (rows.norms == 0) return "This configuration has no norm.";
-    const std::string known = rows.known == 0 ? ""
-                                              : " " + counted(rows.known, "row") + " that a norm reads " +
-                                                    (rows.known == 1 ? "holds" : "hold") + " NaN or infinity already.";
-    if (rows.checked == 0) return "No row can be measured." + known;
-    const std::string all = counted(rows.checked, "row") + " of " + counted(rows.norms, "norm");
-    if (rows.off > 0)
-        return std::to_string(rows.off) + " of " + all + (rows.off == 1 ? " has" : " have") + " others; the worst is " +
-               (rows.furthest.of_scale ? "divided by a scale that is off by a part of " : "off by ") +
-               measure_text(rows.furthest.off) + "." + known;
-    return all + "; means are off 0 by at most " + measure_text(rows.mean) + ", variances off 1 by at most " +
-           measure_text(rows.variance) + ", eps counted in." + known;
+Sentence failing(const Rows& rows, const Sentence& norms) {
+    Arguments arguments = {
+        {"rows", counted_rows(rows.checked)}, {"norms", norms}, {"error", measure_text(rows.furthest.off)}};
+    if (rows.furthest.of_scale)
+        return message_n("{count} of {rows} of {norms} fails; the largest relative error of a scale is {error}.",
+                         "{count} of {rows} of {norms} fail; the largest relative error of a scale is {error}.",
+                         rows.off, std::move(arguments));
+    return message_n("{count} of {rows} of {norms} fails; the largest error is {error}.",
+                     "{count} of {rows} of {norms} fail; the largest error is {error}.", rows.off,
+                     std::move(arguments));
+}
+
+Sentence finding_of(const Rows& rows) {
+    if (rows.norms == 0) return message("This configuration has no norm.");
+    if (rows.checked == 0) return message("No row can be measured.");
+    const Sentence norms = message_n("{count} norm", "{count} norms", rows.norms);
+    if (rows.off > 0) return failing(rows, norms);
+    return message(
+        "{rows} of {norms}; means are off 0 by at most {mean}, variances off 1 by at most {variance}, eps counted in.",
+        {{"rows", counted_rows(rows.checked)},
+         {"norms", norms},
+         {"mean", measure_text(rows.mean)},
+         {"variance", measure_text(rows.variance)}});
+}
+
+// Rows that no norm can bring to mean 0 and variance 1.
+Sentence already_broken(const Rows& rows) {
+    if (rows.known == 0) return {};
+    return message_n("{count} row that a norm reads holds NaN or infinity already.",
+                     "{count} rows that a norm reads hold NaN or infinity already.", rows.known,
+                     {{"count", grouped(static_cast<Index>(rows.known))}});
 }
 
 }  // namespace
@@ -178,6 +197,7 @@ Resumable<Invariant> measure_norms(const Run& run) {
     invariant.measured = rows.furthest.off;
     invariant.checked = rows.checked;
     invariant.finding = finding_of(rows);
+    invariant.besides = already_broken(rows);
     if (rows.step == nullptr) co_return invariant;
     invariant.step = rows.step->name;
     invariant.cell = rows.cell;

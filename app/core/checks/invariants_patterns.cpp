@@ -1,5 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/text/counting.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,18 +85,27 @@ void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scor
     }
 }
 
-std::string finding_of(const Rows& rows, std::size_t patterns, double sum) {
-    const std::string known =
-        rows.known == 0 ? ""
-                        : " " + counted(rows.known, "row") + (rows.known == 1 ? " is" : " are") +
-                              " NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.";
-    if (rows.checked == 0) return "Every row is NaN." + known;
-    const std::string all = counted(rows.checked, "row") + " of " + counted(patterns, "pattern");
-    if (rows.off == 0) return all + "; the furthest from 1 is off by " + measure_text(rows.furthest) + "." + known;
-    const std::string worst = std::isnan(rows.furthest) ? "one is NaN though its scores are numbers"
-                                                        : "the worst sums to " + measure_text(sum);
-    return std::to_string(rows.off) + " of " + all + " " + (rows.off == 1 ? "does" : "do") + " not; " + worst + "." +
-           known;
+Sentence finding_of(const Rows& rows, std::size_t patterns, double sum) {
+    if (rows.checked == 0) return message("Every row is NaN.");
+    const Sentence all = counted_rows(rows.checked), of = message_n("{count} pattern", "{count} patterns", patterns);
+    if (rows.off == 0)
+        return message("{rows} of {patterns}; the furthest from 1 is off by {off}.",
+                       {{"rows", all}, {"patterns", of}, {"off", measure_text(rows.furthest)}});
+    if (std::isnan(rows.furthest))
+        return message_n("{count} of {rows} of {patterns} does not; one is NaN though its scores are numbers.",
+                         "{count} of {rows} of {patterns} do not; one is NaN though its scores are numbers.", rows.off,
+                         {{"rows", all}, {"patterns", of}});
+    return message_n("{count} of {rows} of {patterns} does not; the worst sums to {sum}.",
+                     "{count} of {rows} of {patterns} do not; the worst sums to {sum}.", rows.off,
+                     {{"rows", all}, {"patterns", of}, {"sum", measure_text(sum)}});
+}
+
+// Rows that can't sum to 1, and why.
+Sentence nan_by_right(const Rows& rows) {
+    if (rows.known == 0) return {};
+    return message_n("{count} row is NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
+                     "{count} rows are NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
+                     rows.known, {{"count", grouped(static_cast<Index>(rows.known))}});
 }
 
 // Puts down the row that stands out: its step, and the cell of it that is furthest from what the scores say.
@@ -127,6 +137,7 @@ Resumable<Invariant> measure_pattern_rows(const Run& run) {
     invariant.measured = rows.furthest;
     invariant.checked = rows.checked + rows.known;
     invariant.finding = finding_of(rows, patterns.size(), sum);
+    invariant.besides = nan_by_right(rows);
     co_return invariant;
 }
 

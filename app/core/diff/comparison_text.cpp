@@ -2,6 +2,7 @@
 
 #include "app/core/text/numbers.h"
 #include "app/core/text/utf8.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -23,10 +24,8 @@ std::string with_commas(Index number) {
     return text;
 }
 
-std::string tensors_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " tensor" : " tensors"); }
-
-// Text filled up with spaces, on its left where it is a number.
-std::string filled(const std::string& text, std::size_t width, bool right) {
+// Text padded with spaces, on its left where it is a number.
+std::string padded(const std::string& text, std::size_t width, bool right) {
     const std::size_t long_already = characters(text).size();
     const std::string space(width > long_already ? width - long_already : 0, ' ');
     return right ? space + text : text + space;
@@ -38,40 +37,56 @@ std::string cell_text(const Cell& cell) {
     return "[" + text + "]";
 }
 
+Sentence tensors_text(std::size_t count) { return message_n("{count} tensor", "{count} tensors", count); }
+
+// Without what stands in one of the two alone.
+Sentence verdict_of_common(const Comparison& c) {
+    const Arguments what = {{"tensors", tensors_text(c.in_both)}, {"most", difference_text(c.tolerance)}};
+    const bool exact = c.tolerance <= 0.0;
+    if (c.over > 0 && exact)
+        return message_n("{count} of {tensors} differs", "{count} of {tensors} differ", c.over, what);
+    if (c.over > 0)
+        return message_n("{count} of {tensors} differs by more than {most}",
+                         "{count} of {tensors} differ by more than {most}", c.over, what);
+    if (c.in_both == 0) return message("No tensor can be compared");
+    if (c.same_bits)
+        return message_n("Nothing differs: {count} tensor is equal bit for bit",
+                         "Nothing differs: {count} tensors are equal bit for bit", c.in_both);
+    if (c.largest == 0.0) return message("Nothing differs: the numbers of {tensors} are equal", what);
+    return exact ? message("None of {tensors} differs", what)
+                 : message("None of {tensors} differs by more than {most}", what);
+}
+
 }  // namespace
 
 std::string difference_text(double difference) { return short_number_text(difference, 3); }
 
 std::string verdict_of(const Comparison& c) {
-    const std::string more = c.tolerance > 0.0 ? " by more than " + difference_text(c.tolerance) : "";
-    const std::string rest = c.unmatched == 0
-                                 ? ""
-                                 : "; " + std::to_string(c.unmatched) + (c.unmatched == 1 ? " is" : " are") +
-                                       " not in both or of another shape";
-    if (c.over > 0) return std::to_string(c.over) + " of " + tensors_text(c.in_both) + " differ" + more + rest + ".";
-    if (c.in_both == 0) return "No tensor can be compared" + rest + ".";
-    if (c.same_bits)
-        return "Nothing differs: " + tensors_text(c.in_both) + (c.in_both == 1 ? " is" : " are") +
-               " equal bit for bit" + rest + ".";
-    if (c.largest == 0.0)
-        return "Nothing differs: the numbers of " + tensors_text(c.in_both) + " are equal" + rest + ".";
-    return "None of " + tensors_text(c.in_both) + " differs" + more + rest + ".";
+    const Sentence verdict = verdict_of_common(c);
+    if (c.unmatched == 0) return tr("{verdict}.", {{"verdict", verdict}});
+    return tr_n("{verdict}; {count} is not in both or of another shape.",
+                "{verdict}; {count} are not in both or of another shape.", c.unmatched, {{"verdict", verdict}});
 }
 
 std::string measured_text(const Comparison& c) {
-    return tensors_text(c.in_both) + ", " + with_commas(c.numbers) + " numbers compared, largest difference " +
-           difference_text(c.largest);
+    return tr("{tensors}, {numbers} numbers compared, largest difference {difference}",
+              {{"tensors", tensors_text(c.in_both)},
+               {"numbers", with_commas(c.numbers)},
+               {"difference", difference_text(c.largest)}});
 }
 
 std::string presence_text(const TensorDifference& d, std::string_view a, std::string_view b) {
     const std::string in_a(a), in_b(b);
     switch (d.presence) {
         case Presence::other_shape:
-            return shape_text_of(d.shape_a) + " in " + in_a + ", " + shape_text_of(d.shape_b) + " in " + in_b;
+            return tr("{shape_a} in {a}, {shape_b} in {b}", {{"shape_a", shape_text_of(d.shape_a)},
+                                                             {"a", in_a},
+                                                             {"shape_b", shape_text_of(d.shape_b)},
+                                                             {"b", in_b}});
         case Presence::only_in_a:
-            return "only in " + in_a;
+            return tr("only in {run}", {{"run", in_a}});
         case Presence::only_in_b:
-            return "only in " + in_b;
+            return tr("only in {run}", {{"run", in_b}});
         case Presence::in_both:
             break;
     }
@@ -84,18 +99,18 @@ std::string difference_table(const Comparison& c, std::string_view a, std::strin
         if (d.differs()) longest = std::max(longest, d.name.size());
     const auto line = [&](const std::string& name, const std::string& largest, const std::string& mean,
                           const std::string& over, const std::string& where) {
-        return filled(name, longest + 2, false) + filled(largest, 10, true) + filled(mean, 10, true) +
-               filled(over, 18, true) + "  " + where + "\n";
+        return padded(name, longest + 2, false) + padded(largest, 10, true) + padded(mean, 10, true) +
+               padded(over, 18, true) + "  " + where + "\n";
     };
-    std::string text = c.differs() ? line("tensor", "largest", "mean", "cells over", "where") : "";
+    std::string text = c.differs() ? line(tr("tensor"), tr("largest"), tr("mean"), tr("cells over"), tr("where")) : "";
     for (const std::size_t at : worst_first(c)) {
         const TensorDifference& d = c.tensors[at];
         if (!d.differs()) continue;
         if (d.presence != Presence::in_both)
-            text += filled(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
+            text += padded(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
         else
             text += line(d.name, difference_text(d.largest), difference_text(d.mean),
-                         std::to_string(d.over) + " of " + std::to_string(d.count),
+                         tr("{count} of {all}", {{"count", d.over}, {"all", d.count}}),
                          cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
                              short_number_text(static_cast<double>(d.b), 6));
     }

@@ -1,4 +1,5 @@
 #include "app/core/export/exhibits.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -11,8 +12,10 @@ std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const Reference
         if (there->dim(i) != here.dim(i)) return std::nullopt;
     DifferencePictures pictures =
         difference_pictures(shown.scenario, *shown.run, step, place, *there, other.run.get(), tolerance);
-    Exhibit exhibit{.title = step.name, .subtitle = "A: this run; B: " + other.label + "; A − B"};
-    exhibit.caption = caption_of(shown.scenario, step.name, pictures.a.subtitle) + " · compared with " + other.label;
+    Exhibit exhibit{.title = step.name, .subtitle = tr("A: this run; B: {label}; A − B", {{"label", other.label}})};
+    exhibit.caption =
+        tr("{caption} · compared with {label}",
+           {{"caption", caption_of(shown.scenario, step.name, pictures.a.subtitle)}, {"label", other.label}});
     exhibit.columns = 3;
     const auto add = [&](const char* which, const char* text, Heatmap heatmap) {
         heatmap.subtitle += (heatmap.subtitle.empty() ? "" : ", ") + std::string(text);

@@ -3,6 +3,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/safetensors.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,8 +125,8 @@ std::string description_of(const Scenario& scenario) {
     for (const auto& [key, value] : scenario.overrides)
         if (key != "norm_first") text += ", " + key + " = " + value;
     const std::size_t edits = scenario.edits.size();
-    if (edits > 0) text += ", " + std::to_string(edits) + (edits == 1 ? " edit" : " edits");
-    if (scenario.dropout_seed) text += ", dropout on";
+    if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
+    if (scenario.dropout_seed) text += tr(", dropout on");
     return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,9 +83,11 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
 }
 
 std::string pair_sentence(const StepPair& pair, const std::string& step) {
-    if (pair.largest == 0.0) return "The same numbers in both: up to here the norm's place has changed nothing.";
-    return "They differ by " + number_text(pair.largest, 3) + " at most, at " + cell_name(step, pair.where) +
-           ", and by " + number_text(pair.mean, 3) + " on average.";
+    if (pair.largest == 0.0) return tr("The same numbers in both: up to here the norm's place has changed nothing.");
+    return tr("They differ by {largest} at most, at {cell}, and by {mean} on average.",
+              {{"largest", number_text(pair.largest, 3)},
+               {"cell", cell_name(step, pair.where)},
+               {"mean", number_text(pair.mean, 3)}});
 }
 
 }  // namespace decoderscope

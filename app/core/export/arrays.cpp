@@ -75,8 +75,10 @@ NamedArray one_array_of(const Exhibit& exhibit) {
     if (arrays.size() == 1) return arrays.front();
     for (const NamedArray& array : arrays)
         if (array.shape != arrays.front().shape)
-            throw Error(array.name + " and " + arrays.front().name +
-                        " have different shapes, and an .npy holds one array; expected .npz or .safetensors");
+            throw Error(
+                "{first} and {second} have different shapes, and an .npy holds one array; expected .npz or "
+                ".safetensors",
+                {{"first", array.name}, {"second", arrays.front().name}});
     NamedArray all = arrays.front();
     all.shape.insert(all.shape.begin(), static_cast<Index>(arrays.size()));
     all.for_each_piece = [arrays = std::move(arrays)](const auto& take) {

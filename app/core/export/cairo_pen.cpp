@@ -27,7 +27,7 @@ std::uint32_t argb(Rgba color) {
 
 void check_cairo(cairo_status_t status, const char* what) {
     if (status != CAIRO_STATUS_SUCCESS)
-        throw Error(std::string("cannot draw the ") + what + ": " + cairo_status_to_string(status));
+        throw Error("cannot draw the {what}: {reason}", {{"what", what}, {"reason", cairo_status_to_string(status)}});
 }
 
 // Cairo is C: no exception may pass.
@@ -43,8 +43,8 @@ cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned 
 
 Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format) {
     if (!(width >= 1 && height >= 1 && width <= largest_side && height <= largest_side)) {
-        throw Error("cannot draw the PNG: a side must have 1 to 32767 pixels, not " +
-                    std::to_string(std::lround(width)) + " × " + std::to_string(std::lround(height)));
+        throw Error("cannot draw the PNG: a side must have 1 to 32767 pixels, not {width} × {height}",
+                    {{"width", std::lround(width)}, {"height", std::lround(height)}});
     }
     Cairo<cairo_surface_t> image(cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)));
     check_cairo(cairo_surface_status(image.get()), "PNG");

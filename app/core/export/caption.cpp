@@ -1,4 +1,5 @@
 #include "app/core/export/exhibits.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +10,7 @@ namespace {
 std::string settings_of(const Scenario& scenario) {
     std::string text;
     for (const auto& [key, value] : scenario.overrides) text += ", " + key + " = " + value;
-    if (scenario.dropout_seed) text += ", dropout with seed " + std::to_string(*scenario.dropout_seed);
+    if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
     return text;
 }
 
@@ -17,11 +18,11 @@ std::string settings_of(const Scenario& scenario) {
 std::string edits_of(const Scenario& scenario) {
     constexpr std::size_t most = 4;
     const std::vector<Edit>& edits = scenario.edits;
-    if (edits.empty()) return "no edits";
-    std::string text = std::to_string(edits.size()) + (edits.size() == 1 ? " edit: " : " edits: ");
-    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) text += (i > 0 ? "; " : "") + describe(edits[i]);
-    if (edits.size() > most) text += "; and " + std::to_string(edits.size() - most) + " more";
-    return text;
+    if (edits.empty()) return tr("no edits");
+    std::string list;
+    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + describe(edits[i]);
+    if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
+    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
 }
 
 }  // namespace

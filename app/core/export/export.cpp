@@ -93,12 +93,13 @@ public:
         std::error_code failed;
         const bool there = std::filesystem::exists(target, failed);
         if (there && (!std::filesystem::is_directory(target, failed) || !std::filesystem::is_empty(target, failed)))
-            throw Error(target + ": is there already, expected a new or an empty folder");
+            throw Error("{target}: is there already, expected a new or an empty folder", {{"target", target}});
         path_ = std::filesystem::path(target).string();
         while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
         path_ += ".part-" + std::to_string(::getpid());
         std::filesystem::create_directory(path_, failed);
-        if (failed) throw Error(target + ": cannot be made: " + failed.message());
+        if (failed)
+            throw Error("{target}: cannot be made: {reason}", {{"target", target}, {"reason", failed.message()}});
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -117,7 +118,8 @@ public:
     void keep() {
         std::error_code failed;
         std::filesystem::rename(path_, target_, failed);
-        if (failed) throw Error(target_ + ": cannot be written: " + failed.message());
+        if (failed)
+            throw Error("{target}: cannot be written: {reason}", {{"target", target_}, {"reason", failed.message()}});
         path_.clear();
     }
 
@@ -139,7 +141,8 @@ bool is_export_path(std::string_view path) { return format_of(path) != nullptr; 
 void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options) {
     const Format* format = format_of(path);
     if (format == nullptr)
-        throw Error(path + ": cannot tell the format of the export; expected a path that ends in " + export_endings());
+        throw Error("{path}: cannot tell the format of the export; expected a path that ends in {endings}",
+                    {{"path", path}, {"endings", export_endings()}});
     if (format->write == nullptr) return write_tensors(exhibit, path);
     write_whole(path, [&](std::ostream& out) {
         try {
@@ -147,7 +150,7 @@ void export_exhibit(const Exhibit& exhibit, const std::string& path, const Expor
         } catch (const ExportStopped&) {
             throw;
         } catch (const Error& error) {
-            throw Error(path + ": " + error.what());
+            throw Error("{path}: {error}", {{"path", path}, {"error", error.sentence()}});
         }
     });
 }
@@ -172,7 +175,7 @@ Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::s
     } catch (const ExportStopped&) {
         throw;
     } catch (const Error& error) {
-        throw Error(temporary.named_as_target(error.what()));
+        throw Error(Sentence::verbatim(temporary.named_as_target(error.what())));
     }
     temporary.keep();
     co_return Done{};

@@ -1,6 +1,8 @@
 #include "app/core/export/exporter.h"
 
 #include "app/core/export/watched.h"
+#include "engine/error.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <new>
@@ -44,17 +46,19 @@ Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
         const Exhibit exhibit = watched(*order.exhibit, [&] { count_panel(stop); });
         if (order.each.empty()) {
             export_exhibit(exhibit, order.path, order.options);
-            result = {"Written to " + order.path, false};
+            result = {message("Written to {path}", {{"path", order.path}}), false};
         } else {
             co_await each_exported(exhibit, order.path, order.each, order.options);
-            result = {std::to_string(exhibit.panels.size()) + " files written to " + order.path, false};
+            result = {message_n("{count} file written to {path}", "{count} files written to {path}",
+                                exhibit.panels.size(), {{"path", order.path}}),
+                      false};
         }
     } catch (const ExportStopped& stopped) {
-        result = {order.path + ": " + stopped.what(), true};
+        result = {message("{path}: {reason}", {{"path", order.path}, {"reason", stopped.what()}}), true};
     } catch (const std::bad_alloc&) {
-        result = {order.path + ": does not fit into the machine's memory", true};
+        result = {message("{path}: does not fit into the machine's memory", {{"path", order.path}}), true};
     } catch (const std::exception& error) {
-        result = {error.what(), true};
+        result = {sentence_of(error), true};
     }
     co_return result;
 }

@@ -2,6 +2,7 @@
 
 #include "app/core/export/export.h"
 #include "app/core/jobs/job.h"
+#include "engine/message.h"
 
 #include <chrono>
 #include <cstddef>
@@ -24,7 +25,7 @@ public:
         std::string each;  // the ending of a file for every panel; empty: one file
     };
     struct Result {
-        std::string sentence;  // what was written, or why nothing was
+        Sentence sentence;  // what was written, or why nothing was
         bool failed = false;
     };
     // How far the order under way is.

@@ -2,6 +2,7 @@
 
 #include "app/core/text/numbers.h"
 #include "app/core/text/text_width.h"
+#include "engine/translate.h"
 
 #include <cmath>
 
@@ -141,8 +142,9 @@ void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
 
 std::string reduction_note(const PlacedHeatmap& placed) {
     const auto share = [](Index cells, Index drawn) { return std::to_string((cells + drawn - 1) / drawn); };
-    return "Each point shows the largest magnitude of up to " + share(placed.heatmap.rows, placed.drawn_rows()) +
-           " × " + share(placed.heatmap.columns, placed.drawn_columns()) + " cells.";
+    return tr("Each point shows the largest magnitude of up to {rows} × {columns} cells.",
+              {{"rows", share(placed.heatmap.rows, placed.drawn_rows())},
+               {"columns", share(placed.heatmap.columns, placed.drawn_columns())}});
 }
 
 }  // namespace decoderscope::figure

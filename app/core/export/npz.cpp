@@ -79,7 +79,7 @@ zlib_filefunc64_def functions_on(Pending& stream) {
 // ---- the archive
 
 void check(int status) {
-    if (status != ZIP_OK) throw Error("cannot write the NPZ: error " + std::to_string(status) + " of the archive");
+    if (status != ZIP_OK) throw Error("cannot write the NPZ: error {status} of the archive", {{"status", status}});
 }
 
 // Closes the archive in any case; what it says at a regular end is looked at.

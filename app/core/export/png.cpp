@@ -28,8 +28,8 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
 
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
     if (width < 0 || height < 0 || static_cast<std::size_t>(width * height) != pixels.size()) {
-        throw Error("cannot draw the PNG: " + std::to_string(pixels.size()) + " pixels are not " +
-                    std::to_string(width) + " × " + std::to_string(height));
+        throw Error("cannot draw the PNG: {count} pixels are not {width} × {height}",
+                    {{"count", pixels.size()}, {"width", width}, {"height", height}});
     }
     write_image(out, image_of(width, height, pixels).get());
 }

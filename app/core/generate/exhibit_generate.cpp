@@ -3,6 +3,7 @@
 #include "app/core/generate/logit_lens.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/utf8.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <limits>
@@ -31,10 +32,10 @@ std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Inde
 std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, const Sampling& sampling) {
     const std::optional<NextToken> next = next_token(shown.scenario, *shown.run, row, sampling);
     if (!next) return std::nullopt;
-    Heatmap heatmap{.title = "next token", .subtitle = "batch " + std::to_string(row)};
+    Heatmap heatmap{.title = tr("next token"), .subtitle = "batch " + std::to_string(row)};
     heatmap.row_axis = "token";
     heatmap.column_axis = "probability";
-    heatmap.column_labels = {"model", "drawn with"};
+    heatmap.column_labels = {tr("model"), tr("drawn with")};
     heatmap.columns = 2;
     heatmap.scale = Scale::sequential;
     heatmap.range = {0.0F, 1.0F};
@@ -46,19 +47,19 @@ std::optional<Exhibit> next_token_exhibit(const ShownRun& shown, Index row, cons
     }
     heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
     Exhibit exhibit;
-    exhibit.caption = caption_of(shown.scenario, "next token", heatmap.subtitle) + " · temperature " +
-                      short_number_text(sampling.temperature, 3) +
-                      (sampling.top_k > 0 ? ", top-k " + std::to_string(sampling.top_k) : std::string()) +
-                      (sampling.top_p < 1.0 ? ", top-p " + short_number_text(sampling.top_p, 3) : std::string()) +
-                      ", the " + std::to_string(heatmap.rows) + " most probable of " +
-                      std::to_string(next->candidates.size()) + " tokens";
+    exhibit.caption = caption_of(shown.scenario, tr("next token"), heatmap.subtitle) + " · " +
+                      tr("temperature {temperature}", {{"temperature", short_number_text(sampling.temperature, 3)}});
+    if (sampling.top_k > 0) exhibit.caption += ", top-k " + std::to_string(sampling.top_k);
+    if (sampling.top_p < 1.0) exhibit.caption += ", top-p " + short_number_text(sampling.top_p, 3);
+    exhibit.caption += ", " + tr("the {shown} most probable of {all} tokens",
+                                 {{"shown", heatmap.rows}, {"all", next->candidates.size()}});
     exhibit.panels = {panel_of("next_token", std::move(heatmap))};
     return exhibit;
 }
 
 Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place) {
     const std::string attention = "blocks." + std::to_string(layer) + ".attn";
-    Exhibit exhibit{.title = attention + ": KV cache"};
+    Exhibit exhibit{.title = tr("{attention}: KV cache", {{"attention", attention}})};
     for (const char* name : {".k", ".v"}) {
         const Ref step = shown.run->plan().find(attention + name);
         if (step == nullptr || shown.run->value(step->id).empty()) continue;
@@ -66,7 +67,9 @@ Exhibit cache_exhibit(const ShownRun& shown, Index layer, Place place) {
         exhibit.subtitle = heatmap.subtitle;
         exhibit.panels.push_back(panel_of(step->name, std::move(heatmap)));
     }
-    exhibit.caption = caption_of(shown.scenario, attention + ": k and v as the cache keeps them", exhibit.subtitle);
+    exhibit.caption =
+        caption_of(shown.scenario, tr("{attention}: k and v as the cache keeps them", {{"attention", attention}}),
+                   exhibit.subtitle);
     return exhibit;
 }
 
@@ -74,7 +77,7 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     const Index length = row_length(shown.scenario.inputs, row);
     LensReading reading(lens, row, length);
     reading.advance(std::numeric_limits<Index>::max());
-    Heatmap heatmap{.title = "logit lens", .subtitle = "batch " + std::to_string(row)};
+    Heatmap heatmap{.title = tr("logit lens"), .subtitle = "batch " + std::to_string(row)};
     heatmap.row_axis = "after";
     heatmap.column_axis = "pos";
     heatmap.column_labels = row_labels_of(shown.scenario, row, length);
@@ -91,8 +94,8 @@ Exhibit lens_exhibit(const ShownRun& shown, const std::shared_ptr<const Run>& le
     }
     heatmap.rows = static_cast<Index>(heatmap.row_labels.size());
     Exhibit exhibit;
-    exhibit.caption = caption_of(shown.scenario, "logit lens", heatmap.subtitle) +
-                      " · in each cell the token that the layer would say next, coloured by its probability";
+    exhibit.caption = caption_of(shown.scenario, tr("logit lens"), heatmap.subtitle) + " · " +
+                      tr("in each cell the token that the layer would say next, coloured by its probability");
     exhibit.panels = {panel_of("logit_lens", std::move(heatmap))};
     return exhibit;
 }

@@ -13,7 +13,7 @@ namespace {
 
 void check_row(const Inputs& inputs, Index row) {
     if (row < 0 || row >= inputs.batch())
-        throw Error("batch row " + std::to_string(row) + ": expected 0 to " + std::to_string(inputs.batch() - 1));
+        throw Error("batch row {row}: expected 0 to {highest}", {{"row", row}, {"highest", inputs.batch() - 1}});
 }
 
 // Every row one position longer: padding there, which the mask hides.
@@ -62,20 +62,23 @@ Index generated_count(const Scenario& scenario, Index row) {
     return still_there ? static_cast<Index>(generated.size()) : 0;
 }
 
-std::string generation_obstacle(const Scenario& scenario) {
+Sentence generation_obstacle(const Scenario& scenario) {
     const Config config = scenario.config();
     if (config.vocab_size == 0)
-        return "This model reads vectors, not tokens (vocab_size is 0): there is no token to put behind its input.";
+        return message(
+            "This model reads vectors, not tokens (vocab_size is 0): no token can be appended to its input.");
     if (!config.lm_head)
-        return "This model has no language head (lm_head is false): it gives no probabilities of a next token.";
-    if (!config.causal) return "This model is not causal: it reads what follows, and was not made to continue a text.";
+        return message(
+            "This model has no language head (lm_head is false): it gives no probabilities of a next token.");
+    if (!config.causal)
+        return message("This model is not causal: it reads what follows, and was not made to continue a text.");
     return {};
 }
 
-std::string row_is_full(const Scenario& scenario, Index row) {
+Sentence row_is_full(const Scenario& scenario, Index row) {
     const Index most = scenario.config().max_positions;
     if (most == 0 || row_length(scenario.inputs, row) < most) return {};
-    return "All " + std::to_string(most) + " positions that this model knows (max_positions) are taken.";
+    return message("All {count} positions that this model knows (max_positions) are taken.", {{"count", most}});
 }
 
 bool has_ended(const Scenario& scenario, Index row) {
@@ -85,13 +88,13 @@ bool has_ended(const Scenario& scenario, Index row) {
 }
 
 Scenario with_token(Scenario scenario, Index row, Index token) {
-    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+    if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
     Inputs& inputs = scenario.inputs;
     check_row(inputs, row);
     if (token < 0 || token >= scenario.config().vocab_size)
-        throw Error("token " + std::to_string(token) + ": expected an id from 0 to " +
-                    std::to_string(scenario.config().vocab_size - 1));
-    if (const std::string full = row_is_full(scenario, row); !full.empty()) throw Error(full);
+        throw Error("token {token}: expected an id from 0 to {highest}",
+                    {{"token", token}, {"highest", scenario.config().vocab_size - 1}});
+    if (const Sentence full = row_is_full(scenario, row); !full.empty()) throw Error(full);
     std::vector<Index>& generated = scenario.generated[row];
     generated.resize(static_cast<std::size_t>(generated_count(scenario, row)));
     const Index place = row_length(inputs, row);
@@ -108,7 +111,7 @@ Scenario without_last_token(Scenario scenario, Index row) {
     if (inputs.tokens.empty()) throw Error(generation_obstacle(scenario));
     check_row(inputs, row);
     const Index last = row_length(inputs, row) - 1, pos = inputs.pos();
-    if (last < 1) throw Error("batch row " + std::to_string(row) + ": its only token stays, expected two or more");
+    if (last < 1) throw Error("batch row {row}: its only token stays, expected two or more", {{"row", row}});
     std::vector<Index>& generated = scenario.generated[row];
     generated.resize(static_cast<std::size_t>(std::max<Index>(generated_count(scenario, row) - 1, 0)));
     inputs.attention_mask =

@@ -2,6 +2,7 @@
 
 #include "app/core/generate/sampling.h"
 #include "app/core/session/scenario.h"
+#include "engine/message.h"
 
 #include <optional>
 #include <string>
@@ -20,9 +21,9 @@ namespace decoderscope {
 [[nodiscard]] Index generated_count(const Scenario& scenario, Index row);
 
 // Why nothing can be generated with this model, in one sentence; empty where it can be.
-[[nodiscard]] std::string generation_obstacle(const Scenario& scenario);
+[[nodiscard]] Sentence generation_obstacle(const Scenario& scenario);
 // Why no token can follow in this row, in one sentence: all positions are taken. Empty where one can.
-[[nodiscard]] std::string row_is_full(const Scenario& scenario, Index row);
+[[nodiscard]] Sentence row_is_full(const Scenario& scenario, Index row);
 // Whether the row's last token is the one that ends a text.
 [[nodiscard]] bool has_ended(const Scenario& scenario, Index row);
 

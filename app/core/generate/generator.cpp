@@ -9,7 +9,7 @@ namespace decoderscope {
 namespace {
 
 Scenario row_of(Scenario scenario, Index row) {
-    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
+    if (const Sentence obstacle = generation_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
     const InputsPart whole = {0, row_length(scenario.inputs, row), row};
     scenario.edits = edits_of_part(scenario, whole);
     scenario.inputs = part_of(scenario.inputs, whole);
@@ -36,7 +36,7 @@ std::optional<Index> Generator::next() {
     const Tensor logits = rows_from(run->value("logits"), part.count - 1);  // [1, 1, vocab]
     const auto vocab = static_cast<std::size_t>(logits.dim(2));
     const auto choice = next_token(logits.values().last(vocab), sampling_);
-    if (!choice) throw Error("logits: NaN or ∞ after position " + std::to_string(length - 1) + ", expected numbers");
+    if (!choice) throw Error("logits: NaN or ∞ after position {length}, expected numbers", {{"length", length - 1}});
     const Draw drawn = draw(*choice, sampling_number(sampling_.seed, row_, length));
     const Index token = choice->candidates[drawn.rank].token;
     scenario_ = with_token(std::move(scenario_), 0, token);

@@ -75,11 +75,13 @@ std::vector<Candidate> sorted_candidates(std::span<const float> logits) {
 
 void check_sampling(const Sampling& sampling) {
     if (!(sampling.temperature >= 0.0) || !std::isfinite(sampling.temperature))
-        throw Error("temperature: " + short_number(sampling.temperature) + ", expected 0 or a positive number");
+        throw Error("temperature: {temperature}, expected 0 or a positive number",
+                    {{"temperature", short_number(sampling.temperature)}});
     if (sampling.top_k < 0)
-        throw Error("top_k: " + std::to_string(sampling.top_k) + ", expected 0 (all) or a positive whole number");
+        throw Error("top_k: {top_k}, expected 0 (all) or a positive whole number", {{"top_k", sampling.top_k}});
     if (!(sampling.top_p > 0.0) || sampling.top_p > 1.0)
-        throw Error("top_p: " + short_number(sampling.top_p) + ", expected a number above 0 and at most 1");
+        throw Error("top_p: {top_p}, expected a number above 0 and at most 1",
+                    {{"top_p", short_number(sampling.top_p)}});
 }
 
 std::optional<NextToken> next_token(std::span<const float> logits, const Sampling& sampling) {

@@ -1,5 +1,7 @@
 #include "app/core/heads/pattern_measures.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -105,17 +107,17 @@ double highest_possible(PatternMeasure measure, Index keys) {
 std::string_view measure_name(PatternMeasure measure) {
     switch (measure) {
         case PatternMeasure::entropy:
-            return "Entropy";
+            return tr("Entropy");
         case PatternMeasure::spread:
-            return "Spread";
+            return tr("Spread");
         case PatternMeasure::largest:
-            return "Largest";
+            return tr("Largest");
         case PatternMeasure::previous:
-            return "Previous";
+            return tr("Previous");
         case PatternMeasure::first:
-            return "First";
+            return tr("First");
         case PatternMeasure::diagonal:
-            return "Diagonal";
+            return tr("Diagonal");
     }
     return {};
 }
@@ -125,17 +127,17 @@ std::string_view measure_unit(PatternMeasure measure) { return measure == Patter
 std::string_view measure_sentence(PatternMeasure measure) {
     switch (measure) {
         case PatternMeasure::entropy:
-            return "In bits: 0 = all weight on one key, 1 = as even over 2 keys, 2 = over 4.";
+            return tr("In bits: 0 = all weight on one key, 1 = as even over 2 keys, 2 = over 4.");
         case PatternMeasure::spread:
-            return "Entropy over the most that is possible: 0 = one key, 1 = even over all visible keys.";
+            return tr("Entropy over the most that is possible: 0 = one key, 1 = even over all visible keys.");
         case PatternMeasure::largest:
-            return "The largest weight of a query: 1 = it looks at a single key.";
+            return tr("The largest weight of a query: 1 = it attends to a single key.");
         case PatternMeasure::previous:
-            return "The weight on the token just before: 1 = a head that looks one step back.";
+            return tr("The weight on the token just before: 1 = a head that attends one step back.");
         case PatternMeasure::first:
-            return "The weight on the first token, where heads with nothing to do often look.";
+            return tr("The weight on the first token, where idle heads often attend.");
         case PatternMeasure::diagonal:
-            return "The weight on the key at the query's own position: 1 = it looks at itself.";
+            return tr("The weight on the key at the query's own position: 1 = it attends to itself.");
     }
     return {};
 }

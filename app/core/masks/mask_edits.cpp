@@ -163,11 +163,11 @@ std::vector<MaskCell> cells_of_column(Index key, Index queries) {
 
 Tensor with_kept_length(const Tensor& mask, Axes axes, Index batch, Index kept) {
     if (batch < 0 || batch >= axes[0].size)
-        throw Error("padding of batch row " + std::to_string(batch) + ": expected 0 to " +
-                    std::to_string(axes[0].size - 1));
+        throw Error("padding of batch row {batch}: expected 0 to {highest}",
+                    {{"batch", batch}, {"highest", axes[0].size - 1}});
     const Index length = axes[1].size;
     if (kept < 0 || kept > length)
-        throw Error("padding: " + std::to_string(kept) + " positions kept, expected 0 to " + std::to_string(length));
+        throw Error("padding: {kept} positions kept, expected 0 to {length}", {{"kept", kept}, {"length", length}});
     Tensor changed = mask;
     if (changed.empty()) {
         const std::vector<float> ones(static_cast<std::size_t>(element_count(axes)), 1.0F);

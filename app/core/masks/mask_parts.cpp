@@ -1,5 +1,7 @@
 #include "app/core/masks/mask_parts.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 
 namespace decoderscope {
@@ -39,9 +41,9 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     parts.is_causal = masks.causal;
     parts.has_padding = masks.padding;
     parts.has_drawn = masks.custom || !mask.patches.empty();
-    parts.causal = all_kept(parts.combined, parts.is_causal ? "causal" : "not causal");
-    parts.padding = all_kept(parts.combined, parts.has_padding ? "padding" : "no padding");
-    parts.drawn = all_kept(parts.combined, parts.has_drawn ? "drawn" : "none drawn");
+    parts.causal = all_kept(parts.combined, parts.is_causal ? tr("causal") : tr("not causal"));
+    parts.padding = all_kept(parts.combined, parts.has_padding ? tr("padding") : tr("no padding"));
+    parts.drawn = all_kept(parts.combined, parts.has_drawn ? tr("drawn") : tr("none drawn"));
     parts.combined.title = "combined";
     const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
     parts.opened.assign(parts.combined.values.size(), 0);

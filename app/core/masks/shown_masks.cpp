@@ -2,6 +2,7 @@
 
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
+#include "engine/translate.h"
 
 #include <utility>
 
@@ -46,8 +47,8 @@ Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std
         const Step& target = *shown.run->plan().find("blocks.0.attn.mask");
         ShownMasks made;
         made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
-        made.raw = picture_of(derived, shown, attention + ".attn_scores", "raw scores", place);
-        made.masked = picture_of(derived, shown, attention + ".masked_scores", "masked scores", place);
+        made.raw = picture_of(derived, shown, attention + ".attn_scores", tr("raw scores"), place);
+        made.masked = picture_of(derived, shown, attention + ".masked_scores", tr("masked scores"), place);
         made.pattern = picture_of(derived, shown, attention + ".pattern", "pattern", place);
         made.output = picture_of(derived, shown, attention + ".z", "output z", place);
         made.tokens = axis_labels(shown.scenario, target, 2, place.batch);

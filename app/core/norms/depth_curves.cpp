@@ -1,6 +1,7 @@
 #include "app/core/norms/depth_curves.h"
 
 #include "app/core/text/numbers.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -138,13 +139,13 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
     }
 }
 
-// "grows 3.1-fold", "keeps its length (1.0-fold)", …
-std::string fold_text(double growth) {
-    if (!std::isfinite(growth)) return "ends in numbers that are not finite";
-    const std::string fold = number_text(growth, 2) + "-fold";
-    if (growth > 1.05) return "grows " + fold;
-    if (growth < 0.95) return "shrinks to " + number_text(growth, 2) + " of its length";
-    return "keeps its length (" + fold + ")";
+// What became of the stream's length.
+Sentence fold_text(double growth) {
+    const Arguments by = {{"fold", number_text(growth, 2)}};
+    if (!std::isfinite(growth)) return message("ends in numbers that are not finite");
+    if (growth > 1.05) return message("grows {fold}-fold", by);
+    if (growth < 0.95) return message("shrinks to {fold} of its length", by);
+    return message("keeps its length ({fold}-fold)", by);
 }
 
 std::string last_ratio(const DepthCurves& curves) {
@@ -180,12 +181,12 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
 
 std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
     if (pre.blocks == 0 || post.blocks == 0) return {};
-    std::string text = "Pre-Norm: the stream " + fold_text(pre.growth()) + " over " + std::to_string(pre.blocks) +
-                       (pre.blocks == 1 ? " block" : " blocks") + ". Post-Norm: it " + fold_text(post.growth()) + ".";
-    if (!pre.ratios.empty() && !post.ratios.empty())
-        text += " The last update is " + last_ratio(pre) + " of the stream under Pre-Norm, " + last_ratio(post) +
-                " under Post-Norm.";
-    return text;
+    const std::string text = tr_n("Pre-Norm: the stream {pre} over {count} block. Post-Norm: it {post}.",
+                                  "Pre-Norm: the stream {pre} over {count} blocks. Post-Norm: it {post}.", pre.blocks,
+                                  {{"pre", fold_text(pre.growth())}, {"post", fold_text(post.growth())}});
+    if (pre.ratios.empty() || post.ratios.empty()) return text;
+    return tr("{sentence} The last update is {pre} of the stream under Pre-Norm, {post} under Post-Norm.",
+              {{"sentence", text}, {"pre", last_ratio(pre)}, {"post", last_ratio(post)}});
 }
 
 }  // namespace decoderscope

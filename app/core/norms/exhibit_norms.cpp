@@ -3,6 +3,7 @@
 #include "app/core/export/figure_canvas.h"
 #include "app/core/norms/norm_row.h"
 #include "app/core/picture/meaning.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -61,13 +62,14 @@ Heatmap strip_of(const std::string& title, const std::vector<float>& values) {
 
 Exhibit depth_exhibit(const Scenario& own, const DepthCurves& pre, const DepthCurves& post) {
     const Index blocks = std::max(pre.blocks, post.blocks);
-    Exhibit exhibit{.title = "Norms by depth", .subtitle = "Pre-Norm and Post-Norm on the same weights and input"};
-    exhibit.caption = caption_of(own, "the residual stream, its updates and its norms by block", "");
-    exhibit.charts = {{"stream", "Residual stream", "length of x", blocks, true, {}},
-                      {"update", "Updates", "length of f(x)", blocks, true, {}},
-                      {"ratio", "Update ÷ stream", "how far it moves x", blocks, true, {}},
-                      {"scale", "Scale of the norms", "what they divide by", blocks, true, {}},
-                      {"cosine", "From block to block", "cosine of x before and after", blocks, false, {}}};
+    Exhibit exhibit{.title = tr("Norms by depth"),
+                    .subtitle = tr("Pre-Norm and Post-Norm on the same weights and input")};
+    exhibit.caption = caption_of(own, tr("the residual stream, its updates and its norms by block"), "");
+    exhibit.charts = {{"stream", tr("Residual stream"), tr("length of x"), blocks, true, {}},
+                      {"update", tr("Updates"), tr("length of f(x)"), blocks, true, {}},
+                      {"ratio", tr("Update ÷ stream"), tr("how far it moves x"), blocks, true, {}},
+                      {"scale", tr("Scale of the norms"), tr("what they divide by"), blocks, true, {}},
+                      {"cosine", tr("From block to block"), tr("cosine of x before and after"), blocks, false, {}}};
     add_curve(exhibit.charts[0], pre.stream, post.stream);
     add_curves(exhibit.charts[1], pre.updates, post.updates);
     add_curves(exhibit.charts[2], pre.ratios, post.ratios);
@@ -80,7 +82,7 @@ std::optional<Exhibit> norms_step_exhibit(const ShownRun& pre, const ShownRun& p
                                           Place place) {
     const std::optional<StepPair> pair = step_pair(pre.scenario, *pre.run, post.scenario, *post.run, step, place);
     if (!pair) return std::nullopt;
-    Exhibit exhibit{.title = step, .subtitle = "Pre-Norm, Post-Norm, and the difference"};
+    Exhibit exhibit{.title = step, .subtitle = tr("Pre-Norm, Post-Norm, and the difference")};
     exhibit.caption = caption_of(pre.scenario, step, pair->a.subtitle) + " · " + pair_sentence(*pair, step);
     exhibit.panels = {named(step, "pre-norm", pair->a), named(step, "post-norm", pair->b),
                       named(step, "difference", pair->difference)};
@@ -91,7 +93,7 @@ std::optional<Exhibit> norms_step_exhibit(const ShownRun& pre, const ShownRun& p
 std::optional<Exhibit> norm_row_exhibit(const ShownRun& pre, const ShownRun& post, const std::string& norm, Index batch,
                                         Index pos) {
     const std::string where = "batch " + std::to_string(batch) + ", pos " + std::to_string(pos);
-    Exhibit exhibit{.title = norm, .subtitle = where + ": a row before and after the norm"};
+    Exhibit exhibit{.title = norm, .subtitle = tr("{where}: a row before and after the norm", {{"where", where}})};
     exhibit.columns = 1;
     exhibit.caption = caption_of(pre.scenario, norm, where);
     for (const auto& [run, which] : {std::pair{&pre, "pre-norm"}, std::pair{&post, "post-norm"}}) {

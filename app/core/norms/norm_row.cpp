@@ -1,6 +1,7 @@
 #include "app/core/norms/norm_row.h"
 
 #include "app/core/text/numbers.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -97,12 +98,15 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
 }
 
 std::string norm_row_sentence(const NormRow& row) {
-    if (!std::isfinite(row.scale)) return "gets numbers that are not finite, and hands such on.";
-    std::string text =
-        row.centred ? "takes the mean " + number_text(row.mean, 2) + " off and divides by " : "divides by ";
-    text += number_text(row.scale, 3) + " (length " + number_text(row.length_before, 3) + " → " +
-            number_text(row.length_after, 3) + (row.eps > 0.1 * row.variance ? "; eps weighs in)." : ").");
-    return text;
+    if (!std::isfinite(row.scale)) return tr("receives and propagates non-finite values.");
+    const std::string divided =
+        tr(row.eps > 0.1 * row.variance ? message("divides by {scale} (length {before} → {after}; eps weighs in).")
+                                        : message("divides by {scale} (length {before} → {after})."),
+           {{"scale", number_text(row.scale, 3)},
+            {"before", number_text(row.length_before, 3)},
+            {"after", number_text(row.length_after, 3)}});
+    if (!row.centred) return divided;
+    return tr("subtracts the mean {mean} and {divides}", {{"mean", number_text(row.mean, 2)}, {"divides", divided}});
 }
 
 }  // namespace decoderscope

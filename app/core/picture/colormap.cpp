@@ -1,5 +1,7 @@
 #include "app/core/picture/colormap.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -162,8 +164,13 @@ Rgba mark_color(Mark mark, ColorMap map, bool dark) {
 }
 
 std::string_view mark_text(Mark mark) {
-    constexpr std::array<std::string_view, 6> texts = {"", "NaN", "+∞", "−∞", "above the range", "below the range"};
-    return texts[static_cast<std::size_t>(mark)];
+    constexpr std::array<Phrase, 6> texts = {Phrase(""),
+                                             message("NaN"),
+                                             message("+∞"),
+                                             message("−∞"),
+                                             message("above the range"),
+                                             message("below the range")};
+    return mark == Mark::none ? "" : tr(texts[static_cast<std::size_t>(mark)]);
 }
 
 Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark) {

@@ -2,6 +2,7 @@
 
 #include "app/core/picture/heatmap_keys.h"
 #include "engine/parallel.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +57,8 @@ constexpr std::array<Rgba, 4> hidden_on_light = {
     {{0xDC, 0xDD, 0xE0, 255}, {0xC9, 0xD3, 0xC0, 255}, {0xDC, 0xCF, 0xE3, 255}, {0xF0, 0xC6, 0xCC, 255}}};
 constexpr std::array<Rgba, 4> hidden_on_dark = {
     {{0x3A, 0x3B, 0x40, 255}, {0x46, 0x50, 0x3C, 255}, {0x54, 0x43, 0x5E, 255}, {0x6E, 0x3E, 0x48, 255}}};
-constexpr std::array<std::string_view, 4> cause_names = {"causal", "padding", "custom", "hand"};
+constexpr std::array<Phrase, 4> cause_names = {message("causal"), message("padding"), message("custom"),
+                                               message("manual")};
 constexpr std::array<Hatch, 4> cause_hatches = {Hatch::forward, Hatch::backward, Hatch::dots, Hatch::cross};
 
 std::size_t strongest_cause(std::uint8_t causes) {
@@ -147,14 +149,14 @@ Hatch hatch_of(std::uint8_t causes) {
 }
 
 std::string hidden_text(std::uint8_t causes) {
-    if (causes == hidden_by::hand) return "masked by hand";
+    if (causes == hidden_by::hand) return tr("masked manually");
     std::string text;
     for (std::size_t i = 0; i < cause_names.size(); ++i) {
         if ((causes >> i & 1U) == 0) continue;
         if (!text.empty()) text += " + ";
-        text += cause_names[i];
+        text += tr(cause_names[i]);
     }
-    return text + " mask";
+    return tr("{causes} mask", {{"causes", text}});
 }
 
 std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap) {

@@ -43,7 +43,7 @@ std::string_view meaning_name(Meaning meaning) {
         case Meaning::norm:
             return "norm";
         case Meaning::residual:
-            return "residual stream";
+            return "residual stream";  // not a message: a name, as an axis has one
         case Meaning::output:
             break;
     }

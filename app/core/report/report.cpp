@@ -7,6 +7,7 @@
 #include "app/core/text/labels.h"
 #include "app/core/text/utf8.h"
 #include "engine/error.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -18,17 +19,17 @@ namespace {
 
 // The keys that were overridden, and the shape of the model.
 void model_section(Page& page, const Scenario& scenario) {
-    page.section("Model");
-    if (!scenario.model->description.empty()) page.paragraph(scenario.model->description);
+    page.section(tr("Model"));
+    if (!scenario.model->description.empty()) page.paragraph(tr(scenario.model->description));
     std::vector<std::pair<std::string, std::string>> facts;
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
         const bool overridden = std::any_of(scenario.overrides.begin(), scenario.overrides.end(), changed);
-        facts.emplace_back(key, value + (overridden ? " (changed)" : ""));
+        facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
-    if (scenario.dropout_seed) facts.emplace_back("dropout seed", std::to_string(*scenario.dropout_seed));
+    if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
     page.facts(facts);
-    for (const std::string& remark : scenario.model->remarks) page.paragraph(remark);
+    for (const Sentence& remark : scenario.model->remarks) page.paragraph(tr(remark));
 }
 
 void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
@@ -44,32 +45,36 @@ void token_rows(Page& page, const std::string& name, const Tensor& tokens, const
         }
         page.tokens(name + " " + std::to_string(row), pieces);
     }
-    if (tokens.dim(0) > most) page.paragraph("… and " + std::to_string(tokens.dim(0) - most) + " more rows.");
+    if (tokens.dim(0) > most)
+        page.paragraph(tr_n("… and {count} more row.", "… and {count} more rows.", tokens.dim(0) - most));
 }
 
 void input_section(Page& page, const Scenario& scenario) {
     const Inputs& inputs = scenario.inputs;
-    page.section("Input");
+    page.section(tr("Input"));
     token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask, scenario.model->encoder_tokenizer);
     token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model->tokenizer);
     const auto given = [&](const char* name, const Tensor& tensor) {
-        if (!tensor.empty()) page.paragraph(std::string(name) + ": numbers of shape " + shape_text(tensor.axes()));
+        if (!tensor.empty())
+            page.paragraph(
+                tr("{name}: numbers of shape {shape}", {{"name", name}, {"shape", shape_text(tensor.axes())}}));
     };
     given("x", inputs.x);
     given("memory", inputs.memory);
-    given("custom mask", inputs.custom_mask);
+    given(tr("custom mask"), inputs.custom_mask);
     if (!inputs.attention_mask.empty() || !inputs.encoder_attention_mask.empty())
-        page.paragraph("A dot is padding: nothing attends to it.");
+        page.paragraph(tr("A dot is padding: nothing attends to it."));
 }
 
 void edits_section(Page& page, const std::vector<Edit>& edits) {
     constexpr std::size_t most = 400;
-    page.section("Edits");
-    if (edits.empty()) return page.paragraph("None: this is the model as it is.");
+    page.section(tr("Edits"));
+    if (edits.empty()) return page.paragraph(tr("None: this is the model as it is."));
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) lines.push_back(describe(edits[i]));
     page.list(lines);
-    if (edits.size() > most) page.paragraph("… and " + std::to_string(edits.size() - most) + " more.");
+    if (edits.size() > most)
+        page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", edits.size() - most));
 }
 
 // ---- what came out
@@ -77,7 +82,7 @@ void edits_section(Page& page, const std::vector<Edit>& edits) {
 void step_section(Page& page, const ReportOf& report) {
     const Ref step = report.shown.run->plan().find(report.step);
     if (step == nullptr || report.shown.run->value(step->id).empty()) return;
-    page.section("Where to look");
+    page.section(tr("Where to look"));
     const About about = step->operation.about();
     page.paragraph(step->name + " = " + std::string(about.name) + ": " + std::string(about.formula));
     page.paragraph(std::string(about.teaches));
@@ -87,11 +92,11 @@ void step_section(Page& page, const ReportOf& report) {
 const char* kind_text(AttentionKind kind) {
     switch (kind) {
         case AttentionKind::self:
-            return "Self-attention";
+            return tr("Self-attention");
         case AttentionKind::cross:
-            return "Cross-attention";
+            return tr("Cross-attention");
         case AttentionKind::encoder:
-            return "The encoder's self-attention";
+            return tr("The encoder's self-attention");
     }
     return "";
 }
@@ -107,8 +112,9 @@ void attention_sections(Page& page, const ReportOf& report) {
         const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
         if (attentions.empty() || !has_values(report.shown, attentions.front() + ".pattern")) continue;
         page.section(kind_text(kind));
-        page.paragraph("How much each query (row) looks at each key (column): " + counted(attentions.size(), "layer") +
-                       ", batch row " + std::to_string(report.place.batch) + ".");
+        page.paragraph(tr_n("How much each query (row) attends to each key (column): {count} layer, batch row {row}.",
+                            "How much each query (row) attends to each key (column): {count} layers, batch row {row}.",
+                            attentions.size(), {{"row", report.place.batch}}));
         for (const std::string& attention : attentions) {
             if (!has_values(report.shown, attention + ".pattern")) continue;
             page.subsection(attention);
@@ -120,8 +126,8 @@ void attention_sections(Page& page, const ReportOf& report) {
 
 void masks_section(Page& page, const ReportOf& report) {
     const Plan& plan = report.shown.run->plan();
-    page.section("Masks");
-    page.paragraph("Who hides what, apart and combined, and what that makes of scores and weights.");
+    page.section(tr("Masks"));
+    page.paragraph(tr("What each mask hides, one by one and combined, and what that does to scores and weights."));
     const Ref looked_at = plan.find(report.step);
     const std::string own = looked_at == nullptr ? "" : looked_at->attention;
     for (const AttentionKind kind : kAttentionKinds) {
@@ -142,14 +148,14 @@ DepthCurves curves_with(const Scenario& scenario, const char* norm_first) {
 }
 
 void norms_section(Page& page, const ReportOf& report) {
-    page.section("Norms");
+    page.section(tr("Norms"));
     try {
         const DepthCurves pre = curves_with(report.shown.scenario, "true"),
                           post = curves_with(report.shown.scenario, "false");
         page.paragraph(depth_sentence(pre, post));
         page.figure(depth_exhibit(report.shown.scenario, pre, post));
     } catch (const Error& error) {
-        page.paragraph(std::string("The norms cannot stand at the other place here: ") + error.what());
+        page.paragraph(tr("The norms cannot be moved to the other place here: {error}", {{"error", error.sentence()}}));
     }
 }
 
@@ -158,9 +164,9 @@ void norms_section(Page& page, const ReportOf& report) {
 void write_report(std::ostream& out, const ReportOf& report) {
     const Scenario& scenario = report.shown.scenario;
     const std::string name = report.title.empty() ? description_of(scenario) : report.title;
-    Page page(
-        out, name,
-        "A forward pass of " + description_of(scenario) + ", as Decoderscope " DECODERSCOPE_VERSION " computed it.");
+    Page page(out, name,
+              tr("A forward pass of {model}, as Decoderscope {version} computed it.",
+                 {{"model", description_of(scenario)}, {"version", DECODERSCOPE_VERSION}}));
     model_section(page, scenario);
     input_section(page, scenario);
     edits_section(page, scenario.edits);

@@ -8,6 +8,7 @@
 #include "app/core/step/slice.h"
 #include "app/core/work/saved_view.h"
 #include "engine/edit.h"
+#include "engine/message.h"
 
 #include <memory>
 #include <optional>
@@ -187,7 +188,7 @@ struct StopExport {};
 
 // Shows a sentence to the person.
 struct Tell {
-    std::string sentence;
+    Sentence sentence;
     bool failed = true;
 };
 

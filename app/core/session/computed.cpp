@@ -63,11 +63,11 @@ std::map<std::string, Worker::Task> Computed::companion_tasks() {
     std::map<std::string, Worker::Task> tasks;
     for (auto& [name, companion] : companions_) {
         try {
-            companion.error.clear();
+            companion.error = {};
             companion.scenario = varied(asked_for_, companion.variation);
             tasks[name] = task_of(companion);
         } catch (const Error& error) {
-            companion.error = error.what();
+            companion.error = error.sentence();
             companion.run = nullptr;
         }
     }

@@ -42,7 +42,7 @@ bool Desk::is_missing_something(const ModelLoader::Result& result) {
     return true;
 }
 
-void Desk::refuse(const std::string& error) {
+void Desk::refuse(const Sentence& error) {
     opening_->error = error;
     message_ = Message{error, true};
 }

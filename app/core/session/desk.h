@@ -5,6 +5,7 @@
 #include "app/core/session/cursor.h"
 #include "app/core/session/model_loader.h"
 #include "app/core/work/session_keeper.h"
+#include "engine/message.h"
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace decoderscope {
 
 // A sentence for the person.
 struct Message {
-    std::string text;
+    Sentence text;
     bool failed = false;
 };
 
@@ -30,14 +31,14 @@ struct Opening {
     bool reading = true;
     std::chrono::steady_clock::time_point since;
     std::optional<Recognised> asks;  // what it is, as far as can be seen, and what has to be answered
-    std::string error;               // why it can't be opened; a sentence
+    Sentence error;                  // why it can't be opened; a sentence
     std::string python;              // what turns the file into one that can, where that is known
 };
 
 // The autosave of a process that is gone, in a few words.
 struct Offer {
     Leftover leftover;
-    std::string text;  // "reverse, 3 edits"
+    Sentence text;  // "reverse, 3 edits"
 };
 
 // What passes between the program and its files, and what it tells the person: models and sessions that are read, work
@@ -61,7 +62,7 @@ public:
     // Says what is missing; false where nothing is: the result is to be run.
     [[nodiscard]] bool is_missing_something(const ModelLoader::Result& result);
     // It was read and can't be run.
-    void refuse(const std::string& error);
+    void refuse(const Sentence& error);
     // It is being run; run_is_there() gives it back once.
     void run(const ModelLoader::Result& result);
     [[nodiscard]] std::optional<ModelLoader::Result> run_is_there();
@@ -129,8 +130,8 @@ private:
     std::vector<Offer> offers_;
     std::string file_;
     std::uint64_t saved_changes_ = 0, autosaved_changes_ = 0;
-    std::optional<Kept> kept_;   // as of the last autosave
-    std::string keeping_error_;  // why it could not be written
+    std::optional<Kept> kept_;  // as of the last autosave
+    Sentence keeping_error_;    // why it could not be written
     std::optional<Message> message_;
 };
 

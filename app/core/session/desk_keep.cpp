@@ -15,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "lesson.dscope, 3 edits", or "reverse, 3 edits".
-std::string summary_of(const SessionFile& file) {
-    const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
-    return fs::path(name).filename().string() + ", " + counted(file.run.edits.size(), "edit");
-}
-
 // "20 Nov, 14:03"
 std::string time_text(std::chrono::system_clock::time_point when) {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
@@ -30,6 +24,13 @@ std::string time_text(std::chrono::system_clock::time_point when) {
     return {text.data(), std::strftime(text.data(), text.size(), "%e %b, %H:%M", &local)};
 }
 
+// "lesson.dscope, 3 edits, 20 Nov, 14:03", or "reverse, 3 edits, …".
+Sentence summary_of(const SessionFile& file, std::chrono::system_clock::time_point when) {
+    const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
+    return message_n("{name}, {count} edit, {time}", "{name}, {count} edits, {time}", file.run.edits.size(),
+                     {{"name", fs::path(name).filename().string()}, {"time", time_text(when)}});
+}
+
 }  // namespace
 
 void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
@@ -37,12 +38,12 @@ void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds dela
     try {
         keeper_.autosave_in(folder, delay);
     } catch (const Error& error) {
-        message_ = Message{std::string("Unsaved work would not outlive a crash: ") + error.what(), true};
+        message_ = Message{Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true};
         return;
     }
     for (Leftover& leftover : leftovers(folder)) {
         try {
-            std::string text = summary_of(read_session_file(leftover.path)) + ", " + time_text(leftover.when);
+            Sentence text = summary_of(read_session_file(leftover.path), leftover.when);
             offers_.push_back({std::move(leftover), std::move(text)});
         } catch (const Error&) {
             continue;  // of a newer version: another program's to offer
@@ -83,7 +84,7 @@ void Desk::end(bool by_the_person) {
 void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
         if (outcome.error != keeping_error_ && !outcome.error.empty())
-            message_ = Message{"Unsaved work would not outlive a crash: " + outcome.error, true};
+            message_ = Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
         keeping_error_ = outcome.error;
         if (outcome.error.empty()) autosaved_changes_ = outcome.number;
         return;
@@ -98,7 +99,7 @@ void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
         keeper_.drop_autosave();
         kept_.reset();
     }
-    message_ = Message{"Saved to " + outcome.path};
+    message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}})};
 }
 
 // The work of an autosave is unsaved still; the file stays until this process has written its own.

@@ -1,5 +1,7 @@
 #include "app/core/session/model_loader.h"
 
+#include "engine/error.h"
+#include "engine/message.h"
 #include "engine/model/checkpoint.h"
 
 #include <new>
@@ -23,14 +25,14 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
             if (!result.asks) result.model = load_model(order.name, order.answers, progress.get());
         }
     } catch (const NeedsConversion& pickled) {
-        result.error = pickled.sentence();
+        result.error = pickled.problem();
         result.python = pickled.python();
     } catch (const LoadStopped&) {
-        result.error = order.name + ": no longer wanted";
+        result.error = message("{name}: no longer wanted", {{"name", order.name}});
     } catch (const std::bad_alloc&) {
-        result.error = order.name + ": does not fit into the machine's memory";
+        result.error = message("{name}: does not fit into the machine's memory", {{"name", order.name}});
     } catch (const std::exception& error) {
-        result.error = error.what();
+        result.error = sentence_of(error);
     }
     co_return result;
 }

@@ -3,6 +3,7 @@
 #include "app/core/diff/reference_run.h"
 #include "app/core/jobs/job.h"
 #include "app/core/work/saved_work.h"
+#include "engine/message.h"
 #include "engine/model/model.h"
 
 #include <chrono>
@@ -29,7 +30,7 @@ public:
         std::optional<SavedWork> work;
         std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr where it has none
         std::optional<Recognised> asks;
-        std::string error;
+        Sentence error;
         std::string python;  // what turns the file into one that can be read, where that is known
     };
     struct Progress {

@@ -82,13 +82,14 @@ void check_memory(const Plan& plan, Recording recording) {
 void check_memory(const Plan& plan, Recording recording, std::optional<std::size_t> free) {
     const std::size_t needed = bytes_needed(plan, recording);
     if (!free || needed <= *free) return;
-    std::string text = "this run needs " + bytes_text(needed) + " for its tensors, and " + bytes_text(*free) +
-                       " of memory are free: shorten the text";
     const std::size_t less = bytes_needed(plan, Recording::patterns);
+    const Arguments sizes = {{"needed", bytes_text(needed)}, {"free", bytes_text(*free)}, {"less", bytes_text(less)}};
     if (recording == Recording::all && less < needed)
-        text +=
-            ", or record less (--record patterns; in the window the palette has it), which needs " + bytes_text(less);
-    throw Error(text);
+        throw Error(
+            "this run needs {needed} for its tensors, and {free} of memory are free: shorten the text, or record less "
+            "(--record patterns; in the window the palette has it), which needs {less}",
+            sizes);
+    throw Error("this run needs {needed} for its tensors, and {free} of memory are free: shorten the text", sizes);
 }
 
 std::string bytes_text(std::size_t bytes) {

@@ -20,7 +20,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     : work_(std::move(scenario)), computed_(wake), desk_(wake) {
     start(plan_of(work_.scenario()));
     finish_run();
-    if (!shown().run) throw Error(message() ? message()->text : "the model could not be run");
+    if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
     work_.look_at(opening_cursor(*work_.scenario().model, computed_.plan()));
     tell_remarks();
 }
@@ -88,10 +88,10 @@ void Session::type(const command::TypeInput& command) {
         work_.take(std::move(typed));
         start(std::move(plan));
         if (dropped > 0)
-            desk_.tell({(dropped == 1 ? std::string("An edit does") : std::to_string(dropped) + " edits do") +
-                        " not fit what was typed; undo brings " + (dropped == 1 ? "it" : "them") + " back."});
+            desk_.tell({message_n("{count} edit does not fit what was typed; undo brings it back.",
+                                  "{count} edits do not fit what was typed; undo brings them back.", dropped)});
     } catch (const Error& error) {
-        work_.refuse_input(error.what());
+        work_.refuse_input(error.sentence());
     }
 }
 

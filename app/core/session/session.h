@@ -3,6 +3,7 @@
 #include "app/core/session/computed.h"
 #include "app/core/session/desk.h"
 #include "app/core/session/work.h"
+#include "engine/message.h"
 
 #include <chrono>
 #include <functional>
@@ -44,7 +45,7 @@ public:
     // How the next token is drawn.
     [[nodiscard]] const Sampling& sampling() const { return work_.sampling(); }
     // Why what was typed last could not be run; empty where it was.
-    [[nodiscard]] const std::string& input_error() const { return work_.input_error(); }
+    [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
     // How often the work has changed.
@@ -113,7 +114,7 @@ private:
     void take(const ModelLoader::Result& result);
     void look_at_opened(const ModelLoader::Result& opened);
     void restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
-    void tell_remarks(const std::vector<std::string>& more = {});
+    void tell_remarks(const std::vector<Sentence>& more = {});
 
     Work work_;
     Computed computed_;

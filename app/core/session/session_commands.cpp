@@ -24,8 +24,8 @@ struct Session::Apply {
     void operator()(const command::SetRecording& c) const {
         s.change(*edited(s.scenario(), s.shown(), c));
         s.desk_.tell({c.recording == Recording::all
-                          ? "Every tensor is recorded."
-                          : "Scores and the inside of the MLPs are made again when you look at them."});
+                          ? Sentence("Every tensor is recorded.")
+                          : Sentence("Scores and the inside of the MLPs are recomputed when you look at them.")});
     }
 
     void operator()(const command::TypeInput& c) const { s.type(c); }
@@ -154,7 +154,7 @@ void Session::apply(const Command& command) {
     try {
         std::visit(Apply{*this}, command);
     } catch (const Error& error) {
-        desk_.tell({error.what(), true});
+        desk_.tell({error.sentence(), true});
     }
 }
 

@@ -12,7 +12,7 @@ void Session::take(const ModelLoader::Result& result) {
     try {
         change(result.work ? result.work->scenario : scenario_of(result.model));
     } catch (const Error& error) {
-        return desk_.refuse(error.what());
+        return desk_.refuse(error.sentence());
     }
     computed_.forget_companion_runs();
     desk_.run(result);
@@ -31,12 +31,14 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
     desk_.set_saved(work_.changes());
 }
 
-void Session::tell_remarks(const std::vector<std::string>& more) {
-    std::vector<std::string> remarks = shown().scenario.model->remarks;
+void Session::tell_remarks(const std::vector<Sentence>& more) {
+    std::vector<Sentence> remarks = shown().scenario.model->remarks;
     remarks.insert(remarks.end(), more.begin(), more.end());
-    std::string all;
-    for (const std::string& remark : remarks) all += (all.empty() ? "" : "; ") + remark;
-    if (!all.empty()) desk_.tell({all});
+    if (remarks.empty()) return;
+    Sentence all = remarks.front();
+    for (std::size_t i = 1; i < remarks.size(); ++i)
+        all = Sentence("{first}; {next}", {{"first", all}, {"next", remarks[i]}});
+    desk_.tell({all});
 }
 
 // What a session brings beside its run, once that is there.
@@ -44,12 +46,12 @@ void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun>
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
-    std::vector<std::string> remarks = work.remarks;
+    std::vector<Sentence> remarks = work.remarks;
     if (!work.view.compare.file.empty()) {
         try {
             computed_.compare_with_file(std::make_shared<const ReferenceRun>(read_trace(work.view.compare.file)));
         } catch (const Error& error) {
-            remarks.emplace_back(error.what());
+            remarks.push_back(error.sentence());
         }
     }
     if (computed_.plan().find(work.cursor.step) != nullptr) {

@@ -2,6 +2,7 @@
 
 #include "app/core/diff/reference_run.h"
 #include "app/core/session/scenario.h"
+#include "engine/message.h"
 
 #include <cstdint>
 #include <map>
@@ -15,7 +16,7 @@ struct Companion {
     Variation variation;
     Scenario scenario;
     std::shared_ptr<const Run> run;  // nullptr where it failed, or is still being computed
-    std::string error;
+    Sentence error;
     std::shared_ptr<const Run> beside;  // the run that it was computed beside: another one means that it is behind
 };
 

@@ -24,7 +24,7 @@ Index parse_id(std::string_view word) {
     Index id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
-        throw Error("\"" + std::string(word.substr(0, 40)) + "\", expected token ids such as \"1 2 3\"");
+        throw Error("\"{text}\", expected token ids such as \"1 2 3\"", {{"text", word.substr(0, 40)}});
     return id;
 }
 
@@ -62,8 +62,9 @@ TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
     if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
     for (std::size_t line = 0; line < rows.size(); ++line)
         if (rows[line].empty())
-            throw Error(rows.size() == 1 ? "empty, expected at least one token"
-                                         : "line " + std::to_string(line + 1) + " is empty, expected a token a line");
+            throw Error(rows.size() == 1
+                            ? message("empty, expected at least one token")
+                            : message("line {line} is empty, expected a token a line", {{"line", line + 1}}));
     return rows;
 }
 
@@ -73,9 +74,9 @@ TokenBatch batch_of(const Tokenizer& tokenizer, const Typed& typed, std::string_
 
 void check_same_batch(const Tensor& target, const Tensor& source) {
     if (target.dim(0) == source.dim(0)) return;
-    const Index lines = source.dim(0);
-    throw Error("the source has " + std::to_string(lines) + (lines == 1 ? " line" : " lines") + ", the target " +
-                std::to_string(target.dim(0)) + "; expected as many");
+    throw Error(message_n("the source has {count} line, the target {target}; expected as many",
+                          "the source has {count} lines, the target {target}; expected as many", source.dim(0),
+                          {{"target", target.dim(0)}}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace decoderscope {
 
 void Work::change(Scenario next, bool merge) {
-    input_error_.clear();
+    input_error_ = {};
     typing_ = false;
     if (!merge || undo_.empty()) undo_.push_back(scenario_);
     redo_.clear();
@@ -18,7 +18,7 @@ void Work::change(Scenario next, bool merge) {
 }
 
 void Work::swap_with(std::vector<Scenario>& from, std::vector<Scenario>& to) {
-    input_error_.clear();
+    input_error_ = {};
     typing_ = false;
     to.push_back(std::move(scenario_));
     scenario_ = std::move(from.back());

@@ -4,6 +4,7 @@
 #include "app/core/session/command.h"
 #include "app/core/session/cursor.h"
 #include "app/core/session/scenario.h"
+#include "engine/message.h"
 
 #include <cstdint>
 #include <optional>
@@ -46,8 +47,8 @@ public:
     [[nodiscard]] Typed typed(const command::TypeInput& command) const;
     void take(Typed typed);
     // What was typed last can't be run; the sentence says why. The next change makes it empty again.
-    void refuse_input(std::string error) { input_error_ = std::move(error); }
-    [[nodiscard]] const std::string& input_error() const { return input_error_; }
+    void refuse_input(Sentence error) { input_error_ = std::move(error); }
+    [[nodiscard]] const Sentence& input_error() const { return input_error_; }
 
     // ---- where the person looks
 
@@ -77,7 +78,7 @@ private:
     Scenario scenario_;
     std::vector<Scenario> undo_, redo_;
     std::uint64_t changes_ = 0;
-    std::string input_error_;
+    Sentence input_error_;
     bool typing_ = false;  // the last change was typed
     Cursor cursor_;
     std::vector<Cursor> trail_;

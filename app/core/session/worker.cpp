@@ -101,9 +101,9 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
             main.early = [&](std::shared_ptr<const Run> run) { publish_early(std::move(run), stop); };
         result.run = co_await executed(order.main.plan, main);
     } catch (const Error& error) {
-        result = {.error = error.what()};
+        result = {.error = error.sentence()};
     } catch (const std::bad_alloc&) {
-        result = {.error = "this run does not fit into the machine's memory"};
+        result = {.error = message("this run does not fit into the machine's memory")};
     }
     co_return result;
 }
@@ -134,9 +134,9 @@ Resumable<Done> Worker::compute_companions(const Order& order, const std::stop_t
                 .previous = previous, .asked = order.asked, .stop = stop, .kept = kept_steps(order.recording)};
             result.companions[name] = co_await executed(std::move(plan), options);
         } catch (const Error& error) {
-            result.companion_errors[name] = error.what();
+            result.companion_errors[name] = sentence_of(error);
         } catch (const std::bad_alloc&) {
-            result.companion_errors[name] = "this run does not fit into the machine's memory";
+            result.companion_errors[name] = message("this run does not fit into the machine's memory");
         }
     }
     co_return Done{};

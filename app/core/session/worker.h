@@ -2,6 +2,7 @@
 
 #include "app/core/jobs/job_runner.h"
 #include "app/core/session/recording.h"
+#include "engine/message.h"
 #include "engine/run.h"
 
 #include <atomic>
@@ -40,8 +41,8 @@ public:
         std::shared_ptr<const Run> run;       // nullptr where it failed
         std::shared_ptr<const Run> unedited;  // nullptr where it was not asked for
         std::map<std::string, std::shared_ptr<const Run>> companions;
-        std::map<std::string, std::string> companion_errors;
-        std::string error;
+        std::map<std::string, Sentence> companion_errors;
+        Sentence error;
         bool complete = true;
     };
 

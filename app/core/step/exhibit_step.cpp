@@ -2,6 +2,7 @@
 #include "app/core/heads/head_pictures.h"
 #include "app/core/text/labels.h"
 #include "engine/error.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <mutex>
@@ -25,13 +26,15 @@ Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step,
 std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layers) {
     if (!all_layers) return {&step};
     if (block_number(step) < 0)
-        throw Error(step.name + ": is in no block, expected a tensor of a block such as blocks.0.attn.pattern");
+        throw Error("{name}: is in no block, expected a tensor of a block such as blocks.0.attn.pattern",
+                    {{"name", step.name}});
     std::vector<Ref> steps;
     for (Index block = 0;; ++block) {
         const Ref twin = run.plan().find(name_in_block(step, block));
         if (twin == nullptr) return steps;
         if (run.value(twin->id).empty())
-            throw Error(twin->name + ": was not computed, expected a tensor that is recorded in every block");
+            throw Error("{name}: was not computed, expected a tensor that is recorded in every block",
+                        {{"name", twin->name}});
         steps.push_back(twin);
     }
 }
@@ -98,12 +101,12 @@ std::string subtitle_of(const Step& step, Place place, const Gathering& gatherin
     std::string text;
     if (step.axes.size() > 2 && step.axes.front().name == axis::batch) text = "batch " + std::to_string(place.batch);
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (gathering.all_layers) add("all " + std::to_string(layers) + " layers");
+    if (gathering.all_layers) add(tr_n("all {count} layer", "all {count} layers", layers));
     if (gathering.all_heads)
-        add("all " + std::to_string(heads_of(step)) + " heads");
+        add(tr_n("all {count} head", "all {count} heads", heads_of(step)));
     else if (heads_of(step) > 0)
         add("head " + std::to_string(place.head));
-    if (gathering.own_ranges) add("colours over the values of each");
+    if (gathering.own_ranges) add(tr("colours over the values of each"));
     return text;
 }
 
@@ -125,7 +128,8 @@ Exhibit step_exhibit(const ShownRun& shown, const Step& step, Place place, bool 
             if (!there && !shown.run->value(id).empty()) exhibit.panels.push_back(lazy_panel(held, plan[id], place));
         }
         exhibit.title = step.name;
-        exhibit.subtitle = std::string(step.operation.about().name) + ", after what it is computed from";
+        exhibit.subtitle =
+            tr("{operation}, after what it is computed from", {{"operation", step.operation.about().name}});
     }
     exhibit.panels.push_back(lazy_panel(held, step, place));
     return exhibit;
@@ -147,7 +151,7 @@ Exhibit head_exhibit(const ShownRun& shown, const std::string& attention, Place 
 Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, Gathering gathering) {
     const Index heads = heads_of(step), query_heads = shown.scenario.config().nhead;
     if (gathering.all_heads && heads == 0)
-        throw Error(step.name + ": has no heads, expected a tensor such as blocks.0.attn.pattern");
+        throw Error("{name}: has no heads, expected a tensor such as blocks.0.attn.pattern", {{"name", step.name}});
     const auto held = std::make_shared<const ShownRun>(shown);
     const std::vector<Ref> steps = gathered_steps(*held->run, step, gathering.all_layers);
     const auto common = std::make_shared<Common>(held, steps, gathering.own_ranges);

@@ -1,5 +1,7 @@
 #include "app/core/step/explanation_text.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -60,7 +62,9 @@ std::string line_text(const Line& line, std::size_t most) {
         for (std::size_t f = 0; f < term.factors.size(); ++f)
             text += (f > 0 ? "·" : "") + factor_text(term.factors[f], f == 0 && i == 0);
     }
-    if (order.size() > most) text += " + " + short_number(rest) + " (" + std::to_string(order.size() - most) + " more)";
+    if (order.size() > most)
+        text += tr_n(" + {rest} ({count} more)", " + {rest} ({count} more)", order.size() - most,
+                     {{"rest", short_number(rest)}});
     return text + " = " + short_number(line.value);
 }
 

@@ -52,7 +52,7 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
         if (before == nullptr || before->block != step.block) outline.push_back({step.block, {}});
         std::vector<OutlinePart>& parts = outline.back().parts;
         if (parts.empty() || before->part != step.part)
-            parts.push_back({step.part, std::string(step.title), step.meaning, {}, false});
+            parts.push_back({step.part, step.title, step.meaning, {}, false});
         parts.back().steps.push_back(step.id);
         // A part's colour is what most of it is about: attention, not the query that it begins with.
         parts.back().meaning = step.meaning;

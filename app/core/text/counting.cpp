@@ -1,5 +1,7 @@
 #include "app/core/text/counting.h"
 
+#include "engine/message.h"
+
 namespace decoderscope {
 
 std::string grouped(Index number) {
@@ -10,8 +12,20 @@ std::string grouped(Index number) {
     return text;
 }
 
-std::string counted(std::size_t count, std::string_view thing) {
-    return grouped(static_cast<Index>(count)) + " " + std::string(thing) + (count == 1 ? "" : "s");
+Sentence counted_rows(std::size_t count) {
+    return message_n("{count} row", "{count} rows", count, {{"count", grouped(static_cast<Index>(count))}});
+}
+
+Sentence counted_numbers(std::size_t count) {
+    return message_n("{count} number", "{count} numbers", count, {{"count", grouped(static_cast<Index>(count))}});
+}
+
+Sentence counted_steps(std::size_t count) {
+    return message_n("{count} step", "{count} steps", count, {{"count", grouped(static_cast<Index>(count))}});
+}
+
+Sentence counted_tensors(std::size_t count) {
+    return message_n("{count} tensor", "{count} tensors", count, {{"count", grouped(static_cast<Index>(count))}});
 }
 
 }  // namespace decoderscope

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "engine/index.h"
+#include "engine/message.h"
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 namespace decoderscope {
 
@@ -11,6 +12,9 @@ namespace decoderscope {
 [[nodiscard]] std::string grouped(Index number);
 
 // "1 row", "2,304 rows".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view thing);
+[[nodiscard]] Sentence counted_rows(std::size_t count);
+[[nodiscard]] Sentence counted_numbers(std::size_t count);
+[[nodiscard]] Sentence counted_steps(std::size_t count);
+[[nodiscard]] Sentence counted_tensors(std::size_t count);
 
 }  // namespace decoderscope

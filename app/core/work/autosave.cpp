@@ -69,7 +69,8 @@ std::optional<FileLock> FileLock::take(const std::string& path) {
     constexpr mode_t kOwnersAlone = 0600;
     for (;;) {
         const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnersAlone);
-        if (descriptor < 0) throw Error(path + ": cannot be written: " + std::strerror(errno));
+        if (descriptor < 0)
+            throw Error("{path}: cannot be written: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
         FileLock lock(descriptor);
         if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
         if (is_still_there(path, descriptor)) return lock;
@@ -83,7 +84,7 @@ FileLock::~FileLock() {
 AutosaveSlot::AutosaveSlot(const std::string& folder) {
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (failed) throw Error(folder + ": cannot be made: " + failed.message());
+    if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     const std::string name = folder + "/" + std::string(kBeginning) + std::to_string(::getpid());
     for (int number = 0; !lock_; ++number) {
         const std::string stem = number == 0 ? name : name + "-" + std::to_string(number);

@@ -101,13 +101,14 @@ Resumable<std::string> checksum_of_files(std::vector<std::string> paths) {
     std::vector<std::byte> piece(std::size_t{1} << 20);
     for (const std::string& path : paths) {
         std::ifstream file(path, std::ios::binary);
-        if (!file) throw Error(path + ": cannot be read: " + std::strerror(errno));
+        if (!file) throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
         while (file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(piece.size())),
                file.gcount() > 0) {
             co_yield kPause;
             hash.add(std::span(piece).first(static_cast<std::size_t>(file.gcount())));
         }
-        if (file.bad()) throw Error(path + ": cannot be read: " + std::strerror(errno));
+        if (file.bad())
+            throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
     }
     co_return checksum_text(hash.digest());
 }

@@ -1,6 +1,7 @@
 #include "app/core/work/path_list.h"
 
 #include "app/core/work/session_file.h"
+#include "engine/message.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -64,7 +65,7 @@ PathList list_paths(std::string_view typed) {
         std::string name = at->path().filename().string();
         if (name.starts_with(begun) && (name[0] != '.' || !begun.empty())) names.push_back(std::move(name));
     }
-    if (failed) list.error = list.folder + ": " + failed.message();
+    if (failed) list.error = message("{folder}: {reason}", {{"folder", list.folder}, {"reason", failed.message()}});
     std::ranges::sort(names);
     for (const std::string& name : names) {
         const PathKind kind = kind_of_path(list.folder + "/" + name);

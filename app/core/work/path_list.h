@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/session/command.h"
+#include "engine/message.h"
 #include "engine/model/checkpoint.h"
 
 #include <span>
@@ -21,7 +22,7 @@ struct PathList {
     std::string folder;          // that is listed
     std::vector<Entry> entries;  // folders, models, weights and sessions, by name
     std::string completed;       // what was typed, as far as it goes on in one way only
-    std::string error;           // why the folder can't be listed
+    Sentence error;              // why the folder can't be listed
     bool more = false;           // there were too many to list
 };
 [[nodiscard]] PathList list_paths(std::string_view typed);

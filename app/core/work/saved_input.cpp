@@ -88,17 +88,18 @@ void check_batch(const TokenRows& rows, const std::string& key) {
     constexpr std::size_t kMost = std::size_t{1} << 24;
     std::size_t longest = 1;
     for (const std::vector<Index>& row : rows) {
-        if (row.empty()) throw Error(key + ": an empty batch row, expected at least one token");
+        if (row.empty()) throw Error("{key}: an empty batch row, expected at least one token", {{"key", key}});
         longest = std::max(longest, row.size());
     }
     if (rows.size() > kMost / longest)
-        throw Error(key + ": more than " + std::to_string(kMost) + " tokens once rows are padded; expected fewer");
+        throw Error("{key}: more than {most} tokens once rows are padded; expected fewer",
+                    {{"key", key}, {"most", kMost}});
 }
 
 Tensor mask_of(const TokenRows& rows, std::string_view length_axis, const std::string& key) {
     const bool even =
         std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row.size() == rows.front().size(); });
-    if (!even) throw Error(key + ": rows of different lengths, expected as many numbers in each");
+    if (!even) throw Error("{key}: rows of different lengths, expected as many numbers in each", {{"key", key}});
     check_batch(rows, key);
     return padded_batch(rows, length_axis).tokens;
 }
@@ -107,7 +108,8 @@ std::optional<TokenRows> rows_of(const SavedSequence& saved, const Tokenizer& to
     if (saved.tokens) return saved.tokens;
     if (!saved.text) return std::nullopt;
     if (!tokenizer.can_encode())
-        throw Error(before + "text: the model has no vocabulary that cuts a text; expected " + before + "tokens");
+        throw Error("{before}text: the model has no vocabulary that cuts a text; expected {before}tokens",
+                    {{"before", before}});
     return naming(before + "text", [&] {
         TokenRows rows;
         for (const std::string& text : *saved.text) rows.push_back(tokenizer.encode(text));
@@ -131,7 +133,7 @@ bool restore(const SavedSequence& saved, const Tokenizer& tokenizer, std::string
 
 Tensor named(const Tensor& tensor, std::span<const std::string_view> names) {
     if (tensor.rank() > names.size())
-        throw Error(std::to_string(tensor.rank()) + " axes, expected at most " + std::to_string(names.size()));
+        throw Error("{rank} axes, expected at most {names}", {{"rank", tensor.rank()}, {"names", names.size()}});
     return tensor.with_axes(named_from_last(tensor.axes(), names));
 }
 
@@ -158,9 +160,10 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
         tensor = named(tensor, input.axes);
         if (batch > 0 && saved.numbers.empty()) tensor = first_of_batch(tensor, batch);
         if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
-            restored.remarks.push_back(std::string(input.key) + ": " +
-                                       (saved.of_example ? "the model's example" : saved.file) +
-                                       " holds other numbers than when the session was saved");
+            restored.remarks.push_back(message(
+                "{key}: {source} holds other numbers than when the session was saved",
+                {{"key", input.key},
+                 {"source", saved.of_example ? message("the model's example") : Sentence::verbatim(saved.file)}}));
         return tensor;
     });
 }

@@ -2,6 +2,7 @@
 
 #include "app/core/session/scenario.h"
 #include "app/core/work/session_file.h"
+#include "engine/message.h"
 
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace decoderscope {
 struct RestoredInput {
     Inputs inputs;
     std::string inputs_path;  // the file that vectors come from; empty: none
-    std::vector<std::string> remarks;
+    std::vector<Sentence> remarks;
 };
 [[nodiscard]] RestoredInput restored_input(const SavedInput& saved, const Model& model, const Config& config);
 

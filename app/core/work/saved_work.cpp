@@ -50,6 +50,18 @@ SavedRun saved_run(const Scenario& scenario) {
 
 // ---- in
 
+Phrase what_changed(bool weights, bool config) {
+    if (weights && config)
+        return message(
+            "{model}: its weights and config.json are not what they were when the session was saved, so the numbers "
+            "may be others");
+    if (weights)
+        return message(
+            "{model}: its weights are not what they were when the session was saved, so the numbers may be others");
+    return message(
+        "{model}: its config.json is not what it was when the session was saved, so the numbers may be others");
+}
+
 // Reads the models of one session, each once.
 class Opener {
 public:
@@ -70,7 +82,7 @@ public:
         return scenario;
     }
 
-    std::vector<std::string> remarks;
+    std::vector<Sentence> remarks;
 
 private:
     struct Opened {
@@ -96,10 +108,7 @@ private:
         const bool config = !saved.config.empty() && saved.config != now.config;
         if (!weights && !config) return;
         opened.as_it_was = false;
-        remarks.push_back(saved.name + ": its " + (weights ? "weights" : "") + (weights && config ? " and " : "") +
-                          (config ? "config.json" : "") + (weights ? " are" : " is") +
-                          " not what they were when the session was saved, so the numbers "
-                          "may be others");
+        remarks.emplace_back(what_changed(weights, config), Arguments{{"model", saved.name}});
     }
 
     [[nodiscard]] ModelChecksums checksums_now(const std::string& name) const {
@@ -119,8 +128,8 @@ private:
         }
         std::vector<Edit> fitting = fitting_edits(scenario, saved.edits);
         if (const std::size_t lost = saved.edits.size() - fitting.size(); lost > 0)
-            remarks.push_back(std::to_string(lost) + (lost == 1 ? " edit does not fit any more and was left out"
-                                                                : " edits do not fit any more and were left out"));
+            remarks.push_back(message_n("{count} edit does not fit any more and was left out",
+                                        "{count} edits do not fit any more and were left out", lost));
         return fitting;
     }
 

@@ -4,6 +4,7 @@
 #include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
 #include "app/core/work/session_file.h"
+#include "engine/message.h"
 #include "engine/model/load_progress.h"
 
 #include <memory>
@@ -24,8 +25,8 @@ struct SavedWork {
     Sampling sampling;
     SavedView view;
     std::vector<PinnedWork> pins;
-    std::string saved_as;              // the file that it was opened from or saved to; empty: none yet
-    std::vector<std::string> remarks;  // what is not as it was when it was saved, a sentence each
+    std::string saved_as;           // the file that it was opened from or saved to; empty: none yet
+    std::vector<Sentence> remarks;  // what is not as it was when it was saved, a sentence each
 };
 
 // Reads a session and its models. A model whose files are others than they were is opened all the same, with a remark,

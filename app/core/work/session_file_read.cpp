@@ -32,10 +32,10 @@ Overrides read_overrides(JsonObject& json, const char* key) {
     Overrides values;
     const Json* found = json.find(key);
     if (found == nullptr) return values;
-    if (!found->is_object()) json.fail(key, "expected an object of configuration keys and their values");
+    if (!found->is_object()) json.fail(key, message("expected an object of configuration keys and their values"));
     for (const auto& [name, value] : found->items()) {
         if (!value.is_string() && !value.is_number() && !value.is_boolean())
-            json.fail(std::string(key) + "." + name, "expected a value as --set takes it");
+            json.fail(std::string(key) + "." + name, message("expected a value as --set takes it"));
         values.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
     }
     return values;
@@ -44,7 +44,7 @@ Overrides read_overrides(JsonObject& json, const char* key) {
 std::string read_checksum(JsonObject& json, const char* key) {
     if (json.find(key) == nullptr) return {};
     std::string checksum = json.text(key);
-    if (!is_checksum(checksum)) json.fail(key, "expected a checksum such as \"xxh64:44bc2cf5ad770999\"");
+    if (!is_checksum(checksum)) json.fail(key, message("expected a checksum such as \"xxh64:44bc2cf5ad770999\""));
     return checksum;
 }
 
@@ -55,7 +55,8 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
         model.name = json.text("bundled");
         const auto& known = bundled_models();
         if (std::none_of(known.begin(), known.end(), [&](const BundledModel& m) { return m.name == model.name; }))
-            json.fail("bundled", "\"" + model.name + "\" is no bundled model; `decoderscope models` lists them");
+            json.fail("bundled", message("\"{name}\" is no bundled model; `decoderscope models` lists them",
+                                         {{"name", model.name}}));
     } else {
         model.name = read_path(json.text("path"), folder);
     }
@@ -74,11 +75,11 @@ std::optional<Rows> read_rows(JsonObject& json, const std::string& key) {
     if (json.find(key.c_str()) == nullptr) return std::nullopt;
     Rows rows;
     for (const Json& row : json.list(key.c_str())) {
-        if (!row.is_array()) json.fail(key, "expected a list of batch rows, each a list of whole numbers");
+        if (!row.is_array()) json.fail(key, message("expected a list of batch rows, each a list of whole numbers"));
         std::vector<Index>& read = rows.emplace_back();
         for (const Json& value : row) read.push_back(json.as_index(value, key.c_str()));
     }
-    if (rows.empty()) json.fail(key, "expected at least one batch row");
+    if (rows.empty()) json.fail(key, message("expected at least one batch row"));
     return rows;
 }
 
@@ -86,10 +87,10 @@ std::optional<std::vector<std::string>> read_text_rows(JsonObject& json, const s
     if (json.find(key.c_str()) == nullptr) return std::nullopt;
     std::vector<std::string> rows;
     for (const Json& row : json.list(key.c_str())) {
-        if (!row.is_string()) json.fail(key, "expected a list of texts, a batch row each");
+        if (!row.is_string()) json.fail(key, message("expected a list of texts, a batch row each"));
         rows.push_back(row.get<std::string>());
     }
-    if (rows.empty()) json.fail(key, "expected at least one batch row");
+    if (rows.empty()) json.fail(key, message("expected at least one batch row"));
     return rows;
 }
 
@@ -98,7 +99,8 @@ SavedSequence read_sequence(JsonObject& json, const std::string& before, const s
     sequence.text = read_text_rows(json, before + "text");
     sequence.tokens = read_rows(json, before + "tokens");
     sequence.mask = read_rows(json, mask);
-    if (sequence.text && sequence.tokens) json.fail(before + "text", "given beside " + before + "tokens; expected one");
+    if (sequence.text && sequence.tokens)
+        json.fail(before + "text", message("given beside {before}tokens; expected one", {{"before", before}}));
     return sequence;
 }
 
@@ -112,12 +114,13 @@ struct NestedNumbers {
     void read(const Json& value, std::size_t axis) {
         if (!value.is_array()) {
             const std::optional<float> number = float_from_json(value);
-            if (!number || axis != shape.size()) json.fail(key, "expected numbers as lists in lists of equal lengths");
+            if (!number || axis != shape.size())
+                json.fail(key, message("expected numbers as lists in lists of equal lengths"));
             values.push_back(*number);
             return;
         }
         if (axis == shape.size() || static_cast<Index>(value.size()) != shape[axis])
-            json.fail(key, "expected numbers as lists in lists of equal lengths");
+            json.fail(key, message("expected numbers as lists in lists of equal lengths"));
         for (const Json& inner : value) read(inner, axis + 1);
     }
 };
@@ -137,11 +140,11 @@ std::optional<SavedTensor> read_tensor(JsonObject& json, const char* key, const 
         object.finish();
         return tensor;
     }
-    if (!found->is_array()) json.fail(key, "expected numbers, or an object with \"from\" or \"file\"");
+    if (!found->is_array()) json.fail(key, message("expected numbers, or an object with \"from\" or \"file\""));
     NestedNumbers numbers{json, key, {}, {}};
     for (const Json* at = found; at->is_array(); at = &at->front()) {
         if (at->empty() || numbers.shape.size() == kMostAxes)
-            json.fail(key, "expected numbers as lists in lists, none of them empty");
+            json.fail(key, message("expected numbers as lists in lists, none of them empty"));
         numbers.shape.push_back(static_cast<Index>(at->size()));
     }
     numbers.read(*found, 0);
@@ -169,7 +172,7 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
     JsonObject rows = json.object("generated");
     for (const auto& [row, tokens] : found->items()) {
         if (row.empty() || row.size() > 9 || row.find_first_not_of("0123456789") != std::string::npos)
-            rows.fail(row, "expected the number of a batch row");
+            rows.fail(row, message("expected the number of a batch row"));
         generated[std::stol(row)] = rows.indices(row.c_str());
     }
     return generated;
@@ -218,9 +221,9 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("shift") != nullptr) norms.shift_factor = json.real("shift");
     if (json.find("row") != nullptr) norms.row = json.index("row");
     json.finish();
-    if (norms.layers == Index{0}) json.fail("layers", "expected at least 1");
-    if (!std::isfinite(norms.gain_factor)) json.fail("gain", "expected a finite number");
-    if (!std::isfinite(norms.shift_factor)) json.fail("shift", "expected a finite number");
+    if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
+    if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
+    if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));
     return norms;
 }
 
@@ -229,9 +232,9 @@ SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     if (json.find("with") != nullptr) compare.against = static_cast<Against>(json.word("with", kAgainstNames));
     if (json.find("tolerance") != nullptr) compare.tolerance = json.number("tolerance");
     if (!std::isfinite(compare.tolerance) || compare.tolerance < 0.0)
-        json.fail("tolerance", "expected a number from 0");
+        json.fail("tolerance", message("expected a number from 0"));
     const Overrides option = read_overrides(json, "set");
-    if (option.size() > 1) json.fail("set", "expected one configuration key");
+    if (option.size() > 1) json.fail("set", message("expected one configuration key"));
     if (!option.empty()) compare.option = option.front();
     if (json.find("file") != nullptr) compare.file = read_path(json.text("file"), folder);
     json.finish();
@@ -242,7 +245,7 @@ std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
     std::vector<SavedPin> pins;
     if (json.find("pins") == nullptr) return pins;
     const Json& list = json.list("pins");
-    if (list.size() > kMostPins) json.fail("pins", "expected at most " + std::to_string(kMostPins));
+    if (list.size() > kMostPins) json.fail("pins", message("expected at most {most}", {{"most", kMostPins}}));
     for (const Json& item : list) {
         JsonObject pin(item, "pins[" + std::to_string(pins.size()) + "].");
         std::string label = pin.text("label");
@@ -256,12 +259,14 @@ std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
 void check_version(JsonObject& json) {
     const Json* format = json.find("format");
     if (format == nullptr || *format != kSessionFormat)
-        throw Error("no Decoderscope session, expected \"format\": \"" + std::string(kSessionFormat) + "\"");
+        throw Error("no Decoderscope session, expected \"format\": \"{format}\"", {{"format", kSessionFormat}});
     const std::uint64_t version = json.whole("version");
     if (version > kSessionVersion)
-        throw Error("a session of version " + std::to_string(version) + ", and this program reads up to version " +
-                    std::to_string(kSessionVersion) + "; open it with a newer Decoderscope");
-    if (version == 0) json.fail("version", "expected a number from 1");
+        throw Error(
+            "a session of version {version}, and this program reads up to version {newest}; open it with a newer "
+            "Decoderscope",
+            {{"version", version}, {"newest", kSessionVersion}});
+    if (version == 0) json.fail("version", message("expected a number from 1"));
 }
 
 }  // namespace
@@ -271,7 +276,7 @@ bool is_session_path(std::string_view path) {
 }
 
 SessionFile parse_session(std::string_view text, const std::string& folder) {
-    const Json whole = parse_json(text, "a Decoderscope session");
+    const Json whole = parse_json(text, message("a Decoderscope session"));
     if (!whole.is_object()) throw Error("no Decoderscope session, expected an object of JSON");
     JsonObject json(whole, "");
     check_version(json);

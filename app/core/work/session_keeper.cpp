@@ -1,5 +1,7 @@
 #include "app/core/work/session_keeper.h"
 
+#include "engine/error.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -165,7 +167,7 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
         write_session_file(order.path, file);
         forget_adopted();
     } catch (const std::exception& error) {
-        outcome.error = error.what();
+        outcome.error = sentence_of(error);
     }
     return outcome;
 }

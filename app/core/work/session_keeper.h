@@ -4,6 +4,7 @@
 #include "app/core/work/autosave.h"
 #include "app/core/work/model_sums.h"
 #include "app/core/work/saved_work.h"
+#include "engine/message.h"
 
 #include <atomic>
 #include <chrono>
@@ -49,7 +50,7 @@ public:
         std::string path;
         std::uint64_t number = 0;
         bool autosave = false;
-        std::string error;
+        Sentence error;
     };
     [[nodiscard]] std::vector<Outcome> collect();
     // Whether anything is still to be written, other than an autosave that waits for its moment.

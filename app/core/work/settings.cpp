@@ -74,7 +74,8 @@ void save_settings(const std::string& path, const Settings& settings) {
     std::error_code failed;
     const fs::path folder = fs::path(path).parent_path();
     fs::create_directories(folder, failed);
-    if (failed) throw Error(folder.string() + ": cannot be made: " + failed.message());
+    if (failed)
+        throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
     const Json json = {{"dark", settings.dark},
                        {"text_scale", settings.text_scale},
                        {"color_map", color_map_name(settings.sequential)},

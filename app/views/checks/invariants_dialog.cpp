@@ -1,6 +1,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -33,7 +34,7 @@ bool draw_law(const Ui& ui, const Invariant& law, int id) {
     ImGui::PushTextWrapPos(start + ui.px(kWidth));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleColor(ImGuiCol_Text, broken ? ui.theme.text : ui.theme.muted);
-    ImGui::TextUnformatted(law.finding.c_str());
+    ImGui::TextUnformatted(finding_text(law).c_str());
     ImGui::PopStyleColor();
     ImGui::PopFont();
     ImGui::PopTextWrapPos();
@@ -42,7 +43,7 @@ bool draw_law(const Ui& ui, const Invariant& law, int id) {
         const std::string place =
             fitted(ui.fonts.mono_small, "→ " + cell_name(law.step, law.cell), ui.px(kWidth) - indent);
         clicked = link(ui, ui.fonts.mono_small, ui.theme.accent, place, id);
-        tooltip(broken ? "Go to the cell that breaks it" : "Go to the cell that is closest to breaking it");
+        tooltip(broken ? tr("Go to the cell that breaks it") : tr("Go to the cell that is closest to breaking it"));
     }
     ImGui::Unindent(indent);
     ImGui::Dummy({1, ui.px(4)});
@@ -57,13 +58,13 @@ void leave(ViewState& state) {
 }  // namespace
 
 void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    text_line(ui.fonts.heading, ui.theme.text, "Checks");
+    text_line(ui.fonts.heading, ui.theme.text, tr("Checks"));
     ImGui::Dummy({ui.px(kWidth), ui.px(2)});
     const InvariantsMonitor::Result* result = session.invariants();
     if (result == nullptr)
-        text_line(ui.fonts.caption, ui.theme.muted, "Being measured …");
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Being measured …"));
     else if (!result->invariants)
-        text_line(ui.fonts.caption, ui.theme.error, result->error);
+        text_line(ui.fonts.caption, ui.theme.error, tr(result->error));
     for (std::size_t i = 0; result != nullptr && result->invariants && i < kLaws; ++i) {
         const Invariant& law = result->invariants->all[i];
         if (!draw_law(ui, law, static_cast<int>(i))) continue;

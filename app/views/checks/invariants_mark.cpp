@@ -1,5 +1,6 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -8,16 +9,16 @@ namespace decoderscope {
 
 namespace {
 
-constexpr const char* kMeasuring = "… checking";
+const char* measuring() { return tr("… checking"); }
 
 // Sign and words say the same as the colour.
 std::string mark_text(const InvariantsMonitor::Result* result) {
-    if (result == nullptr) return kMeasuring;
-    if (!result->invariants) return "✗ no checks";
+    if (result == nullptr) return measuring();
+    if (!result->invariants) return tr("✗ no checks");
     if (const std::size_t broken = result->invariants->count(Verdict::broken); broken > 0)
-        return "✗ " + std::to_string(broken) + " failing";
+        return tr_n("✗ {count} failing", "✗ {count} failing", broken);
     const std::size_t kept = result->invariants->count(Verdict::kept);
-    return "✓ " + std::to_string(kept) + (kept == 1 ? " check" : " checks");
+    return tr_n("✓ {count} check", "✓ {count} checks", kept);
 }
 
 bool is_bad(const InvariantsMonitor::Result* result) {
@@ -28,7 +29,8 @@ bool is_bad(const InvariantsMonitor::Result* result) {
 
 float checks_mark_width(const Ui& ui) {
     float width = 0.0F;
-    for (const char* text : {kMeasuring, "✗ 5 failing", "✓ 5 checks", "✗ no checks"})
+    for (const std::string& text : {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", kLaws),
+                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }
@@ -40,7 +42,7 @@ void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, Im
         state.dialog = Dialog::checks;
         state.dialog_opens = true;
     }
-    tooltip("What holds of every forward pass, measured on this one (V)");
+    tooltip(tr("What holds of every forward pass, measured on this one (V)"));
 }
 
 }  // namespace decoderscope

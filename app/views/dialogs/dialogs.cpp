@@ -4,6 +4,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -30,13 +31,13 @@ void close(ViewState& state) {
 void keys_dialog(const Ui& ui, ViewState& state) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Action& action : actions())
-        if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), action.label);
-    rows.insert(rows.end(), {{"1 … 9", "Choose head 0 … 8"},
-                             {"Shift+1 … 9", "Switch head 0 … 8 off or on"},
-                             {"click", "Explain a cell; on an operand: follow it there"},
-                             {"right-drag", "Paint the mask; with Shift for all heads"},
-                             {"wheel, drag", "Zoom at the pointer, pan; double click fits"}});
-    text_line(ui.fonts.heading, ui.theme.text, "Keys");
+        if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), tr(action.label));
+    rows.insert(rows.end(), {{"1 … 9", tr("Choose head 0 … 8")},
+                             {"Shift+1 … 9", tr("Switch head 0 … 8 off or on")},
+                             {tr("click"), tr("Explain a cell; on an operand: follow it")},
+                             {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
+                             {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});
+    text_line(ui.fonts.heading, ui.theme.text, tr("Keys"));
     ImGui::Dummy({ui.px(840), ui.px(4)});
     // Two columns, read downwards.
     const std::size_t half = (rows.size() + 1) / 2;
@@ -64,11 +65,11 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     if (ImGui::InputText("##search", state.search.data(), state.search.size())) state.chosen_action = 0;
     std::vector<std::pair<int, const Action*>> found;
     for (const Action& action : actions()) {
-        const int score = fuzzy_score(action.label, state.search.data());
+        const int score = fuzzy_score(tr(action.label), state.search.data());
         if (action.listed && score >= 0 && action.enabled(session)) found.emplace_back(score, &action);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, "No action has these letters in this order.");
+    if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No action has these letters in this order."));
     const auto move = [&](std::ptrdiff_t by) {
         const auto count = static_cast<std::ptrdiff_t>(found.size());
         if (count > 0)
@@ -80,7 +81,7 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     const Action* run = nullptr;
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Action& action = *found[i].second;
-        if (ImGui::Selectable((action.label + "##" + std::to_string(i)).c_str(), i == state.chosen_action))
+        if (ImGui::Selectable(labelled(tr(action.label), std::to_string(i)).c_str(), i == state.chosen_action))
             run = &action;
         const std::string chord = chord_text(action);
         ImGui::SameLine();
@@ -97,14 +98,14 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
 }
 
 // A line for a path, and what to do with it. Returns the path when it was entered.
-std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* button) {
+std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* text) {
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    const bool clicked = ImGui::Button(button);
+    const bool clicked = button(text, "done");
     ImGui::SameLine();
-    if (ImGui::Button("Cancel") || pressed(Key::escape)) {
+    if (button(tr("Cancel"), "cancel") || pressed(Key::escape)) {
         close(state);
         return std::nullopt;
     }
@@ -129,34 +130,35 @@ std::string with_session_ending(const std::string& path) {
 
 void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, proposed_file(session));
-    text_line(ui.fonts.heading, ui.theme.text, "Save the session");
+    text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
     paragraph(ui.fonts.caption, ui.theme.muted,
-              "Model, input, masks, edits, tab and what is pinned, in one small file of JSON. The weights stay where "
-              "they are; the session remembers their path and checksum.");
+              tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
+                 "they are; the session remembers their path and checksum."));
     const std::string typed = with_session_ending(path_of(state.path.data()));
     std::error_code failed;
     const bool replaces = typed != session.file() && std::filesystem::exists(typed, failed);
-    text_line(ui.fonts.caption, ui.theme.error, replaces ? "There is such a file already: it would be replaced." : " ");
-    const auto path = path_field(ui, state, replaces ? "Replace" : "Save");
+    text_line(ui.fonts.caption, ui.theme.error, replaces ? tr("This file exists already: it will be replaced.") : " ");
+    const auto path = path_field(ui, state, replaces ? tr("Replace") : tr("Save"));
     if (!path && state.dialog == Dialog::none) state.close_when_saved = false;  // cancelled
     if (path) commands.push_back(command::SaveSession{with_session_ending(path_of(*path)), saved_view(state)});
 }
 
 void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    text_line(ui.fonts.heading, ui.theme.text, "Save the work before closing?");
+    text_line(ui.fonts.heading, ui.theme.text, tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = session.scenario().edits.size();
+    const std::string file =
+        std::filesystem::path(session.file().empty() ? session.scenario().model->name : session.file())
+            .filename()
+            .string();
     paragraph(ui.fonts.caption, ui.theme.muted,
-              std::filesystem::path(session.file().empty() ? session.scenario().model->name : session.file())
-                      .filename()
-                      .string() +
-                  ", " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
-                  ", has changes that are in no file.");
-    const bool save = ImGui::Button("Save") || pressed(Key::enter);
+              tr_n("{file}, {count} edit, has changes that are in no file.",
+                   "{file}, {count} edits, has changes that are in no file.", edits, {{"file", file}}));
+    const bool save = button(tr("Save"), "save") || pressed(Key::enter);
     ImGui::SameLine();
-    const bool close_now = ImGui::Button("Close without saving");
+    const bool close_now = button(tr("Close without saving"), "close");
     ImGui::SameLine();
-    if (ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape))) return close(state);
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close(state);
     if (close_now) state.close = true;
     if (!save) return;
     close(state);
@@ -165,8 +167,8 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
 }
 
 void settings_dialog(const Ui& ui, ViewState& state) {
-    static constexpr std::array<const char*, 2> themes = {"Dark", "Light"}, maps = {"Viridis", "Cividis"};
-    text_line(ui.fonts.heading, ui.theme.text, "Settings");
+    const std::array<const char*, 2> themes = {tr("Dark"), tr("Light")}, maps = {tr("Viridis"), tr("Cividis")};
+    text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
     ImGui::Dummy({ui.px(360), ui.px(4)});
     const float start = ImGui::GetCursorPosX();
     const auto row = [&](const char* label) {
@@ -175,23 +177,23 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         ImGui::SameLine();
         ImGui::SetCursorPosX(start + ui.px(120));
     };
-    row("Theme");
+    row(tr("Theme"));
     if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0)
         state.settings.dark = clicked == 0;
-    row("Colour map");
+    row(tr("Colour map"));
     const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
         state.settings.sequential = clicked == 0 ? ColorMap::viridis : ColorMap::cividis;
-    row("Text size");
+    row(tr("Text size"));
     if (ImGui::Button("−")) state.settings.text_scale = std::max(0.6F, state.settings.text_scale / 1.1F);
     ImGui::SameLine();
     text_line(ui.fonts.mono, ui.theme.text,
-              std::to_string(static_cast<int>(std::lround(state.settings.text_scale * 100.0F))) + " %");
+              tr("{percent} %", {{"percent", std::lround(state.settings.text_scale * 100.0F)}}));
     ImGui::SameLine();
     if (ImGui::Button("+")) state.settings.text_scale = std::min(3.0F, state.settings.text_scale * 1.1F);
     ImGui::Dummy({1, ui.px(4)});
     paragraph(ui.fonts.caption, ui.theme.muted,
-              "Kept from one start to the next. The monitor's own scale is followed.");
+              tr("Kept from one start to the next. The monitor's own scale is respected."));
     if (!state.dialog_opens && pressed(Key::escape)) close(state);
 }
 

@@ -8,6 +8,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/shell/view_state.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -53,25 +54,25 @@ void add_gathered(Scene& scene, const Step& step, Place place) {
         return [shown, &step, place, gathering] { return gathered_exhibit(shown, step, place, gathering); };
     };
     const bool heads = has_heads(step), twins = has_twins(*scene.shown.run, step);
-    if (heads) scene.add("All heads of this layer", step.name + ".heads", gathered({.all_heads = true}));
+    if (heads) scene.add(tr("All heads of this layer"), step.name + ".heads", gathered({.all_heads = true}));
     if (twins)
-        scene.add(heads ? "This head in all layers" : "All layers", in_all_layers(step) + ".layers",
+        scene.add(heads ? tr("This head in all layers") : tr("All layers"), in_all_layers(step) + ".layers",
                   gathered({.all_layers = true}));
     if (heads && twins)
-        scene.add("All heads of all layers", in_all_layers(step) + ".all",
+        scene.add(tr("All heads of all layers"), in_all_layers(step) + ".all",
                   gathered({.all_heads = true, .all_layers = true}));
     if (heads)
-        scene.add("Each head of all layers, a file each", in_all_layers(step) + ".files",
+        scene.add(tr("Each head of all layers, a file each"), in_all_layers(step) + ".files",
                   gathered({.all_heads = true, .all_layers = twins}), true);
 }
 
 void add_step(Scene& scene) {
     const Step& step = scene.step;
     if (scene.shown.run->value(step.id).empty()) return;
-    scene.add("This step", step.name,
+    scene.add(tr("This step"), step.name,
               [shown = scene.shown, &step, place = scene.place] { return step_exhibit(shown, step, place); });
     if (!step.operands.empty())
-        scene.add("This step with its operands", step.name + ".operands",
+        scene.add(tr("This step with its operands"), step.name + ".operands",
                   [shown = scene.shown, &step, place = scene.place] { return step_exhibit(shown, step, place, true); });
 }
 
@@ -85,7 +86,7 @@ void add_heads_tab(Scene& scene) {
         plan.find((heads.opened || attentions.empty() ? heads.attention : attentions.front()) + ".pattern");
     if (pattern == nullptr || scene.shown.run->value(pattern->id).empty()) return;
     if (heads.opened) {
-        scene.add("This head: pattern, q, k and v", pattern->name + ".head" + std::to_string(scene.place.head),
+        scene.add(tr("This head: pattern, q, k and v"), pattern->name + ".head" + std::to_string(scene.place.head),
                   [shown = scene.shown, attention = heads.attention, place = scene.place] {
                       return head_exhibit(shown, attention, place);
                   });
@@ -93,15 +94,16 @@ void add_heads_tab(Scene& scene) {
     }
     add_gathered(scene, *pattern, scene.place);
     // The grid shows all of them.
+    const std::string all_name = in_all_layers(*pattern) + ".all";
     const auto all = std::find_if(scene.choices.begin(), scene.choices.end(),
-                                  [](const ExportChoice& choice) { return choice.label == "All heads of all layers"; });
+                                  [&](const ExportChoice& choice) { return choice.file_name == all_name; });
     if (all != scene.choices.end()) std::rotate(scene.choices.begin(), all, all + 1);
 }
 
 void add_masks_tab(Scene& scene) {
     const std::string attention = shown_attention(scene.session);
     if (scene.shown.run->plan().find(attention + ".mask") == nullptr) return;
-    scene.add("Masks, scores, pattern and output", attention + ".masks",
+    scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
               [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
 }
 
@@ -111,18 +113,19 @@ void add_norms_tab(Scene& scene) {
     const ShownRun pre = {norms.shown->pre.scenario, norms.shown->pre.run},
                    post = {norms.shown->post.scenario, norms.shown->post.run};
     const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
-    scene.add("The curves by depth", "norm-curves", [own = scene.shown.scenario, pre, post, prefix] {
+    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, pre, post, prefix] {
         return depth_exhibit(own, depth_curves(*pre.run, prefix), depth_curves(*post.run, prefix));
     });
     if (!scene.step.is_source())
-        scene.add("The same step in both", scene.step.name + ".norms",
+        scene.add(tr("The same step in both"), scene.step.name + ".norms",
                   norms_step_exhibit(pre, post, scene.step.name, scene.place));
     const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
     const std::vector<std::string> rows = norms_of_block(pre.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
         if (is_of_norm(scene.step, name)) norm = name;
-    scene.add("One row of " + norm, norm + ".row", norm_row_exhibit(pre, post, norm, scene.place.batch, norms.row));
+    scene.add(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
+              norm_row_exhibit(pre, post, norm, scene.place.batch, norms.row));
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
@@ -133,22 +136,22 @@ void add_generate_tab(Scene& scene) {
     if (!generation_obstacle(scene.shown.scenario).empty()) return;
     const Index row = scene.place.batch;
     if (generate.page == GeneratePage::cache)
-        scene.add("k and v of this layer and head", "kv-cache",
+        scene.add(tr("k and v of this layer and head"), "kv-cache",
                   [shown = scene.shown, layer = generate.layer, place = scene.place] {
                       return cache_exhibit(shown, layer, place);
                   });
     const Companion* lens = scene.session.shown().companion(kLensRun);
     if (generate.page == GeneratePage::lens && lens != nullptr)
-        scene.add("The logit lens", "logit-lens",
+        scene.add(tr("The logit lens"), "logit-lens",
                   [shown = scene.shown, run = lens->run, row] { return lens_exhibit(shown, run, row); });
-    scene.add("The next token's probabilities", "next-token",
+    scene.add(tr("The next token's probabilities"), "next-token",
               next_token_exhibit(scene.shown, row, scene.session.sampling()));
 }
 
 void add_diff_tab(Scene& scene) {
     const Value<ShownComparison>& diff = scene.state.diff.shown;
     if (!diff || diff->of.lock() != scene.session.shown().run) return;
-    scene.add("A, B and the difference", scene.step.name + ".difference",
+    scene.add(tr("A, B and the difference"), scene.step.name + ".difference",
               difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance));
 }
 

@@ -3,6 +3,7 @@
 #include "app/core/export/csv.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +82,7 @@ void label(const Ui& ui, const char* text) {
 
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
     for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
-        const std::string text = dialog.choices[i].label + "##" + std::to_string(i);
+        const std::string text = labelled(dialog.choices[i].label, std::to_string(i));
         if (!ImGui::Selectable(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
                                {ui.px(kWidth), 0.0F}))
             continue;
@@ -94,7 +95,7 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
     std::vector<const char*> labels;
     for (const Format& format : kFormats) labels.push_back(format.label);
-    label(ui, "Format");
+    label(ui, tr("Format"));
     const int clicked = segmented(ui, "format", labels, static_cast<int>(dialog.format));
     if (clicked < 0) return;
     dialog.format = static_cast<std::size_t>(clicked);
@@ -103,35 +104,35 @@ void choose_format(const Ui& ui, ExportDialogState& dialog) {
 
 void choose_picture(const Ui& ui, ExportDialogState& dialog) {
     static constexpr std::array<const char*, 4> scales = {"1×", "2×", "3×", "4×"};
-    static constexpr std::array<const char*, 2> grounds = {"White", "Dark"};
+    const std::array<const char*, 2> grounds = {tr("White"), tr("Dark")};
     if (!kFormats[dialog.format].picture) return;
-    label(ui, "Ground");
+    label(ui, tr("Background"));
     if (const int clicked = segmented(ui, "ground", grounds, dialog.options.style.dark ? 1 : 0); clicked >= 0)
         dialog.options.style.dark = clicked == 1;
     if (dialog.format != 0) return;
-    label(ui, "Scale");
+    label(ui, tr("Scale"));
     const int now = static_cast<int>(std::lround(dialog.options.scale)) - 1;
     if (const int clicked = segmented(ui, "scale", scales, now); clicked >= 0)
         dialog.options.scale = static_cast<double>(clicked + 1);
 }
 
-// A copy of everything would fill the clipboard of whoever asked for it by mistake.
-std::string copy_as_csv(const Exhibit& exhibit) {
+// A copy of everything, asked for by mistake, would fill the clipboard.
+Sentence copy_as_csv(const Exhibit& exhibit) {
     constexpr Index kMostCells = 1'000'000;
     Index cells = 0;
     for (const Panel& panel : exhibit.panels) cells += panel.rows * panel.columns;
     if (cells > kMostCells)
-        return "Not copied: " + std::to_string(cells) + " numbers are too many, at most " + std::to_string(kMostCells) +
-               ". Export them instead.";
+        return message("Not copied: {cells} numbers are too many, at most {most}. Export them instead.",
+                       {{"cells", cells}, {"most", kMostCells}});
     std::ostringstream text;
     write_csv(text, exhibit);
     ImGui::SetClipboardText(text.str().c_str());
-    return "Copied as CSV.";
+    return message("Copied as CSV.");
 }
 
 }  // namespace
 
-std::string copy_shown_as_csv(const Session& session, const ViewState& state) {
+Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
     return copy_as_csv(export_choices(session, state).front().exhibit());
 }
 
@@ -143,26 +144,26 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     ExportDialogState& dialog = state.exports;
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     dialog.options.style.sequential = state.settings.sequential;
-    text_line(ui.fonts.heading, ui.theme.text, "Export");
+    text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
     choose_what(ui, dialog);
     ImGui::Dummy({ui.px(kWidth), ui.px(4)});
     choose_format(ui, dialog);
     choose_picture(ui, dialog);
     const ExportChoice& choice = dialog.choices[dialog.chosen];
-    label(ui, choice.each ? "Folder" : "File");
+    label(ui, choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(ui.px(kWidth - 80));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);
     ImGui::Dummy({1, ui.px(2)});
-    const bool clicked = ImGui::Button("Export");
+    const bool clicked = button(tr("Export"), "export");
     ImGui::SameLine();
-    if (ImGui::Button("Copy as CSV")) dialog.said = copy_as_csv(choice.exhibit());
+    if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.exhibit()));
     ImGui::SameLine();
-    if (ImGui::Button("Copy picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.exhibit());
+    if (button(tr("Copy picture"), "picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.exhibit());
     ImGui::SameLine();
-    const bool cancelled = ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape));
+    const bool cancelled = button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape));
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
@@ -187,11 +188,12 @@ float draw_export_progress(const Ui& ui, const Session& session, Area area, Comm
                        count.c_str());
     ImGui::PopStyleColor();
     ImGui::SameLine();
-    if (ImGui::Button("Cancel##export")) commands.push_back(command::StopExport{});
+    if (button(tr("Cancel"), "stop")) commands.push_back(command::StopExport{});
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const float room = area.high.x - ImGui::GetCursorScreenPos().x - ui.px(14);
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, "Writing " + progress->path, room));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              fitted(ui.fonts.caption, tr("Writing {path}", {{"path", progress->path}}), room));
     return height;
 }
 

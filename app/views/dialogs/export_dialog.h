@@ -4,6 +4,7 @@
 #include "app/core/session/session.h"
 #include "app/views/dialogs/export_choices.h"
 #include "app/views/widgets/widgets.h"
+#include "engine/message.h"
 
 #include <array>
 #include <memory>
@@ -31,7 +32,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
 float draw_export_progress(const Ui& ui, const Session& session, Area area, std::vector<Command>& commands);
 
 // What the tab shows, as CSV on the clipboard. Returns what to say of it.
-std::string copy_shown_as_csv(const Session& session, const ViewState& state);
+Sentence copy_shown_as_csv(const Session& session, const ViewState& state);
 // The same as a picture, which the window is asked for.
 void copy_shown_as_picture(const Session& session, ViewState& state);
 

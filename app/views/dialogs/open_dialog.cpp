@@ -4,6 +4,7 @@
 #include "app/views/dialogs/open_questions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -44,15 +45,16 @@ void reading(const Ui& ui, const Session& session, ViewState& state, Commands& c
     const Opening& opening = *session.opening();
     const ModelLoader::Progress progress = session.opening_progress();
     const float width = ui.px(kWidth);
-    text_line(ui.fonts.caption, ui.theme.muted, "Reading " + fitted(ui.fonts.caption, opening.name, width - ui.px(60)));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("Reading {name}", {{"name", fitted(ui.fonts.caption, opening.name, width - ui.px(60))}}));
     const float fraction = progress.bytes_total > 0
                                ? static_cast<float>(progress.bytes_read) / static_cast<float>(progress.bytes_total)
                                : 0.0F;
     ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
     ImGui::ProgressBar(fraction, {width, 0.0F}, progress.bytes_total > 0 ? megabytes(progress).c_str() : "");
     ImGui::PopStyleColor();
-    paragraph(ui.fonts.caption, ui.theme.muted, "What is shown stays until it is there.");
-    if (ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape))) {
+    paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         commands.push_back(command::StopOpening{});
         close(state);
     }
@@ -62,11 +64,11 @@ void reading(const Ui& ui, const Session& session, ViewState& state, Commands& c
 
 void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
     if (opening.error.empty()) return;
-    paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(opening.error));
+    paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
     if (opening.python.empty()) return;
     paragraph(ui.fonts.caption, ui.theme.text,
-              "A pickle is a program, and isn't run here. These three lines of Python write the same tensors as "
-              "safetensors beside it; then open that file:");
+              tr("A pickle is a program, and isn't run here. These three lines of Python write the same tensors as "
+                 "safetensors beside it; then open that file:"));
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.ChannelsSplit(2);
@@ -78,14 +80,14 @@ void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
     list.ChannelsSetCurrent(0);
     list.AddRectFilled(low, {low.x + ui.px(kWidth), ImGui::GetCursorScreenPos().y}, ui.theme.raised, ui.px(4));
     list.ChannelsMerge();
-    if (ImGui::Button("Copy the lines")) {
+    if (button(tr("Copy the lines"), "copy")) {
         ImGui::SetClipboardText(opening.python.c_str());
         open.copied = true;
     }
     if (!open.copied) return;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, "Copied.");
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Copied."));
 }
 
 // ---- which one
@@ -102,11 +104,11 @@ int complete(ImGuiInputTextCallbackData* data) {
 const char* words_for(PathKind kind) {
     switch (kind) {
         case PathKind::model_folder:
-            return "model";
+            return tr("model");
         case PathKind::weights:
-            return "weights";
+            return tr("weights");
         case PathKind::pickled:
-            return "pickled";
+            return tr("pickled");
         case PathKind::folder:
         case PathKind::other:
             return "";
@@ -127,7 +129,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     if (list.entries.empty())
         paragraph(
             ui.fonts.caption, ui.theme.muted,
-            list.error.empty() ? "No folder, no weights and no session begin like this." : valid_utf8(list.error));
+            list.error.empty() ? tr("No folder, weights or session begins like this.") : valid_utf8(tr(list.error)));
     for (const PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
         const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kWidth - 120));
@@ -137,9 +139,9 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
         }
         ImGui::SameLine(ui.px(kWidth - 84));
         text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
-                  entry.session ? "session" : words_for(entry.kind));
+                  entry.session ? tr("session") : words_for(entry.kind));
     }
-    if (list.more) text_line(ui.fonts.caption, ui.theme.muted, "… and more: type on");
+    if (list.more) text_line(ui.fonts.caption, ui.theme.muted, tr("… and more: keep typing"));
     ImGui::EndChild();
 }
 
@@ -147,8 +149,8 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     OpenDialogState& open = state.open;
     paragraph(
         ui.fonts.caption, ui.theme.muted,
-        "A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), "
-        "or a bundled model's name. Tab completes; a folder or a file can be dropped on the window, too.");
+        tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), "
+           "or a bundled model's name. Tab completes; a folder or a file can be dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
@@ -158,9 +160,9 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = path_of(open.path.data());
-    if ((ImGui::Button("Open") || entered) && !path.empty()) ask_for(open, path, commands);
+    if ((button(tr("Open"), "open") || entered) && !path.empty()) ask_for(open, path, commands);
     ImGui::SameLine();
-    if (ImGui::Button("Cancel") || (!state.dialog_opens && pressed(Key::escape))) {
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         leave_open_dialog(session, commands);
         close(state);
     }
@@ -202,7 +204,7 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
         if (shown.is_absolute()) set_path(state.open, (shown.parent_path() / "").string());
     }
     if (state.dialog_opens && opening) set_path(state.open, opening->name);
-    text_line(ui.fonts.heading, ui.theme.text, "Open a model or a session");
+    text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
     ImGui::Dummy({ui.px(kWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);
     if (!opening || !opening->asks) return choose(ui, session, state, commands);

@@ -2,6 +2,7 @@
 
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -68,7 +69,7 @@ void row(const Ui& ui, const Question& question, std::string& answer) {
         side_by_side(ui, question, answer);
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, question.required ? ui.theme.warning : ui.theme.muted, question.why);
+    text_line(ui.fonts.caption, question.required ? ui.theme.warning : ui.theme.muted, tr(question.why));
     ImGui::PopID();
 }
 
@@ -79,16 +80,16 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     const Recognised& recognised = *opening.asks;
     fill_in(opening, open);
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, valid_utf8(opening.name), ui.px(width)));
-    paragraph(ui.fonts.text, ui.theme.text, "Looks like " + recognised.module + ".");
+    paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
     paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
     ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.text, "Its tensors don't say, and no config.json beside them does:");
+    paragraph(ui.fonts.caption, ui.theme.text, tr("Its tensors don't say, and no config.json beside them does:"));
     for (const Question& question : recognised.questions) row(ui, question, open.answers[question.key]);
-    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(opening.error));
+    if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
     ImGui::Dummy({1, ui.px(4)});
-    const bool opens = ImGui::Button("Open") || (!typing() && pressed(Key::enter));
+    const bool opens = button(tr("Open"), "open") || (!typing() && pressed(Key::enter));
     ImGui::SameLine();
-    if (ImGui::Button("Another one")) return QuestionsEnd::back;
+    if (button(tr("Another one"), "back")) return QuestionsEnd::back;
     if (!opens) return QuestionsEnd::none;
     Overrides answers;
     for (const Question& question : recognised.questions)

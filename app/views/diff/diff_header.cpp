@@ -1,6 +1,7 @@
 #include "app/core/diff/comparison_text.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +10,10 @@ namespace decoderscope {
 
 namespace {
 
-constexpr std::array kAgainst = {"Unedited", "Configuration", "Pinned", "File"};
+constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), message("Pinned"), message("File")};
 constexpr std::array kAgainstTips = {
-    "The same run without its edits", "The same weights and input with one configuration key changed",
-    "A run that was kept before", "A trace in a safetensors file, from here or from PyTorch"};
+    message("The same run without its edits"), message("The same weights and input with one configuration key changed"),
+    message("A run that was kept before"), message("A trace in a safetensors file, from here or from PyTorch")};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
 
@@ -25,24 +26,26 @@ void caption(const Ui& ui, const char* text) {
 float button_width(const char* label) { return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2; }
 
 void choose_against(const Ui& ui, DiffTabState& diff) {
-    caption(ui, "now against");
+    caption(ui, tr("now against"));
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         const auto against = static_cast<Against>(i);
-        if (toggle_button(ui, kAgainst[i], diff.against == against, kAgainstTips[i])) diff.against = against;
+        if (toggle_button(ui, labelled(tr(kAgainst[i]), std::to_string(i)).c_str(), diff.against == against,
+                          tr(kAgainstTips[i])))
+            diff.against = against;
     }
 }
 
 void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
-    float width = compat::text_size(ui.fonts.caption, "tolerance").x + ui.px(8) + ui.px(2) * 3;
+    float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
     for (const char* text : kToleranceTexts) width += button_width(text);
     ImGui::SameLine();
     ImGui::SetCursorScreenPos({right - width, ImGui::GetCursorScreenPos().y});
-    caption(ui, "tolerance");
+    caption(ui, tr("tolerance"));
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
-                          "A larger |A − B| counts as a difference"))
+                          tr("A larger |A − B| counts as a difference")))
             diff.tolerance = kTolerances[i];
     }
 }
@@ -55,7 +58,7 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     ImGui::SetNextItemWidth(ui.px(260));
     if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
                            ImGuiComboFlags_HeightLarge)) {
-        tooltip("Configuration key that differs in B");
+        tooltip(tr("Configuration key that differs in B"));
     } else {
         const Snapshot& shown = session.shown();
         const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
@@ -66,13 +69,13 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     }
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, "same weights, input and edits");
+    text_line(ui.fonts.caption, ui.theme.muted, tr("same weights, input and edits"));
 }
 
 void choose_pinned(const Ui& ui, const Session& session, float right, Commands& commands) {
     const auto& pinned = session.shown().pinned;
-    if (ImGui::Button(pinned ? "Pin this run instead" : "Pin this run")) commands.push_back(command::Pin{});
-    tooltip("Keep the present run, to compare later ones with");
+    if (button(pinned ? tr("Pin this run instead") : tr("Pin this run"), "pin")) commands.push_back(command::Pin{});
+    tooltip(tr("Keep this run to compare later ones with"));
     if (!pinned) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -83,24 +86,25 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
-    bool entered = ImGui::InputTextWithHint("##trace", "path of a .safetensors file", diff.typed.data(),
+    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a .safetensors file"), diff.typed.data(),
                                             diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine(0, ui.px(4));
-    if (ImGui::Button("Compare")) entered = true;
-    tooltip("Read the file (again) and compare with it");
+    if (button(tr("Compare"), "compare")) entered = true;
+    tooltip(tr("Read the file (again) and compare with it"));
     if (entered && diff.typed[0] != '\0') commands.push_back(compare_with_file(diff, std::string(diff.typed.data())));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
-    const std::string text = file->label + ", " + std::to_string(file->tensors.size()) + " tensors";
+    const std::string text =
+        tr_n("{file}, {count} tensor", "{file}, {count} tensors", file->tensors.size(), {{"file", file->label}});
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, text, right - ImGui::GetCursorScreenPos().x));
 }
 
 std::string edits_text(const Session& session) {
     const std::size_t edits = session.shown().scenario.edits.size();
-    if (edits == 0) return "A is this run. It has no edits.";
-    return "A is this run with " + std::to_string(edits) + (edits == 1 ? " edit" : " edits") +
-           ", B the same run without";
+    if (edits == 0) return tr("A is this run. It has no edits.");
+    return tr_n("A is this run with {count} edit, B the same run without",
+                "A is this run with {count} edits, B the same run without", edits);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -14,15 +15,14 @@ namespace {
 
 // A column of numbers, aligned at its right.
 struct Column {
-    const char* title;
-    const char* tip;
+    Phrase title, tip;
     float width;  // at a scale of 1
 };
 constexpr std::array kColumns = {
-    Column{"largest", "max |A − B| over all cells of the step", 76},
-    Column{"relative", "The largest difference in parts of the largest number in A and B", 76},
-    Column{"mean", "The mean of |A − B| over all cells", 76},
-    Column{"cells over", "How many cells differ by more than the tolerance", 124},
+    Column{message("largest"), message("max |A − B| over all cells of the step"), 76},
+    Column{message("relative"), message("The largest difference relative to the largest number in A and B"), 76},
+    Column{message("mean"), message("The mean of |A − B| over all cells"), 76},
+    Column{message("cells over"), message("How many cells differ by more than the tolerance"), 124},
 };
 
 float right_of(const Ui& ui, Area area, std::size_t column) {
@@ -41,28 +41,29 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     const float y = area.low.y;
     ImGui::SetCursorScreenPos({area.low.x, y});
     const bool in_order = diff.in_order;
-    if (link(ui, ui.fonts.caption, in_order ? ui.theme.muted : ui.theme.text, "worst first", 7101))
+    if (link(ui, ui.fonts.caption, in_order ? ui.theme.muted : ui.theme.text, tr("worst first"), 7101))
         diff.in_order = false;
-    tooltip("List the steps by their largest difference");
+    tooltip(tr("List the steps by their largest difference"));
     ImGui::SameLine(0, ui.px(16));
-    if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, "in order", 7102)) diff.in_order = true;
-    tooltip("List the steps as they are computed");
+    if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
+        diff.in_order = true;
+    tooltip(tr("List the steps as they are computed"));
     // What is chosen is underlined.
-    const float first = compat::text_size(ui.fonts.caption, "worst first").x,
-                second = compat::text_size(ui.fonts.caption, "in order").x;
+    const float first = compat::text_size(ui.fonts.caption, tr("worst first")).x,
+                second = compat::text_size(ui.fonts.caption, tr("in order")).x;
     const float x = in_order ? area.low.x + first + ui.px(16) : area.low.x,
                 line = y + compat::font_size(ui.fonts.caption) + ui.px(1);
     ImGui::GetWindowDrawList()->AddLine({x, line}, {x + (in_order ? second : first), line}, ui.theme.accent,
                                         ui.px(1.5F));
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
         const float right = right_of(ui, area, i);
-        const ImVec2 size = compat::text_size(ui.fonts.caption, kColumns[i].title);
-        text_at_right(ui, ui.fonts.caption, right, y, ui.theme.muted, kColumns[i].title);
+        const ImVec2 size = compat::text_size(ui.fonts.caption, tr(kColumns[i].title));
+        text_at_right(ui, ui.fonts.caption, right, y, ui.theme.muted, tr(kColumns[i].title));
         ImGui::SetCursorScreenPos({right - size.x, y});
-        ImGui::PushID(kColumns[i].title);
+        ImGui::PushID(static_cast<int>(i));
         ImGui::InvisibleButton("column", size);
         ImGui::PopID();
-        tooltip(kColumns[i].tip);
+        tooltip(tr(kColumns[i].tip));
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.high.y - 1}, {area.high.x, area.high.y - 1}, ui.theme.line);
 }
@@ -77,9 +78,10 @@ void row_tooltip(const Ui& ui, const TensorDifference& d, const Step* step) {
     if (d.presence != Presence::in_both) {
         text_line(ui.fonts.caption, ui.theme.warning, presence_text(d, "A", "B"));
     } else if (d.largest == 0.0) {
-        text_line(ui.fonts.caption, ui.theme.muted, d.same_bits ? "equal bit for bit" : "equal numbers, other bits");
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  d.same_bits ? tr("equal bit for bit") : tr("equal numbers, other bits"));
     } else {
-        text_line(ui.fonts.caption, ui.theme.muted, "largest at " + cell_name("", d.cell));
+        text_line(ui.fonts.caption, ui.theme.muted, tr("largest at {cell}", {{"cell", cell_name("", d.cell)}}));
         text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(d.a));
         text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(d.b));
         text_line(ui.fonts.mono_small, ui.theme.accent, "|A−B|  " + difference_text(d.largest));
@@ -95,9 +97,9 @@ void draw_numbers(const Ui& ui, const TensorDifference& d, Area row, float y) {
         return;
     }
     const ImU32 color = d.over > 0 ? ui.theme.text : ui.theme.muted;
-    const std::array texts = {d.largest == 0.0 ? std::string("equal") : difference_text(d.largest),
+    const std::array texts = {d.largest == 0.0 ? std::string(tr("equal")) : difference_text(d.largest),
                               difference_text(d.relative()), difference_text(d.mean),
-                              std::to_string(d.over) + " of " + std::to_string(d.count)};
+                              tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})};
     for (std::size_t i = 0; i < texts.size(); ++i)
         if (i == 0 || d.largest > 0.0) text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
 }

@@ -4,6 +4,7 @@
 #include "app/views/diff/diff_parts.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -58,16 +59,17 @@ void draw_step_line(const Ui& ui, const Session& session, const TensorDifference
                     ui.px(16);
     if (d.presence != Presence::in_both) return;
     if (d.largest == 0.0) {
-        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, "equal in A and B", right - x);
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, tr("equal in A and B"), right - x);
         return;
     }
-    const std::string lead = "max " + difference_text(d.largest) + " at ", text = cell_name("", d.cell) + " →";
+    const std::string lead = tr("max {difference} at", {{"difference", difference_text(d.largest)}}) + " ",
+                      text = cell_name("", d.cell) + " →";
     const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
     if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
     draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
     ImGui::SetCursorScreenPos({x + lead_width, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201)) commands.push_back(command::Follow{d.name, d.cell});
-    tooltip("Look at the cell with the largest difference, and at what made it");
+    tooltip(tr("Go to the cell with the largest difference and what it was made from"));
 }
 
 // ---- the pictures
@@ -161,12 +163,12 @@ void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
                                         ui.theme.line);
     if (d == nullptr) {
-        draw_note(ui, line, step.name + " is not part of a trace. Choose a step above.");
+        draw_note(ui, line, tr("{name} is not part of a trace. Choose a step above.", {{"name", step.name}}));
         return;
     }
     draw_step_line(ui, session, *d, line, commands);
     if (d->presence != Presence::in_both)
-        draw_note(ui, below, "Nothing to subtract: " + presence_text(*d, "A", "B") + ".");
+        draw_note(ui, below, tr("Nothing to subtract: {presence}.", {{"presence", presence_text(*d, "A", "B")}}));
     else
         draw_three(ui, session, state, below, commands);
 }

@@ -1,6 +1,7 @@
 #include "app/core/diff/comparison_text.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -89,11 +90,11 @@ void draw_block_names(const Ui& ui, const Plan& plan, const Comparison& comparis
 void mark_tooltip(const Ui& ui, const TensorDifference& d) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.text, d.name);
-    const std::string text = d.presence != Presence::in_both ? presence_text(d, "A", "B")
-                             : d.largest == 0.0
-                                 ? "equal in A and B"
-                                 : "max |A − B| " + difference_text(d.largest) + "   ·   " + std::to_string(d.over) +
-                                       " of " + std::to_string(d.count) + " cells over";
+    const std::string text =
+        d.presence != Presence::in_both ? presence_text(d, "A", "B")
+        : d.largest == 0.0              ? tr("equal in A and B")
+                                        : tr("max |A − B| {difference}   ·   {over} of {count} cells over",
+                                             {{"difference", difference_text(d.largest)}, {"over", d.over}, {"count", d.count}});
     text_line(ui.fonts.caption, ui.theme.muted, text);
     ImGui::EndTooltip();
 }

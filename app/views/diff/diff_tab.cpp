@@ -4,6 +4,7 @@
 #include "app/views/diff/diff_parts.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -30,12 +31,12 @@ Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& 
     Compared b{.label = diff.option.first + " = " + diff.option.second};
     const auto found = shown.companions.find(kCompanion);
     if (found == shown.companions.end() || found->second.variation != Variation{.overrides = {diff.option}}) {
-        b.missing = "Computing the same run with " + b.label + " …";
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
     } else if (!found->second.error.empty()) {
-        b.missing = found->second.error;
+        b.missing = tr(found->second.error);
         b.failed = true;
     } else if (!found->second.run) {
-        b.missing = "Computing the same run with " + b.label + " …";
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
     } else {
         b.of = found->second.run;
     }
@@ -45,18 +46,18 @@ Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& 
 Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
     switch (diff.against) {
         case Against::unedited:
-            return {.of = shown.unedited, .label = "without edits"};
+            return {.of = shown.unedited, .label = tr("without edits")};
         case Against::configuration:
             return compared_with_configuration(shown, diff);
         case Against::pinned:
             if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
-            return {.missing = "No run is pinned yet. Pin this one, change something, and see here what it changed."};
+            return {.missing =
+                        tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
         case Against::file:
             if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
             return {.missing =
-                        "No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
-                        "PyTorch, with "
-                        "the same names. Type its path above, or drop it here."};
+                        tr("No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
+                           "PyTorch, with the same names. Type its path above, or drop it here.")};
     }
     return {};
 }
@@ -95,7 +96,7 @@ ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std:
 }
 
 void draw_missing(const Ui& ui, const Compared& b, Area area) {
-    draw_page(ui, area, b.failed ? "This run cannot be made" : "", b.missing,
+    draw_page(ui, area, b.failed ? tr("This run cannot be made") : "", b.missing,
               b.failed ? ui.theme.error : ui.theme.muted);
 }
 
@@ -105,16 +106,14 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
     std::string text = measured_text(comparison) + ".";
     const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
-        text +=
-            "\n\nNothing was edited yet: now and unedited are one run. Paint a mask cell, switch a head off or type "
-            "over a number, "
-            "and this page shows how far that reaches.";
+        text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
+                                         "a head off or type over a number, and this page shows how far that reaches.");
     const ImVec2 next = draw_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
     if (!no_edits) return;
     ImGui::SetCursorScreenPos(next);
     const bool norm_first = session.shown().scenario.config().norm_first;
     if (link(ui, ui.fonts.text, ui.theme.accent,
-             norm_first ? "What would Post-Norm change? →" : "What would Pre-Norm change? →", 7002)) {
+             norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
         diff.against = Against::configuration;
         diff.option = {"norm_first", norm_first ? "false" : "true"};
     }
@@ -126,10 +125,11 @@ void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, 
     const Comparison& comparison = state.diff.shown->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
-    const std::string caption = "largest |A − B| of each step";
+    const std::string caption = tr("largest |A − B| of each step");
     const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
     if (!comparison.first) return;
-    const std::string lead = "first step that differs: ", name = comparison.tensors[*comparison.first].name;
+    const std::string lead = tr("first step that differs:") + std::string(" "),
+                      name = comparison.tensors[*comparison.first].name;
     const float room = area.width() - used - ui.px(24) - compat::text_size(ui.fonts.caption, lead).x;
     const std::string shown = fitted(ui.fonts.caption, name + " →", room);
     const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
@@ -137,7 +137,7 @@ void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, 
     ImGui::SetCursorScreenPos({x, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
         go_to_largest(session, comparison.tensors[*comparison.first], commands);
-    tooltip("Go to the first step that differs by more than the tolerance, where it differs most");
+    tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
 }
 
 // Rows of the list that the height has room for, the pictures being more important.

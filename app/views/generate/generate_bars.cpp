@@ -3,6 +3,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,11 +33,11 @@ const char* cut_name(RemovedBy by) {
         case RemovedBy::nothing:
             return "";
         case RemovedBy::temperature:
-            return "not the first";
+            return tr("not the first");
         case RemovedBy::top_k:
-            return "cut by top-k";
+            return tr("cut by top-k");
         case RemovedBy::top_p:
-            return "cut by top-p";
+            return tr("cut by top-p");
     }
     return "";
 }
@@ -50,16 +51,17 @@ void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank)
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
     const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
-    text_line(ui.fonts.mono_small, ui.theme.text,
-              "“" + bars.scene.piece_with_spaces(candidate.token) + "”  id " + std::to_string(candidate.token));
-    line("rank " + std::to_string(rank + 1) + " of " + std::to_string(bars.next.candidates.size()));
-    line("logit " + number_text(static_cast<double>(candidate.logit), 4));
-    line("the model's probability " + number_text(candidate.before, 4));
+    text_line(
+        ui.fonts.mono_small, ui.theme.text,
+        tr("“{token}”  id {id}", {{"token", bars.scene.piece_with_spaces(candidate.token)}, {"id", candidate.token}}));
+    line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
+    line(tr("logit {logit}", {{"logit", number_text(static_cast<double>(candidate.logit), 4)}}));
+    line(tr("the model's probability {probability}", {{"probability", number_text(candidate.before, 4)}}));
     if (candidate.removed_by == RemovedBy::nothing)
-        line("drawn with probability " + number_text(candidate.after, 4));
+        line(tr("drawn with probability {probability}", {{"probability", number_text(candidate.after, 4)}}));
     else
         line(cut_name(candidate.removed_by));
-    text_line(ui.fonts.caption, ui.theme.accent, "click to put it behind the text");
+    text_line(ui.fonts.caption, ui.theme.accent, tr("click to append it"));
     ImGui::EndTooltip();
 }
 
@@ -115,15 +117,12 @@ void draw_titles(const Bars& bars, float y, float right) {
     const auto title = [&](float x, float end, const std::string& text) {
         draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, text, end - x);
     };
-    title(bars.before, bars.after - ui.px(8), "the model: softmax of the logits");
-    std::string drawn_from = "drawn from";
-    if (sampling.temperature == 0.0)
-        drawn_from += ": the first, always";
-    else if (bars.next.kept < bars.next.candidates.size())
-        drawn_from +=
-            ": " + std::to_string(bars.next.kept) + (bars.next.kept == 1 ? " token" : " tokens, summing to 1 again");
-    else
-        drawn_from += ": all " + std::to_string(bars.next.kept) + " tokens";
+    title(bars.before, bars.after - ui.px(8), tr("the model: softmax of the logits"));
+    const bool some = bars.next.kept < bars.next.candidates.size();
+    const std::string drawn_from =
+        sampling.temperature == 0.0 ? tr("drawn from: the first, always")
+        : some ? tr_n("drawn from: {count} token", "drawn from: {count} tokens, summing to 1 again", bars.next.kept)
+               : tr_n("drawn from: all {count} token", "drawn from: all {count} tokens", bars.next.kept);
     title(bars.after, right, drawn_from);
 }
 
@@ -134,26 +133,28 @@ std::string removed_text(const Bars& bars) {
         return std::count_if(next.candidates.begin(), next.candidates.end(),
                              [&](const Candidate& candidate) { return candidate.removed_by == by; });
     };
-    const auto took = [&](const char* name, RemovedBy by, double mass) {
-        const auto tokens = count(by);
-        return std::string(name) + " took " + std::to_string(tokens) + (tokens == 1 ? " token, " : " tokens, ") +
-               percent(mass) + " of the mass. ";
+    std::string text;
+    const auto cut = [&](const char* name, RemovedBy by, double mass) {
+        text += tr_n("{name} cut {count} token, {percent} of the probability mass.",
+                     "{name} cut {count} tokens, {percent} of the probability mass.", count(by),
+                     {{"name", name}, {"percent", percent(mass)}}) +
+                " ";
     };
     const Sampling& sampling = bars.scene.session.sampling();
-    std::string text;
-    if (sampling.temperature == 0.0) text += took("Temperature 0", RemovedBy::temperature, next.cut_by_temperature);
-    if (sampling.temperature != 0.0 && sampling.top_k > 0) text += took("Top-k", RemovedBy::top_k, next.cut_by_top_k);
-    if (sampling.temperature != 0.0 && sampling.top_p < 1.0) text += took("Top-p", RemovedBy::top_p, next.cut_by_top_p);
+    if (sampling.temperature == 0.0) cut(tr("Temperature 0"), RemovedBy::temperature, next.cut_by_temperature);
+    if (sampling.temperature != 0.0 && sampling.top_k > 0) cut(tr("Top-k"), RemovedBy::top_k, next.cut_by_top_k);
+    if (sampling.temperature != 0.0 && sampling.top_p < 1.0) cut(tr("Top-p"), RemovedBy::top_p, next.cut_by_top_p);
     if (bars.rows < next.candidates.size()) {
         double before = 0.0, after = 0.0;
         for (std::size_t i = bars.rows; i < next.candidates.size(); ++i) {
             before += next.candidates[i].before;
             after += next.candidates[i].after;
         }
-        text += std::to_string(next.candidates.size() - bars.rows) + " more tokens below these: " + percent(before) +
-                " of the model's mass, " + percent(after) + " of what is drawn from.";
+        text += tr_n("{count} more token below these: {model} of the model's mass, {drawn} of what is drawn from.",
+                     "{count} more tokens below these: {model} of the model's mass, {drawn} of what is drawn from.",
+                     next.candidates.size() - bars.rows, {{"model", percent(before)}, {"drawn", percent(after)}});
     }
-    return text.empty() ? "Nothing is cut." : text;
+    return text.empty() ? tr("Nothing is cut.") : text;
 }
 
 // The probabilities end to end, and where the number falls.
@@ -161,10 +162,14 @@ void draw_sum(const Bars& bars, Area area) {
     const Ui& ui = bars.scene.ui;
     const ShownNextToken& shown = bars.shown;
     const Candidate& drawn = bars.next.candidates[shown.draw.rank];
-    const std::string text = "number " + fixed_text(shown.number, 4) + " (seed " + std::to_string(shown.sampling.seed) +
-                             ", position " + std::to_string(bars.scene.length) + ") falls on “" +
-                             bars.scene.piece_with_spaces(drawn.token) + "”: " + fixed_text(shown.draw.from, 4) +
-                             " to " + fixed_text(shown.draw.to, 4) + " of the running sum";
+    const std::string text =
+        tr("number {number} (seed {seed}, position {position}) falls on “{token}”: {from} to {to} of the running sum",
+           {{"number", fixed_text(shown.number, 4)},
+            {"seed", shown.sampling.seed},
+            {"position", bars.scene.length},
+            {"token", bars.scene.piece_with_spaces(drawn.token)},
+            {"from", fixed_text(shown.draw.from, 4)},
+            {"to", fixed_text(shown.draw.to, 4)}});
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
     const Area strip = {{area.low.x, area.low.y + ui.px(22)}, {area.high.x, area.low.y + ui.px(38)}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -201,7 +206,7 @@ void draw_next_token(const GenerateScene& scene, Area area) {
     const ShownNextToken& shown = *scene.next;
     if (!shown.next) {
         draw_prose(ui, area.low, area.width(), ui.theme.warning,
-                   "The logits of the last position hold NaN or an infinity: there is nothing to draw from.", 2);
+                   tr("The logits of the last position hold NaN or an infinity: no token can be drawn."), 2);
         return;
     }
     const float title = ui.px(20), sum = ui.px(52), note = ui.px(42), least = ui.px(16);

@@ -5,6 +5,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,14 +43,21 @@ CacheRows cache_rows(const GenerateScene& scene, Index layers) {
 
 std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index layers) {
     const Tensor& k = scene.run().value("blocks.0.attn.k");
-    const std::string each = " × 2 (k, v) × " + std::to_string(k.dim(1)) + " heads × " + std::to_string(k.dim(3)) +
-                             " numbers" + " × " + std::to_string(layers) + " layers = ";
-    std::string text = "Kept " + std::to_string(rows.kept) + " rows" + each + grouped(rows.kept * rows.numbers_a_row) +
-                       " numbers; computed " + std::to_string(rows.computed) +
-                       (rows.computed == 1 ? " row: " : " rows: ") + grouped(rows.computed * rows.numbers_a_row) + ".";
-    if (rows.kept == 0) text += " The first pass goes over the whole text and fills the cache: generate a token.";
+    const std::string kept =
+        tr_n("Kept {count} row × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
+             "Kept {count} rows × 2 (k, v) × {heads} heads × {width} numbers × {layers} layers = {numbers} numbers",
+             rows.kept,
+             {{"heads", k.dim(1)},
+              {"width", k.dim(3)},
+              {"layers", layers},
+              {"numbers", grouped(rows.kept * rows.numbers_a_row)}});
+    std::string text = tr_n("{kept}; computed {count} row: {numbers}.", "{kept}; computed {count} rows: {numbers}.",
+                            rows.computed, {{"kept", kept}, {"numbers", grouped(rows.computed * rows.numbers_a_row)}});
+    if (rows.kept == 0)
+        text += std::string(" ") + tr("The first pass processes the whole text and fills the cache: generate a token.");
     if (rows.memory > 0)
-        text += " Cross-attention keeps the source's " + std::to_string(rows.memory) + " rows once and for all.";
+        text += " " + tr_n("Cross-attention keeps the source's {count} row for good.",
+                           "Cross-attention keeps the source's {count} rows for good.", rows.memory);
     return text;
 }
 
@@ -69,12 +77,12 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         ImGui::PushID(static_cast<int>(layer));
         if (ImGui::InvisibleButton("layer", {row.width(), row.height()})) scene.tab().layer = layer;
         ImGui::PopID();
-        tooltip(("Layer " + std::to_string(layer) + ": click to see its k and v").c_str());
+        tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));
         if (written || chosen)
             draw_text(ui, ui.fonts.caption,
                       {row.low.x + ui.px(4), (row.low.y + row.high.y - compat::font_size(ui.fonts.caption)) * 0.5F},
-                      chosen ? ui.theme.text : ui.theme.muted, "layer " + std::to_string(layer));
+                      chosen ? ui.theme.text : ui.theme.muted, tr("layer {layer}", {{"layer", layer}}));
         for (Index position = 0; position < scene.length; ++position) {
             const float x = area.low.x + label + cell * static_cast<float>(position);
             const ImU32 color = position < rows.kept ? with_alpha(ui.theme.muted, 0.45F) : ui.theme.accent;
@@ -86,8 +94,8 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
 void draw_key(const Ui& ui, ImVec2 at) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float size = ui.px(10);
-    for (const auto& [color, text] : {std::pair(with_alpha(ui.theme.muted, 0.45F), "kept: not computed again"),
-                                      std::pair(ui.theme.accent, "new in this pass")}) {
+    for (const auto& [color, text] : {std::pair(with_alpha(ui.theme.muted, 0.45F), tr("kept: not computed again")),
+                                      std::pair(ui.theme.accent, tr("new in this pass"))}) {
         list.AddRectFilled({at.x, at.y + ui.px(3)}, {at.x + size, at.y + ui.px(3) + size}, color);
         at.x += size + ui.px(6);
         at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, text) + ui.px(18);
@@ -116,10 +124,10 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
     area_tooltip(scene.ui, area,
                  {cell_name(name, slice.cell(row, column)) + " = " +
                       short_number(static_cast<double>(shown->heatmap.at(row, column))),
-                  padding           ? "padding"
-                  : row < rows.kept ? "kept from an earlier pass"
-                                    : "computed in this pass",
-                  "click to have it explained"});
+                  padding           ? tr("padding")
+                  : row < rows.kept ? tr("kept from an earlier pass")
+                                    : tr("computed in this pass"),
+                  tr("click to explain it")});
     if (gesture.clicked) {
         scene.commands.push_back(command::Follow{name, slice.cell(row, column)});
         scene.state.tab = Tab::step;

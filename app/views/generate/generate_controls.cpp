@@ -2,6 +2,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,15 +21,15 @@ void transport(const GenerateScene& scene) {
     GenerateTabState& tab = scene.tab();
     const std::string ended = why_text_ends(scene.scenario(), scene.row);
     const bool more = ended.empty() && scene.next->next.has_value();
-    const char* stopped = ended.empty() ? "There is nothing to draw from" : ended.c_str();
-    if (icon_button(ui, "back", Icon::back, scene.length > 1, "Step back: take the last token away (,)"))
+    const char* stopped = ended.empty() ? tr("No token can be drawn") : ended.c_str();
+    if (icon_button(ui, "back", Icon::back, scene.length > 1, tr("Step back: remove the last token (,)")))
         step_back(scene.session, scene.commands);
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "one", Icon::forward, more, more ? "Generate one token (.)" : stopped))
+    if (icon_button(ui, "one", Icon::forward, more, more ? tr("Generate one token (.)") : stopped))
         static_cast<void>(generate_token(scene.session, scene.commands));
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "run", tab.running ? Icon::pause : Icon::last, more,
-                    more ? "Generate until the end, or stop (R)" : stopped))
+                    more ? tr("Generate until the end, or stop (R)") : stopped))
         tab.running = !tab.running;
 }
 
@@ -47,10 +48,10 @@ bool slider(const Ui& ui, float width, float right, const char* tip, Draw draw) 
 
 bool temperature_slider(const Ui& ui, double& temperature, float right) {
     auto value = static_cast<float>(temperature);
-    const char* format = value == 0.0F ? "greedy" : "temperature %.2f";
+    const char* format = value == 0.0F ? tr("greedy") : tr("temperature %.2f");
     const bool changed = slider(
         ui, ui.px(142), right,
-        "Divides the logits: below 1 the probable tokens win more often, above 1 less. 0 always takes the first.",
+        tr("Divides the logits: below 1 the probable tokens win more often, above 1 less. 0 always takes the first."),
         [&] { return ImGui::SliderFloat("##temperature", &value, 0.0F, 2.0F, format); });
     if (changed) temperature = std::max(0.0, std::round(static_cast<double>(value) * 100.0) / 100.0);
     return changed;
@@ -59,18 +60,21 @@ bool temperature_slider(const Ui& ui, double& temperature, float right) {
 bool top_k_slider(const Ui& ui, Index& top_k, Index vocab, float right) {
     const int most = static_cast<int>(std::min<Index>(vocab, 100));
     int value = static_cast<int>(std::min<Index>(top_k, 1 << 24));
-    const bool changed =
-        slider(ui, ui.px(96), right, "Only so many of the most probable tokens stay; 0 keeps all.",
-               [&] { return ImGui::SliderInt("##top-k", &value, 0, most, value == 0 ? "top-k off" : "top-k %d"); });
+    const bool changed = slider(
+        ui, ui.px(96), right, tr("Keeps only this many of the most probable tokens; 0 keeps all."),
+        [&] { return ImGui::SliderInt("##top-k", &value, 0, most, value == 0 ? tr("top-k off") : tr("top-k %d")); });
     if (changed) top_k = std::max(0, value);
     return changed;
 }
 
 bool top_p_slider(const Ui& ui, double& top_p, float right) {
     auto value = static_cast<float>(top_p);
-    const bool changed = slider(
-        ui, ui.px(104), right, "Only the most probable tokens stay that together make up this much; 1 keeps all.",
-        [&] { return ImGui::SliderFloat("##top-p", &value, 0.01F, 1.0F, value >= 1.0F ? "top-p off" : "top-p %.2f"); });
+    const bool changed =
+        slider(ui, ui.px(104), right,
+               tr("Keeps the most probable tokens that together reach this probability; 1 keeps all."), [&] {
+                   return ImGui::SliderFloat("##top-p", &value, 0.01F, 1.0F,
+                                             value >= 1.0F ? tr("top-p off") : tr("top-p %.2f"));
+               });
     if (changed) top_p = std::clamp(std::round(static_cast<double>(value) * 100.0) / 100.0, 0.01, 1.0);
     return changed;
 }
@@ -78,11 +82,11 @@ bool top_p_slider(const Ui& ui, double& top_p, float right) {
 bool seed_field(const Ui& ui, std::uint64_t& seed, float right) {
     flow(ui, 12, ui.px(112), right);
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, "seed");
+    text_line(ui.fonts.caption, ui.theme.muted, tr("seed"));
     ImGui::SameLine(0, ui.px(6));
     ImGui::SetNextItemWidth(ui.px(76));
     const bool changed = ImGui::InputScalar("##seed", ImGuiDataType_U64, &seed);
-    tooltip("The same seed draws the same tokens again, also after stepping back.");
+    tooltip(tr("The same seed draws the same tokens again, also after stepping back."));
     return changed;
 }
 
@@ -144,13 +148,14 @@ void chip_tooltip(const GenerateScene& scene, Index position, bool generated) {
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     if (position == scene.length) {
-        text_line(ui.fonts.caption, ui.theme.text, "drawn next; not in the text yet");
+        text_line(ui.fonts.caption, ui.theme.text, tr("drawn next; not in the text yet"));
     } else {
         const Index token = scene.token_at(position);
         text_line(ui.fonts.mono_small, ui.theme.text,
-                  "“" + scene.piece_with_spaces(token) + "”  id " + std::to_string(token));
+                  tr("“{token}”  id {id}", {{"token", scene.piece_with_spaces(token)}, {"id", token}}));
         text_line(ui.fonts.caption, ui.theme.muted,
-                  "position " + std::to_string(position) + (generated ? ", generated" : ", given"));
+                  generated ? tr("position {position}, generated", {{"position", position}})
+                            : tr("position {position}, given", {{"position", position}}));
     }
     ImGui::EndTooltip();
 }
@@ -188,7 +193,10 @@ float draw_generated_text(const GenerateScene& scene, Area area) {
         }
     }
     const std::string ended = why_text_ends(scene.scenario(), scene.row);
-    std::string note = first > 0 ? "… " + std::to_string(lines[first].front().position) + " tokens before these. " : "";
+    std::string note;
+    if (first > 0)
+        note = tr_n("… {count} token before these.", "… {count} tokens before these.", lines[first].front().position) +
+               " ";
     note += ended;
     if (!note.empty()) {
         draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, note, area.width());

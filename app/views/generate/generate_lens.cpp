@@ -2,6 +2,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,9 +40,9 @@ Grid lay_out(const GenerateScene& scene, std::size_t rows, Area area) {
 }
 
 std::string row_label(const LensTable::Row& row, bool last) {
-    if (row.at == "embed") return "embedding";
+    if (row.at == "embed") return tr("embedding");
     const std::string number = row.at.substr(row.at.rfind('.') + 1);
-    return last ? "output" : "block " + number;
+    return last ? tr("output") : tr("block {number}", {{"number", number}});
 }
 
 void centred(const Ui& ui, Area box, ImU32 color, const std::string& text) {
@@ -56,16 +57,18 @@ void cell_tooltip(const GenerateScene& scene, const LensTable& table, std::size_
     const Ui& ui = scene.ui;
     const LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
     text_line(ui.fonts.mono_small, ui.theme.muted,
-              "logit_lens." + table.rows[row].at + ".probs, position " + std::to_string(position) + " “" +
-                  scene.piece_with_spaces(scene.token_at(position)) + "”");
+              tr("logit_lens.{place}.probs, position {position} “{token}”",
+                 {{"place", table.rows[row].at},
+                  {"position", position},
+                  {"token", scene.piece_with_spaces(scene.token_at(position))}}));
     for (const auto& [token, probability] : cell.top) {
         text_line(ui.fonts.mono_small, ui.theme.text, fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
         text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece_with_spaces(token) + "”");
     }
-    if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, "the probabilities are NaN");
+    if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
-        text_line(ui.fonts.caption, ui.theme.accent, "from here on the final answer stays first");
+        text_line(ui.fonts.caption, ui.theme.accent, tr("from here on the final answer stays first"));
     ImGui::EndTooltip();
 }
 
@@ -133,15 +136,15 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
     }
     at.x += width + ui.px(6);
     at.x += draw_text(ui, ui.fonts.mono_small, at, ui.theme.muted, "1") + ui.px(8);
-    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, "probability") + ui.px(18);
+    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("probability")) + ui.px(18);
     compat::add_rect(list, {at.x, top}, {at.x + ui.px(16), top + height}, ui.theme.accent, ui.px(2), ui.px(2));
     at.x += ui.px(22);
-    at.x +=
-        draw_text(ui, ui.fonts.caption, at, ui.theme.muted, "the final answer, from here on", right - at.x) + ui.px(18);
+    at.x += draw_text(ui, ui.fonts.caption, at, ui.theme.muted, tr("the final answer, from here on"), right - at.x) +
+            ui.px(18);
     if (grid.columns < scene.length)
         draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
-                  "positions " + std::to_string(grid.first) + "–" + std::to_string(grid.first + grid.columns - 1) +
-                      " of " + std::to_string(scene.length) + ": wheel",
+                  tr("positions {first}–{last} of {count}: wheel",
+                     {{"first", grid.first}, {"last", grid.first + grid.columns - 1}, {"count", scene.length}}),
                   right - at.x);
 }
 
@@ -151,20 +154,20 @@ void draw_lens(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const float text = ui.px(36), key = ui.px(24);
     draw_prose(ui, area.low, area.width(), ui.theme.muted,
-               "What the model would say next if it ended early: the final norm and the head on the residual stream "
-               "after each block. The first token of each, by layer and position.",
+               tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
+                  "after each block. The first token of each, by layer and position."),
                2);
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };
     const auto& companions = scene.session.shown().companions;
     const auto found = companions.find(kLensRun);
-    if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, found->second.error);
+    if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, tr(found->second.error));
     const bool current =
         found != companions.end() && found->second.run && found->second.beside == scene.session.shown().run;
     const Value<LensTable> read =
         current ? shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length) : Value<LensTable>();
-    if (!read) return say(ui.theme.muted, "computing …");
+    if (!read) return say(ui.theme.muted, tr("Computing …"));
     const LensTable& table = *read;
     const Area cells = {{area.low.x, area.low.y + text}, {area.high.x, area.high.y - key}};
     const Grid grid = lay_out(scene, table.rows.size(), cells);

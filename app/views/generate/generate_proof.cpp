@@ -3,6 +3,7 @@
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area
                                               {row.low.x + ui.px(10), y + ui.px(11)},
                                               step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
     draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name, row.width() * 0.5F);
-    const std::array texts = {d.same_bits ? std::string("equal bit for bit") : difference_text(d.largest),
+    const std::array texts = {d.same_bits ? std::string(tr("equal bit for bit")) : difference_text(d.largest),
                               difference_text(d.scale), difference_text(d.relative())};
     for (std::size_t i = 0; i < texts.size(); ++i)
         if (i == 0 || !d.same_bits)
@@ -35,7 +36,7 @@ void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area
 void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area area) {
     const Ui& ui = scene.ui;
     const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
-    const std::array titles = {"largest difference", "largest number", "relative"};
+    const std::array titles = {tr("largest difference"), tr("largest number"), tr("relative")};
     for (std::size_t i = 0; i < titles.size(); ++i)
         at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(titles.size() - 1 - i)), area.low.y,
                  ui.theme.muted, titles[i], ui.fonts.caption);
@@ -60,16 +61,21 @@ void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area 
 // What the proof found, in a sentence: the largest difference, and how large the numbers there are.
 std::string verdict(const ShownProof& proof) {
     const Comparison& found = proof.comparison;
-    if (found.same_bits) return "Cached and full pass are equal bit for bit: " + measured_text(found) + ".";
+    if (found.same_bits)
+        return tr("Cached and full pass are equal bit for bit: {measured}.", {{"measured", measured_text(found)}});
     const TensorDifference& worst = found.tensors[proof.worst_first.front()];
-    const std::string largest =
-        "Largest difference between cached and full pass: " + difference_text(found.largest) + " in " + worst.name;
-    const double relative = worst.relative();
-    const std::string what = relative < 1e-4
-                                 ? ": rounding"
-                                 : ": more than rounding. An edit or a mask lets a position see what comes after it";
-    return largest + what + " (" + std::to_string(found.in_both) + " tensors, " + grouped(found.numbers) +
-           " numbers compared).";
+    const Arguments what = {{"difference", difference_text(found.largest)},
+                            {"tensor", worst.name},
+                            {"tensors", counted_tensors(found.in_both)},
+                            {"numbers", grouped(found.numbers)}};
+    return tr(worst.relative() < 1e-4
+                  ? message("Largest difference between cached and full pass: {difference} in {tensor}: rounding "
+                            "({tensors}, {numbers} numbers compared).",
+                            what)
+                  : message("Largest difference between cached and full pass: {difference} in {tensor}: more than "
+                            "rounding. An edit or a mask lets a position see what comes after it ({tensors}, {numbers} "
+                            "numbers compared).",
+                            what));
 }
 
 }  // namespace
@@ -77,25 +83,25 @@ std::string verdict(const ShownProof& proof) {
 void draw_cache_proof(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     ImGui::SetCursorScreenPos(area.low);
-    if (toggle_button(ui, "Prove it", scene.tab().proving,
-                      "Computes the newest token once by the cache and compares every tensor with the full pass"))
+    if (toggle_button(ui, labelled(tr("Prove it"), "prove").c_str(), scene.tab().proving,
+                      tr("Computes the newest token once by the cache and compares every tensor with the full pass")))
         scene.tab().proving = !scene.tab().proving;
     const ImVec2 beside = {ImGui::GetItemRectMax().x + ui.px(12), area.low.y + ui.px(6)};
     const auto say = [&](ImU32 color, const std::string& text) {
         draw_prose(ui, {beside.x, beside.y - ui.px(4)}, area.high.x - beside.x, color, text, 2);
     };
     if (!scene.tab().proving)
-        return say(ui.theme.muted, "The newest token by the cache against the full pass, tensor by tensor.");
+        return say(ui.theme.muted, tr("The newest token by the cache against the full pass, tensor by tensor."));
     const auto found = scene.session.shown().companions.find(kCacheRun);
-    if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, "computing …");
+    if (found == scene.session.shown().companions.end()) return say(ui.theme.muted, tr("Computing …"));
     const Companion& companion = found->second;
-    if (!companion.error.empty()) return say(ui.theme.warning, companion.error);
+    if (!companion.error.empty()) return say(ui.theme.warning, tr(companion.error));
     const bool current =
         companion.run && companion.beside == scene.session.shown().run && companion.variation.cached_row == scene.row;
     const Value<ShownProof> proof =
         current ? shown_proof(scene.session.derived(), scene.scenario(), companion.beside, companion.run, scene.row)
                 : Value<ShownProof>();
-    if (!proof) return say(ui.theme.muted, "computing …");
+    if (!proof) return say(ui.theme.muted, tr("Computing …"));
     say(proof->comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(*proof));
     draw_differences(scene, *proof, {{area.low.x, area.low.y + ui.px(38)}, area.high});
 }

@@ -4,6 +4,7 @@
 #include "app/views/masks/masks_sections.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <array>
 
@@ -64,23 +65,23 @@ void ask_for_runs(const GenerateScene& scene) {
 void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
     const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
     const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
-    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, "Nothing to generate", width);
+    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, tr("Nothing to generate"), width);
     const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
     draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
-               "A model with tokens, a causal mask and a language head writes on here, token by token.", 3);
+               tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
 }
 
 // The pages, and the row of the batch. Returns how high it is.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    constexpr std::array<const char*, 3> kPages = {"Next token", "KV cache", "Logit lens"};
+    const std::array<const char*, 3> pages = {tr("Next token"), tr("KV cache"), tr("Logit lens")};
     ImGui::SetCursorScreenPos(area.low);
-    const int clicked = segmented(ui, "page", kPages, static_cast<int>(scene.tab().page));
+    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
     if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
     const Index rows = scene.scenario().inputs.batch();
     if (rows > 1) {
         ImGui::SameLine(0, ui.px(20));
-        if (const int moved = counter(ui, "batch row", scene.row, rows); moved != 0)
+        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
             scene.commands.push_back(command::ChooseBatch{scene.row + moved});
     }
     return ImGui::GetFrameHeight();
@@ -89,8 +90,8 @@ float draw_pages(const GenerateScene& scene, Area area) {
 }  // namespace
 
 std::string why_text_ends(const Scenario& scenario, Index row) {
-    if (const std::string full = row_is_full(scenario, row); !full.empty()) return full;
-    return has_ended(scenario, row) ? "The text has ended: its last token is the one that ends a text." : "";
+    if (const Sentence full = row_is_full(scenario, row); !full.empty()) return tr(full);
+    return has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
 }
 
 bool generate_token(const Session& session, Commands& commands) {
@@ -115,7 +116,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const Scenario& scenario = session.shown().scenario;
-    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) {
+    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
         state.generate.running = false;
         draw_obstacle(ui, inner, obstacle);
         return;

@@ -5,6 +5,7 @@
 #include "app/core/text/numbers.h"
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,31 +62,33 @@ struct Shown {
 };
 
 // "by up to 0.128 at position 1 · 2 best tokens change"
-std::string movement(const Shown& shown, std::size_t most) {
+Sentence movement(const Shown& shown, std::size_t most) {
     const auto count = [&](auto matches) {
         Index found = 0;
         for (std::size_t i = 0; i < shown.effects().size(); ++i) found += matches(i) ? 1 : 0;
         return found;
     };
     const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects()[at].norm); });
-    if (broken > 0) return " to NaN at " + std::to_string(broken) + (broken == 1 ? " position" : " positions");
+    if (broken > 0) return message_n("to NaN at {count} position", "to NaN at {count} positions", broken);
     const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
-    std::string text = " by up to " + number(shown.effects()[most].largest) + " at position " + std::to_string(most);
-    if (minds > 0)
-        text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
-    return text;
+    const Arguments where = {{"number", number(shown.effects()[most].largest)}, {"position", most}};
+    if (minds == 0) return message("by up to {number} at position {position}", where);
+    return message_n("by up to {number} at position {position} · {count} best token changes",
+                     "by up to {number} at position {position} · {count} best tokens change", minds, where);
 }
 
 std::string headline(const Shown& shown, bool opened) {
-    const std::string what = shown.has_logits() ? "the logits" : shown.output.name;
+    const std::string what = shown.has_logits() ? tr("the logits") : shown.output.name;
     const auto most = furthest(shown.effects());
     if (shown.runs.preview)
-        return most ? "Without this head " + what + " would move" + movement(shown, *most)
-                    : "Without this head nothing would change.";
-    if (most) return "Your edits move " + what + movement(shown, *most);
-    if (shown.runs.before != shown.runs.after) return "Your edits leave " + what + " of this batch row as they were.";
-    return opened ? "computing what the output would be without this head …"
-                  : "Switch a head off at its dot: what that does to " + what + " shows here.";
+        return most ? tr("Without this head {what} would move {movement}",
+                         {{"what", what}, {"movement", movement(shown, *most)}})
+                    : tr("Without this head nothing would change.");
+    if (most) return tr("Your edits move {what} {movement}", {{"what", what}, {"movement", movement(shown, *most)}});
+    if (shown.runs.before != shown.runs.after)
+        return tr("Your edits leave {what} of this batch row unchanged.", {{"what", what}});
+    return opened ? tr("Computing the output without this head …")
+                  : tr("Switch a head off at its dot: its effect on {what} appears here.", {{"what", what}});
 }
 
 // "largest · norm": what the bars stand for.
@@ -97,23 +100,27 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
         tooltip(tip);
     };
     const auto width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x; };
-    const float norm = line.high.x - width("L2 norm"), largest = norm - ui.px(12) - width("largest");
-    choice("largest", largest, false, "A bar is the largest change of any number at the position.");
-    choice("L2 norm", norm, true, "A bar is the length of the change: the root of the sum of its squares.");
+    const float norm = line.high.x - width(tr("L2 norm")), largest = norm - ui.px(12) - width(tr("largest"));
+    choice(tr("largest"), largest, false, tr("A bar is the largest change of any number at the position."));
+    choice(tr("L2 norm"), norm, true, tr("A bar is the length of the change: the root of the sum of its squares."));
 }
 
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
     const PositionEffect& effect = shown.effects()[at];
     text_line(ui.fonts.mono_small, ui.theme.muted,
-              shown.output.name + "  position " + std::to_string(at) + "  “" + shown.positions[at] + "”");
+              tr("{tensor}  position {position}  “{token}”",
+                 {{"tensor", shown.output.name}, {"position", at}, {"token", shown.positions[at]}}));
     text_line(ui.fonts.mono_small, ui.theme.text,
-              "largest change " + number(effect.largest) + "   L2 norm " + number(effect.norm));
+              tr("largest change {largest}   L2 norm {norm}",
+                 {{"largest", number(effect.largest)}, {"norm", number(effect.norm)}}));
     if (shown.changes_its_mind(at))
         text_line(ui.fonts.caption, ui.theme.warning,
-                  "most likely token: " + shown.name_of(effect.top_before) + " → " + shown.name_of(effect.top_after));
+                  tr("most likely token: {before} → {after}",
+                     {{"before", shown.name_of(effect.top_before)}, {"after", shown.name_of(effect.top_after)}}));
     else if (shown.has_logits())
-        text_line(ui.fonts.caption, ui.theme.muted, "most likely token stays " + shown.name_of(effect.top_after));
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("most likely token stays {token}", {{"token", shown.name_of(effect.top_after)}}));
     const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
         return run->value(shown.output.name);
     };

@@ -9,6 +9,7 @@
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +46,9 @@ Index layers_of(const Session& session, const Step& pattern) {
 void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
                   Commands& commands) {
     ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
-    if (link(ui, ui.fonts.text, ui.theme.accent, "← All heads", 7001)) state.heads.opened = false;
-    tooltip("Back to the grid (Esc)");
-    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, "← All heads").x + ui.px(24), at.y});
+    if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001)) state.heads.opened = false;
+    tooltip(tr("Back to the grid (Esc)"));
+    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, tr("← All heads")).x + ui.px(24), at.y});
     if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
         commands.push_back(command::ChooseHead{open.head + moved});
     ImGui::SameLine(0, ui.px(16));
@@ -67,15 +68,16 @@ void draw_measures(const Ui& ui, const Session& session, ViewState& state, const
     const Value<MeasuredHeads> measured =
         measured_heads(session.derived(), shown.scenario, shown.run, state.heads.kind, session.cursor().place.batch);
     if (!measured) {
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, "measuring …");
+        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, tr("Measuring …"));
         return;
     }
     for (const HeadScore& score : measured->scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
         for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
             const PatternMeasure measure = kPatternMeasures[i];
-            const std::string value =
-                number_text(score.value(measure), 3) + (measure == PatternMeasure::entropy ? " bits" : "");
+            const std::string value = measure == PatternMeasure::entropy
+                                          ? tr("{number} bits", {{"number", number_text(score.value(measure), 3)}})
+                                          : number_text(score.value(measure), 3);
             const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
             if (x + width > line.high.x) return;
@@ -98,7 +100,7 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     ImGui::SetNextItemWidth(ui.px(168));
     const bool moved = ImGui::SliderFloat("##factor", &factor, 0.0F, 2.0F, "", ImGuiSliderFlags_NoInput);
     const bool held = ImGui::IsItemActive();
-    if (!held) tooltip("Scale this head's z: 0 is off, 1 as the model has it, 2 twice as strong");
+    if (!held) tooltip(tr("Scale this head's z: 0 is off, 1 as the model has it, 2 twice as strong"));
     factor = std::round(factor * kSteps) / kSteps;
     if (moved && factor != open.factor) {
         commands.push_back(command::ScaleHeadTo{open.attention, open.head, factor, state.heads.scaling});
@@ -114,19 +116,20 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
 void draw_switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Commands& commands) {
     const bool off = open.factor == 0.0F,
                solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
-    if (toggle_button(ui, "Off", off, off ? "Switch this head on again" : "Switch this head off: its z becomes 0"))
+    if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
+                      off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
         commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
     ImGui::SameLine(0, ui.px(4));
     if (toggle_button(
-            ui, "Solo", solo,
-            solo ? "Switch the other heads on again" : "Only this head: all the others of this attention off"))
+            ui, labelled(tr("Solo"), "solo").c_str(), solo,
+            solo ? tr("Switch the other heads on again") : tr("Only this head: all the others of this attention off")))
         commands.push_back(command::SoloHead{open.attention, open.head, !solo});
     ImGui::SameLine(0, ui.px(8));
     draw_slider(ui, state, open, commands);
     if (open.factor == 1.0F) return;
     ImGui::SameLine(0, ui.px(10));
-    if (ImGui::Button("Reset")) commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
-    tooltip("As the model has it: z × 1");
+    if (button(tr("Reset"), "reset")) commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
+    tooltip(tr("As the model has it: z × 1"));
 }
 
 // ---- its pictures

@@ -6,6 +6,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <bit>
@@ -100,16 +101,21 @@ void draw_measure(const Ui& ui, const HeadScore& score, PatternMeasure measure, 
 
 void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text, score.attention + "  head " + std::to_string(score.head));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              tr("{attention}  head {head}", {{"attention", score.attention}, {"head", score.head}}));
     for (const PatternMeasure measure : kPatternMeasures) {
-        std::string line = std::string(measure_name(measure)) + "  " + number_text(score.value(measure), 3);
-        if (measure == PatternMeasure::entropy)
-            line += " bits, as even over " + number_text(std::exp2(score.value(measure)), 3) + " keys";
+        const std::string value = number_text(score.value(measure), 3);
+        const std::string line = measure == PatternMeasure::entropy
+                                     ? tr("{measure}  {bits} bits, as even over {keys} keys",
+                                          {{"measure", measure_name(measure)},
+                                           {"bits", value},
+                                           {"keys", number_text(std::exp2(score.value(measure)), 3)}})
+                                     : std::string(measure_name(measure)) + "  " + value;
         text_line(ui.fonts.caption, ui.theme.muted, line);
     }
     if (factor != 1.0F)
-        text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? "switched off" : "z " + factor_text(factor));
-    text_line(ui.fonts.caption, ui.theme.accent, "Click: see it large (Enter for the outlined head)");
+        text_line(ui.fonts.caption, ui.theme.warning, factor == 0.0F ? tr("switched off") : "z " + factor_text(factor));
+    text_line(ui.fonts.caption, ui.theme.accent, tr("Click: see it large (Enter for the outlined head)"));
     ImGui::EndTooltip();
 }
 
@@ -119,8 +125,8 @@ void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, f
     ImGui::SetCursorScreenPos(box.low);
     const bool clicked = ImGui::InvisibleButton("switch", {box.width(), box.height()});
     const bool hovered = ImGui::IsItemHovered(), off = factor == 0.0F;
-    tooltip(off ? "Switch this head on"
-                : "Switch this head off. With Shift: switch off all the others of its attention (solo)");
+    tooltip(off ? tr("Switch this head on")
+                : tr("Switch this head off. With Shift: switch off all the others of its attention (solo)"));
     if (clicked && ImGui::GetIO().KeyShift) {
         const Index heads = session.shown().scenario.config().nhead;
         commands.push_back(command::SoloHead{score.attention, score.head,
@@ -140,7 +146,7 @@ void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, f
 // "layer 3 head 5", or "L3H5" where there is no room.
 std::string name_of(const Ui& ui, const HeadScore& score, float width) {
     const std::string layer = std::to_string(score.layer), head = std::to_string(score.head);
-    const std::string whole = "layer " + layer + " head " + head;
+    const std::string whole = tr("layer {layer} head {head}", {{"layer", layer}, {"head", head}});
     return compat::text_size(ui.fonts.caption, whole).x <= width ? whole : "L" + layer + "H" + head;
 }
 

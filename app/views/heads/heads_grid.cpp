@@ -4,6 +4,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/heads/heads_cell.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -30,11 +31,11 @@ float width_of(std::span<const char* const> labels, const Ui& ui) {
 const char* kind_name(AttentionKind kind) {
     switch (kind) {
         case AttentionKind::self:
-            return "Self";
+            return tr("Self");
         case AttentionKind::cross:
-            return "Cross";
+            return tr("Cross");
         case AttentionKind::encoder:
-            return "Encoder";
+            return tr("Encoder");
     }
     return "";
 }
@@ -50,7 +51,7 @@ void choose_kind(const Ui& ui, const Session& session, HeadsTabState& heads) {
     }
     if (kinds.size() < 2) {
         ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.caption, ui.theme.muted, "self-attention only");
+        text_line(ui.fonts.caption, ui.theme.muted, tr("self-attention only"));
         return;
     }
     const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
@@ -59,9 +60,9 @@ void choose_kind(const Ui& ui, const Session& session, HeadsTabState& heads) {
 }
 
 void choose_order(const Ui& ui, HeadsTabState& heads, float right) {
-    constexpr std::array<const char*, 3> kOrders = {"By layer", "Highest first", "Lowest first"};
-    flow(ui, 16, width_of(kOrders, ui), right);
-    const int clicked = segmented(ui, "order", kOrders, static_cast<int>(heads.order));
+    const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
+    flow(ui, 16, width_of(orders, ui), right);
+    const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
     if (clicked >= 0) heads.order = static_cast<HeadOrder>(clicked);
 }
 
@@ -69,7 +70,7 @@ void choose_measure(const Ui& ui, HeadsTabState& heads) {
     for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
         const PatternMeasure measure = kPatternMeasures[i];
         if (i > 0) ImGui::SameLine(0, ui.px(2));
-        if (toggle_button(ui, std::string(measure_name(measure)).c_str(), heads.measure == measure,
+        if (toggle_button(ui, labelled(measure_name(measure), std::to_string(i)).c_str(), heads.measure == measure,
                           std::string(measure_sentence(measure)).c_str()))
             heads.measure = measure;
     }
@@ -80,7 +81,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     const float width = ui.px(190), slider = ui.px(88);
     flow(ui, 14, width, right);
     if (toggle_button(ui, heads.at_most ? "≤" : "≥", false,
-                      "Which heads stay bright: those from the threshold up, or down from it")) {
+                      tr("Which heads stay bright: those from the threshold up, or down from it"))) {
         heads.at_most = !heads.at_most;
         heads.threshold = 1.0F - heads.threshold;
     }
@@ -89,10 +90,10 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     const std::string text = fixed_text(static_cast<double>(heads.threshold) * top, 2);
     ImGui::SetNextItemWidth(slider);
     ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, "", ImGuiSliderFlags_NoInput);
-    if (!ImGui::IsItemActive()) tooltip("Dims the heads on the other side of this value of the measure");
+    if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? "all heads" : text);
+    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? tr("all heads") : text);
 }
 
 // Returns how high it came out.
@@ -116,12 +117,12 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
 void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
     const std::string most = short_number_text(static_cast<double>(weights.high), 3);
     const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
-    const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, "weight").x;
+    const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, tr("weight")).x;
     const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
     float x = start;
     draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure),
               start - line.low.x - ui.px(12));
-    x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, "weight") + ui.px(8);
+    x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
     constexpr int kPieces = 32;
@@ -135,8 +136,8 @@ void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area 
     draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
     ImGui::SetCursorScreenPos({start, line.low.y});
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
-    tooltip(
-        "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare");
+    tooltip(tr(
+        "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare"));
 }
 
 // ---- the grid
@@ -165,9 +166,9 @@ Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, Range weights, 
 }
 
 void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
-    draw_text(ui, ui.fonts.caption, {left, grid.origin.y - ui.px(17)}, ui.theme.muted, "layer");
+    draw_text(ui, ui.fonts.caption, {left, grid.origin.y - ui.px(17)}, ui.theme.muted, tr("layer"));
     for (Index head = 0; head < grid.columns; ++head) {
-        const std::string text = "head " + std::to_string(head);
+        const std::string text = tr("head {head}", {{"head", head}});
         const float middle = grid.origin.x + (static_cast<float>(head) + 0.5F) * grid.cell.x;
         const std::string fits =
             compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
@@ -220,7 +221,7 @@ void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Are
     const Value<MeasuredHeads> known =
         measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
     if (!known) {
-        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, "Measuring the heads …");
+        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr("Measuring the heads …"));
         return;
     }
     const MeasuredHeads& measured = *known;

@@ -2,6 +2,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -34,53 +35,64 @@ constexpr std::array kFills = {
 void choose_fill(const MasksScene& scene, ImVec2 at) {
     ImGui::SetCursorScreenPos(at);
     ImGui::AlignTextToFramePadding();
-    text_line(scene.ui.fonts.caption, scene.ui.theme.muted, "fill");
+    text_line(scene.ui.fonts.caption, scene.ui.theme.muted, tr("fill"));
     const float now = scene.session.scenario().config().mask_value;
     for (const FillChoice& choice : kFills) {
         ImGui::SameLine(0, scene.ui.px(&choice == &kFills.front() ? 8 : 2));
-        if (toggle_button(scene.ui, choice.label, choice.fill == now, "What stands in place of a masked score"))
+        if (toggle_button(scene.ui, choice.label, choice.fill == now, tr("What replaces a masked score")))
             scene.commands.push_back(command::SetOption{"mask_value", choice.value});
     }
 }
 
 std::string weight_sentence(const FillConsequences& fill) {
-    if (fill.masked == 0) return "No cell is masked";
-    const std::string masked = std::to_string(fill.masked) + " of " + std::to_string(fill.cells) + " cells masked; ";
+    if (fill.masked == 0) return tr("No cell is masked");
+    const Arguments cells = {{"masked", fill.masked},
+                             {"cells", fill.cells},
+                             {"query", fill.leakiest_query},
+                             {"weight", number(fill.largest_leak)}};
     if (fill.leakiest_query >= 0)
-        return masked + "query " + std::to_string(fill.leakiest_query) + " gives them " + number(fill.largest_leak);
-    return masked + (fill.empty_rows.empty() ? "their weight is 0" : "weight 0 where a key is left");
+        return tr(message("{masked} of {cells} cells masked; query {query} gives them {weight}", cells));
+    return tr(fill.empty_rows.empty()
+                  ? message("{masked} of {cells} cells masked; their weight is 0", cells)
+                  : message("{masked} of {cells} cells masked; weight 0 where a key is left", cells));
 }
 
 // How much weight each row gives to what is masked, where it gives any.
 std::string leaks_by_row(const FillConsequences& fill) {
-    std::string text = "The weight on masked keys, summed over a row. ";
+    std::string text = tr("The weight on masked keys, summed over a row.");
     for (std::size_t query = 0; query < fill.leaks.size(); ++query)
         if (fill.leaks[query] > 0.0F)
-            text += "Query " + std::to_string(query) + ": " + number(fill.leaks[query]) + ". ";
+            text += " " + tr("Query {query}: {number}.", {{"query", query}, {"number", number(fill.leaks[query])}});
     return text;
 }
 
 std::string below_sentence(const FillConsequences& fill) {
-    if (!std::isfinite(fill.fill)) return "No score can lie below −∞";
-    if (std::isinf(fill.lowest_kept)) return "No score is kept";
+    if (!std::isfinite(fill.fill)) return tr("No score can lie below −∞");
+    if (std::isinf(fill.lowest_kept)) return tr("No score is kept");
     if (fill.below.empty())
-        return "Lowest kept score " + number(fill.lowest_kept) + ": above the fill " + number(fill.fill);
+        return tr("Lowest kept score {score}: above the fill {fill}",
+                  {{"score", number(fill.lowest_kept)}, {"fill", number(fill.fill)}});
     const auto [query, key] = fill.below.front();
-    return std::to_string(fill.below.size()) + " kept scores at or below the fill, first query " +
-           std::to_string(query) + ", key " + std::to_string(key);
+    return tr_n("{count} kept score at or below the fill: query {query}, key {key}",
+                "{count} kept scores at or below the fill, first query {query}, key {key}", fill.below.size(),
+                {{"query", query}, {"key", key}});
 }
 
 std::string empty_sentence(const FillConsequences& fill) {
-    if (fill.empty_rows.empty()) return "Every query sees at least one key";
+    if (fill.empty_rows.empty()) return tr("Every query sees at least one key");
     const EmptyRow& row = fill.empty_rows.front();
     const std::size_t rows = fill.empty_rows.size();
-    std::string who = rows == 1 ? "Query " : "Queries ";
+    std::string some;
     for (std::size_t i = 0; i < std::min<std::size_t>(rows, 3); ++i)
-        who += (i == 0 ? "" : ", ") + std::to_string(fill.empty_rows[i].query);
-    who += rows > 3 ? " … see no key: " : rows == 1 ? " sees no key: " : " see no key: ";
-    if (row.nan) return who + "0/0 = NaN";
-    if (row.least == row.most) return who + "each weighs " + number(row.most);
-    return who + "keys weigh " + number(row.least) + " to " + number(row.most);
+        some += (i == 0 ? "" : ", ") + std::to_string(fill.empty_rows[i].query);
+    if (rows > 3) some += " …";
+    const Sentence weights =
+        row.nan ? message("0/0 = NaN")
+        : row.least == row.most
+            ? message("each weighs {weight}", {{"weight", number(row.most)}})
+            : message("keys weigh {least} to {most}", {{"least", number(row.least)}, {"most", number(row.most)}});
+    return tr_n("Query {queries} sees no key: {weights}", "Queries {queries} see no key: {weights}", rows,
+                {{"queries", some}, {"weights", weights}});
 }
 
 // ---- where NaN spreads
@@ -103,7 +115,7 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
         list.AddRectFilled(bar.low, bar.high, ui.theme.error);
         const Area column = {{x(at), area.low.y}, {x(at + 1), area.high.y}};
         area_tooltip(ui, column,
-                     {nan.name, std::to_string(nan.count) + " of " + std::to_string(nan.size) + " numbers are NaN"});
+                     {nan.name, tr("{count} of {size} numbers are NaN", {{"count", nan.count}, {"size", nan.size}})});
         if (ImGui::IsWindowHovered() && column.contains(ImGui::GetIO().MousePos) &&
             ImGui::IsMouseClicked(ImGuiMouseButton_Left))
             scene.commands.push_back(command::Follow{nan.name, nan.first});
@@ -116,32 +128,38 @@ std::string nan_list(const Plan& plan, const std::vector<NanStep>& trail, const 
     for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {
         const std::string& name = trail[i].name;
         const bool in_block = !block.empty() && plan[trail[i].id].block == block;
-        text += (text.empty() ? "then " : ", ") + (in_block ? name.substr(block.size() + 1) : name) + " " +
-                std::to_string(trail[i].count) + " of " + std::to_string(trail[i].size);
+        text += (text.empty() ? "" : ", ") +
+                tr("{tensor} {count} of {size}", {{"tensor", in_block ? name.substr(block.size() + 1) : name},
+                                                  {"count", trail[i].count},
+                                                  {"size", trail[i].size}});
     }
-    if (trail.size() > most + 1) text += ", and " + std::to_string(trail.size() - most - 1) + " more steps";
-    return text;
+    if (text.empty()) return text;
+    if (trail.size() > most + 1)
+        return tr_n("then {steps}, and {count} more step", "then {steps}, and {count} more steps",
+                    trail.size() - most - 1, {{"steps", text}});
+    return tr("then {steps}", {{"steps", text}});
 }
 
 void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const float line = ui.px(18);
     if (!scene.nan) {
-        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "looking for NaN …", area.width());
+        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Looking for NaN …"), area.width());
         return;
     }
     const auto& trail = scene.nan->steps;
     if (trail.empty()) {
-        draw_finding(scene, area.low, area.width(), good(ui),
-                     "No NaN in any of " + std::to_string(scene.session.timeline().size()) + " steps",
-                     "Every number of every computed step was checked.");
+        draw_finding(
+            scene, area.low, area.width(), good(ui),
+            tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
+            tr("Every number of every computed step was checked."));
         return;
     }
     const NanStep& first = trail.front();
     ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + ui.px(4), area.low.y + line * 0.4F}, ui.px(3),
                                                 ui.theme.error, 12);
-    const float label =
-        draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(14), area.low.y}, ui.theme.text, "first NaN ");
+    const float label = draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
+                                  tr("first NaN") + std::string(" "));
     ImGui::SetCursorScreenPos({area.low.x + ui.px(18) + label, area.low.y});
     const std::string name =
         fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.width() - label - ui.px(20));
@@ -152,8 +170,8 @@ void draw_nan(const MasksScene& scene, Area area) {
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
     const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
     area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
-                 {"where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
-                  "not stop it.",
+                 {tr("where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
+                     "not stop it."),
                   nan_list(plan, trail, "", 12)});
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
 }
@@ -172,10 +190,10 @@ void draw_fill(const MasksScene& scene, Area area) {
         y += line;
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
-    finding(fill.below.empty(), below_sentence(fill), "A kept score below a finite fill loses to the masked ones.");
+    finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));
     finding(fill.empty_rows.empty(), empty_sentence(fill),
-            "A row with nothing left is NaN under −∞. Under a finite fill it looks at every key alike: at later ones "
-            "and padding, too.");
+            tr("A row with nothing left is NaN under −∞. Under a finite fill it attends to every key alike: to later "
+               "ones and padding, too."));
     draw_nan(scene, {{area.low.x, y}, area.high});
     ImGui::PopID();
 }

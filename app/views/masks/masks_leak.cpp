@@ -1,6 +1,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,16 +32,18 @@ struct PositionBox {
 
 std::vector<std::string> tooltip_lines(const PositionBox& box) {
     const Moved& moved = *box.moved;
-    std::vector<std::string> lines = {"position " + std::to_string(box.position) + "  “" + box.token + "”"};
-    if (box.is_changed()) lines.emplace_back("this one was changed");
-    if (moved.blind) lines.emplace_back("holds NaN before and after: there no change can be seen");
+    std::vector<std::string> lines = {
+        tr("position {position}  “{token}”", {{"position", box.position}, {"token", box.token}})};
+    if (box.is_changed()) lines.emplace_back(tr("this one was changed"));
+    if (moved.blind) lines.emplace_back(tr("holds NaN before and after: no change can be seen there"));
     if (moved.first_in.empty()) {
-        if (!moved.blind) lines.emplace_back("did not move: largest change 0");
+        if (!moved.blind) lines.emplace_back(tr("did not move: largest change 0"));
         return lines;
     }
-    lines.push_back("moved by up to " + number(moved.largest) + " in " + moved.largest_in);
-    lines.push_back("first in " + moved.first_in);
-    if (box.behind()) lines.emplace_back("it stands behind the changed one, so it may");
+    lines.push_back(
+        tr("moved by up to {number} in {tensor}", {{"number", number(moved.largest)}, {"tensor", moved.largest_in}}));
+    lines.push_back(tr("first in {tensor}", {{"tensor", moved.first_in}}));
+    if (box.behind()) lines.emplace_back(tr("it comes after the changed one, so it may move"));
     return lines;
 }
 
@@ -98,18 +101,27 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
 
 std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
     const bool tokens = !scene.session.shown().scenario.inputs.tokens.empty();
-    const std::string what =
-        std::string("Changed ") + (tokens ? "token " : "the x of position ") + std::to_string(leak.changed);
-    const std::string over = " (measured over " + std::to_string(leak.tensors) + " tensors).";
-    if (leak.changed == 0) return what + ": nothing stands before it. Click a later one.";
-    const std::string blind = leak.earlier_blind == 0 ? ""
-                                                      : " " + std::to_string(leak.earlier_blind) +
-                                                            " of them hold NaN, where no change can be seen.";
-    if (leak.earlier_moved == 0)
-        return what + ": earlier positions moved by at most 0" + over +
-               (blind.empty() ? " Nothing leaks back." : blind);
-    return what + ": " + std::to_string(leak.earlier_moved) + " of " + std::to_string(leak.changed) +
-           " earlier positions moved, by up to " + number(leak.earlier) + " in " + leak.worst_in + over + blind;
+    const Arguments place = {{"position", leak.changed}};
+    const Sentence what =
+        tokens ? message("Changed token {position}", place) : message("Changed the x of position {position}", place);
+    if (leak.changed == 0) return tr("{what}: nothing comes before it. Click a later one.", {{"what", what}});
+    const Sentence over = message_n("(measured over {count} tensor)", "(measured over {count} tensors)", leak.tensors);
+    const std::string moved =
+        leak.earlier_moved == 0
+            ? tr("{what}: earlier positions moved by at most 0 {over}.", {{"what", what}, {"over", over}})
+            : tr_n("{what}: {count} of {all} earlier positions moved, by up to {number} in {tensor} {over}.",
+                   "{what}: {count} of {all} earlier positions moved, by up to {number} in {tensor} {over}.",
+                   leak.earlier_moved,
+                   {{"what", what},
+                    {"all", leak.changed},
+                    {"number", number(leak.earlier)},
+                    {"tensor", leak.worst_in},
+                    {"over", over}});
+    if (leak.earlier_blind > 0)
+        return moved + " " +
+               tr_n("{count} of them holds NaN, where no change can be seen.",
+                    "{count} of them hold NaN, where no change can be seen.", leak.earlier_blind);
+    return leak.earlier_moved == 0 ? moved + " " + tr("Nothing leaks back.") : moved;
 }
 
 }  // namespace
@@ -120,15 +132,15 @@ void draw_leak(const MasksScene& scene, Area area) {
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,
-              "leak test: click a position to change it", area.width());
+              tr("leak test: click a position to change it"), area.width());
     ImGui::PushID("leak");
     draw_positions(scene, leak, {{area.low.x, area.low.y + ui.px(32)}, {area.high.x, area.low.y + ui.px(70)}});
     ImGui::PopID();
     const ImVec2 below = {area.low.x, area.low.y + ui.px(78)};
     if (const Companion* failed = failed_companion(scene.session); failed != nullptr)
-        draw_prose(ui, below, area.width(), ui.theme.error, failed->error, 4);
+        draw_prose(ui, below, area.width(), ui.theme.error, tr(failed->error), 4);
     else if (leak == nullptr)
-        draw_prose(ui, below, area.width(), ui.theme.muted, "computing …", 1);
+        draw_prose(ui, below, area.width(), ui.theme.muted, tr("Computing …"), 1);
     else
         draw_prose(ui, below, area.width(), leak->earlier_moved > 0 ? ui.theme.warning : ui.theme.text,
                    leak_sentence(scene, *leak), 4);

@@ -3,6 +3,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +72,7 @@ void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot s
     const Heatmap& h = picture.heatmap;
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     const Ui& ui = scene.ui;
-    std::string name = h.title + " mask";
+    std::string name = tr("{title} mask", {{"title", h.title}});
     if (picture.step != nullptr) {
         const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
         name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
@@ -84,7 +85,7 @@ void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot s
         text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
     if (!picture.marked.empty() && picture.marked[offset] != 0)
         text_line(ui.fonts.caption, ui.theme.accent,
-                  picture.step == nullptr ? "opened by hand: another mask hides it" : "changed by an edit");
+                  picture.step == nullptr ? tr("opened manually: another mask hides it") : tr("changed by an edit"));
     ImGui::EndTooltip();
 }
 
@@ -118,11 +119,15 @@ std::string way_of(const MasksScene& scene, CellRect at) {
         return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
     };
     const auto hidden = shown.parts.combined.hidden[static_cast<std::size_t>(at.row * raw.columns + at.column)];
-    std::string text = token_of("query", raw.row_labels, at.row) + " → " +
-                       token_of("key", raw.column_labels, at.column) + ":   " + number(shown.raw) + " → " +
-                       number(shown.masked);
-    if (hidden != hidden_by::nothing) text += " (" + hidden_text(hidden) + ")";
-    return text + " → weight " + number(shown.pattern);
+    const Arguments way = {{"query", token_of("query", raw.row_labels, at.row)},
+                           {"key", token_of("key", raw.column_labels, at.column)},
+                           {"raw", number(shown.raw)},
+                           {"masked", number(shown.masked)},
+                           {"hidden", hidden_text(hidden)},
+                           {"weight", number(shown.pattern)}};
+    return tr(hidden == hidden_by::nothing
+                  ? message("{query} → {key}:   {raw} → {masked} → weight {weight}", way)
+                  : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
 }
 
 void draw_way(const MasksScene& scene, ImVec2 at, float width) {
@@ -132,10 +137,10 @@ void draw_way(const MasksScene& scene, ImVec2 at, float width) {
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
         draw_text(ui, ui.fonts.mono_small, at, ui.theme.text, way_of(scene, *hovered), width);
     else
-        draw_text(
-            ui, ui.fonts.caption, at, ui.theme.muted,
-            "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift takes all heads.",
-            width);
+        draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
+                  tr("Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints "
+                     "all heads."),
+                  width);
 }
 
 }  // namespace
@@ -179,9 +184,9 @@ void draw_mask_chain(const MasksScene& scene, Area area) {
         std::vector<std::string> tip;
     };
     const std::array links = {
-        Link{shown.raw, "→", {"fill", "Where the mask is 0, the score is replaced by the fill."}},
-        Link{shown.masked, "→", {"softmax", "Each row becomes weights that sum to 1."}},
-        Link{shown.pattern, "→", {"weighted sum", "Each query's output is the sum of v, times its weights."}},
+        Link{shown.raw, "→", {tr("fill"), tr("Where the mask is 0, the score is replaced by the fill.")}},
+        Link{shown.masked, "→", {tr("softmax"), tr("Each row becomes weights that sum to 1.")}},
+        Link{shown.pattern, "→", {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
         Link{shown.output, nullptr, {}},
     };
     float x = area.low.x;

@@ -3,6 +3,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -24,17 +25,17 @@ std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind)
 
 void choose_attention(const MasksScene& scene) {
     struct Choice {
-        const char* label;
+        Phrase label;
         AttentionKind kind;
-        const char* tip;
-        const char* missing;
+        Phrase tip, missing;
     };
     constexpr std::array choices = {
-        Choice{"Self", AttentionKind::self, "The decoder's self-attention: each position looks at the target.", ""},
-        Choice{"Cross", AttentionKind::cross, "Cross-attention: each position looks at the source.",
-               "This model has no cross-attention."},
-        Choice{"Encoder", AttentionKind::encoder, "The encoder's self-attention; it is never causal.",
-               "This model has no encoder."},
+        Choice{message("Self"), AttentionKind::self,
+               message("The decoder's self-attention: each position attends to the target."), Phrase("")},
+        Choice{message("Cross"), AttentionKind::cross, message("Cross-attention: each position attends to the source."),
+               message("This model has no cross-attention.")},
+        Choice{message("Encoder"), AttentionKind::encoder, message("The encoder's self-attention; it is never causal."),
+               message("This model has no encoder.")},
     };
     const Plan& plan = scene.run().plan();
     const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
@@ -42,7 +43,8 @@ void choose_attention(const MasksScene& scene) {
         const std::string name = attention_of_kind(plan, block, choice.kind);
         const bool chosen = name == scene.attention;
         if (name.empty()) ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
-        const bool clicked = toggle_button(scene.ui, choice.label, chosen, name.empty() ? choice.missing : choice.tip);
+        const bool clicked = toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(), chosen,
+                                           tr(name.empty() ? choice.missing : choice.tip));
         if (name.empty()) ImGui::PopStyleColor();
         if (clicked && !name.empty() && !chosen) scene.commands.push_back(command::GoTo{name + ".pattern"});
         ImGui::SameLine(0, scene.ui.px(2));
@@ -58,16 +60,18 @@ std::optional<Index> heads_meant(const MasksScene& scene) {
 void choose_tool(const MasksScene& scene) {
     struct Choice {
         MaskTool tool;
-        const char* label;
-        const char* tip;
+        Phrase label, tip;
     };
     constexpr std::array choices = {
-        Choice{MaskTool::cell, "Cell", "Drag hides or shows single cells."},
-        Choice{MaskTool::row, "Row", "A click hides all that a query sees; again, and it is as before."},
-        Choice{MaskTool::column, "Column", "A click hides a key from every query; again, and it is as before."},
+        Choice{MaskTool::cell, message("Cell"), message("Drag hides or shows single cells.")},
+        Choice{MaskTool::row, message("Row"),
+               message("A click hides all that a query sees; a second click restores it.")},
+        Choice{MaskTool::column, message("Column"),
+               message("A click hides a key from every query; a second click restores it.")},
     };
     for (const Choice& choice : choices) {
-        if (toggle_button(scene.ui, choice.label, scene.tab().tool == choice.tool, choice.tip))
+        if (toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
+                          scene.tab().tool == choice.tool, tr(choice.tip)))
             scene.tab().tool = choice.tool;
         ImGui::SameLine(0, scene.ui.px(2));
     }
@@ -79,15 +83,14 @@ void band_controls(const MasksScene& scene) {
     Index& width = scene.tab().band;
     width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
     const Index before = width;
-    const std::string label = "Band " + std::to_string(width);
-    const bool clicked =
-        toggle_button(ui, label.c_str(), false,
-                      "Local window: each query sees only so many keys, its own with them. In place of "
-                      "what was drawn before.");
+    const std::string label = tr("Band {width}", {{"width", width}});
+    const bool clicked = toggle_button(
+        ui, labelled(label, "band").c_str(), false,
+        tr("Local window: each query sees only this many keys, its own included. Replaces what was drawn before."));
     ImGui::SameLine(0, 0);
-    if (icon_button(ui, "narrower", Icon::back, width > 1, "Narrower window")) --width;
+    if (icon_button(ui, "narrower", Icon::back, width > 1, tr("Narrower window"))) --width;
     ImGui::SameLine(0, 0);
-    if (icon_button(ui, "wider", Icon::forward, width < std::max(mask.rows, mask.columns), "Wider window")) ++width;
+    if (icon_button(ui, "wider", Icon::forward, width < std::max(mask.rows, mask.columns), tr("Wider window"))) ++width;
     if (clicked || width != before)
         scene.commands.push_back(command::PaintMasks{{scene.attention, scene.place.batch, heads_meant(scene),
                                                       cells_outside_band(mask.rows, mask.columns, width), false},
@@ -117,8 +120,8 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
     ImGui::InvisibleButton("length", {bar.width() + scene.ui.px(12), bar.height()});
     ImGui::PopID();
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-    tooltip(("Row " + std::to_string(row) + ": " + std::to_string(kept) + " of " + std::to_string(length) +
-             " positions are kept, the rest is padding. Drag the end.")
+    tooltip(tr("Row {row}: {kept} of {length} positions are kept, the rest is padding. Drag the end.",
+               {{"row", row}, {"kept", kept}, {"length", length}})
                 .c_str());
     if (ImGui::IsItemActivated()) tab.dragged.reset();
     // A quick drag moves on in the frame in which the button is let go.
@@ -154,7 +157,7 @@ void draw_lengths(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const Lengths lengths = lengths_of(scene);
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
-              scene.keys_of_source() ? "source padding by row" : "padding by batch row", area.width());
+              scene.keys_of_source() ? tr("source padding by row") : tr("padding by batch row"), area.width());
     const float line = ui.px(22), label = ui.px(20), top = area.low.y + ui.px(24);
     const auto room = std::max<Index>(1, static_cast<Index>((area.high.y - top) / line));
     const Index first = std::clamp<Index>(scene.place.batch - room + 1, 0, std::max<Index>(0, lengths.rows - room));
@@ -175,18 +178,19 @@ void draw_lengths(const MasksScene& scene, Area area) {
 void draw_mask_tools(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::PushID("mask tools");
+    ImGui::PushID("mask-tools");
     choose_attention(scene);
     ImGui::SameLine(0, ui.px(20));
     choose_tool(scene);
     ImGui::SameLine(0, ui.px(10));
     band_controls(scene);
     ImGui::SameLine(0, ui.px(10));
-    if (toggle_button(ui, "All heads", scene.tab().all_heads,
-                      "Paint every head rather than the chosen one. Shift does so, too."))
+    if (toggle_button(ui, labelled(tr("All heads"), "all").c_str(), scene.tab().all_heads,
+                      tr("Paint every head rather than the chosen one; so does Shift.")))
         scene.tab().all_heads = !scene.tab().all_heads;
     ImGui::SameLine(0, ui.px(2));
-    if (toggle_button(ui, "Reset", false, "Takes back what was drawn on this mask, for this head or for all."))
+    if (toggle_button(ui, labelled(tr("Reset"), "reset").c_str(), false,
+                      tr("Undoes what was drawn on this mask, for this head or for all.")))
         scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
     ImGui::PopID();
 }
@@ -203,9 +207,9 @@ void draw_mask_parts(const MasksScene& scene, Area area) {
         const char* tip;
     };
     const std::array all = {
-        Shown{parts.causal, hidden_by::causal, "∧", "A key is kept where every mask keeps it."},
-        Shown{parts.padding, hidden_by::padding, "∧", "A key is kept where every mask keeps it."},
-        Shown{parts.drawn, hidden_by::hand, "=", "What is drawn by hand has the last word."},
+        Shown{parts.causal, hidden_by::causal, "∧", tr("A key is kept where every mask keeps it.")},
+        Shown{parts.padding, hidden_by::padding, "∧", tr("A key is kept where every mask keeps it.")},
+        Shown{parts.drawn, hidden_by::hand, "=", tr("What is drawn manually overrides the other masks.")},
         Shown{parts.combined, hidden_by::nothing, "", ""},
     };
     float x = area.low.x;

@@ -2,6 +2,7 @@
 
 #include "app/core/picture/chart_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +60,8 @@ void draw_blocks(const Ui& ui, const ChartPlot& plot) {
 
 void draw_frame(const Ui& ui, const DepthChart& chart, const ChartPlot& plot, Area area) {
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, chart.title, area.width());
-    const std::string caption = std::string(chart.caption) + (plot.axis.logarithmic ? ", log" : "");
+    const std::string caption =
+        plot.axis.logarithmic ? tr("{caption}, log", {{"caption", chart.caption}}) : chart.caption;
     const float y = area.low.y + compat::font_size(ui.fonts.text) + ui.px(3);
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption, area.width());
     draw_ticks(ui, plot);

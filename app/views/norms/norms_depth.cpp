@@ -3,6 +3,7 @@
 #include "app/views/norms/depth_chart.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <array>
 #include <cmath>
@@ -41,11 +42,11 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
     const Index blocks = std::max(pre.blocks, post.blocks);
     const auto update = [&](const DepthCurve& curve, std::size_t) { return update_color(ui, curve); };
     std::vector<DepthChart> charts = {
-        {"stream", "Residual stream", "length of x", {}, blocks},
-        {"update", "Updates", "length of f(x)", {}, blocks},
-        {"ratio", "Update ÷ stream", "how far it moves x", {}, blocks},
-        {"scale", "Scale of the norms", "what they divide by", {}, blocks},
-        {"cosine", "From block to block", "cosine of x before and after", {}, blocks, false},
+        {"stream", tr("Residual stream"), tr("length of x"), {}, blocks},
+        {"update", tr("Updates"), tr("length of f(x)"), {}, blocks},
+        {"ratio", tr("Update ÷ stream"), tr("how far it moves x"), {}, blocks},
+        {"scale", tr("Scale of the norms"), tr("what they divide by"), {}, blocks},
+        {"cosine", tr("From block to block"), tr("cosine of x before and after"), {}, blocks, false},
     };
     add_lines(charts[0], pre.stream, post.stream, ui.theme.text);
     add_lines(charts[1], pre.updates, post.updates, update);
@@ -74,10 +75,10 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool rea
         text_line(ui.fonts.mono_small, ui.theme.text, short_number_text(point->value, 4));
         ImGui::SameLine(ui.px(72));
         text_line(ui.fonts.caption, ui.theme.muted,
-                  std::string(line->dashed ? "Post-Norm  " : "Pre-Norm  ") + point->step);
+                  std::string(line->dashed ? tr("Post-Norm") : tr("Pre-Norm")) + "  " + point->step);
     }
     text_line(ui.fonts.caption, ui.theme.muted,
-              reachable ? "Click to go there" : "A block with fresh weights, stacked here only");
+              reachable ? tr("Click to go there") : tr("A block with fresh weights, stacked here only"));
     ImGui::EndTooltip();
 }
 
@@ -104,25 +105,26 @@ struct Legend {
 };
 
 std::string sublayer_title(const std::string& name) {
-    return name == "attn_out"         ? "Self-attention"
-           : name == "cross_attn_out" ? "Cross-attention"
-           : name == "mlp_out"        ? "MLP"
+    return name == "attn_out"         ? tr("Self-attention")
+           : name == "cross_attn_out" ? tr("Cross-attention")
+           : name == "mlp_out"        ? tr("MLP")
                                       : name;
 }
 
 void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
     Legend legend{ui, area, area.low.y + ui.px(2)};
-    legend.sample(ui.theme.text, false, "Pre-Norm");
-    legend.sample(ui.theme.text, true, "Post-Norm");
+    legend.sample(ui.theme.text, false, tr("Pre-Norm"));
+    legend.sample(ui.theme.text, true, tr("Post-Norm"));
     for (const DepthCurve& curve : both.pre.updates) legend.swatch(update_color(ui, curve), sublayer_title(curve.name));
     std::string norms;
     for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
-    if (both.pre.scales.size() > 1) norms += " (paler)";
+    if (both.pre.scales.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
     legend.swatch(scale_color({}, 0), norms);
     const bool encoder = !scene.prefix.empty();
-    std::string note =
-        std::string("From left to right: ") + (encoder ? "encoder" : "decoder") + " blocks. Padding is left out.";
-    if (encoder && scene.runs.pre.variation.layers) note += " Only the decoder is stacked deeper.";
+    std::string note = encoder ? tr("From left to right: encoder blocks. Padding is left out.")
+                               : tr("From left to right: decoder blocks. Padding is left out.");
+    if (encoder && scene.runs.pre.variation.layers)
+        note += std::string(" ") + tr("Only the decoder is stacked deeper.");
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
 }
 

@@ -1,5 +1,6 @@
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -116,7 +117,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip((outcome(d, part).name + "\nClick to go there").c_str());
+    tooltip(tr("{tensor}\nClick to go there", {{"tensor", outcome(d, part).name}}).c_str());
     if (is_sum(part))
         draw_sum(d, d.middle(number), lit);
     else if (node)
@@ -128,7 +129,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
                  : is_explained(d, part) ? color_of(part.meaning)
                                          : d.ui.theme.line,
                  lit, hovered);
-    const std::string title = node ? short_name(outcome(d, part)) : part.title;
+    const std::string title = node ? short_name(outcome(d, part)) : tr(part.title);
     const float x = node ? d.branch_x() + d.ui.px(7) : left + d.ui.px(10);
     const float y = d.middle(number) - compat::font_size(d.ui.fonts.caption) * 0.5F;
     draw_text(d.ui, d.ui.fonts.caption, {x, y}, lit || hovered || !node ? d.ui.theme.text : d.ui.theme.muted, title,
@@ -155,8 +156,8 @@ void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const
                                                     ui.theme.accent, 16);
     ImGui::SetCursorScreenPos(area.low);
     ImGui::Dummy({area.width(), ui.px(20)});
-    tooltip(side.is_main ? "The rest of the window shows this one. Shift+N flips it."
-                         : "Shift+N makes the rest of the window show this one.");
+    tooltip(side.is_main ? tr("The rest of the window shows this one. Shift+N flips it.")
+                         : tr("Shift+N makes the rest of the window show this one."));
     const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
     draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.formula, area.width());
     draw_text(ui, ui.fonts.caption, {area.low.x, under + line}, ui.theme.muted, scene.block, area.width());
@@ -187,13 +188,13 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
     const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
     const bool pre_is_main = session.shown().scenario.config().norm_first;
     draw_diagram(ui, scene,
-                 {"pre", "Pre-Norm", "x + f(norm(x))",
-                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.runs.pre,
+                 {"pre", tr("Pre-Norm"), "x + f(norm(x))",
+                  tr("Each sublayer f reads a normalised copy. The stream x runs through untouched."), scene.runs.pre,
                   diagrams->pre, pre_is_main},
                  explained, {area.low, {area.low.x + half, area.high.y}}, commands);
     draw_diagram(ui, scene,
-                 {"post", "Post-Norm", "norm(x + f(x))",
-                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.runs.post,
+                 {"post", tr("Post-Norm"), "norm(x + f(x))",
+                  tr("Each sublayer f reads x itself. Every sum is normalised before it goes on."), scene.runs.post,
                   diagrams->post, !pre_is_main},
                  explained, {{area.high.x - half, area.low.y}, area.high}, commands);
 }

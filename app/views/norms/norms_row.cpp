@@ -4,6 +4,7 @@
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/number_strip.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,8 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
     for (const std::string& name : norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix)) {
-        if (toggle_button(ui, last_part(name).c_str(), name == norm, (name + "\nClick to go there").c_str()))
+        if (toggle_button(ui, last_part(name).c_str(), name == norm,
+                          tr("{tensor}\nClick to go there", {{"tensor", name}}).c_str()))
             commands.push_back(command::GoTo{name + ".normalized"});
         ImGui::SameLine(0, ui.px(2));
     }
@@ -70,45 +72,50 @@ std::string span_text(const std::vector<float>& values) {
     return low == high ? "all " + low : low + " … " + high;
 }
 
+// The parameter that a click on a fact goes to.
+enum class Leads { nowhere, gain, shift };
+
 struct Fact {
-    const char* label;
-    const char* uncentred_label;  // under RMSNorm
-    const char* tip;
+    Phrase label;
+    Phrase uncentred_label;  // under RMSNorm
+    Phrase tip;
     std::string (*text)(const NormRow&);
+    Leads leads = Leads::nowhere;
 };
 
 std::string four(double value) { return short_number_text(value, 4); }
 
 constexpr std::array kFacts = {
-    Fact{"mean", "mean", "Of the row as it comes. LayerNorm takes it off; RMSNorm leaves it.",
+    Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm leaves it."),
          [](const NormRow& r) { return four(r.mean); }},
-    Fact{"variance", "mean square", "The mean square of the distance from the mean (RMSNorm: from zero), over n",
+    Fact{message("variance"), message("mean square"),
+         message("The mean square of the distance from the mean (RMSNorm: from zero), over n"),
          [](const NormRow& r) { return four(r.variance); }},
-    Fact{"scale", "scale", "√(variance + eps): what every number is divided by",
+    Fact{message("scale"), message("scale"), message("√(variance + eps): what every number is divided by"),
          [](const NormRow& r) { return four(r.scale); }},
-    Fact{"gain", "gain",
-         "Learned, a number a column: what the unit row is multiplied by. Click to go to its first cell and type over "
-         "it.",
-         [](const NormRow& r) { return span_text(r.gain); }},
-    Fact{"shift", "shift",
-         "Learned, a number a column: what is added last. RMSNorm has none. Click to go to its first cell and type "
-         "over it.",
-         [](const NormRow& r) { return span_text(r.shift); }},
-    Fact{"mean after", "mean after",
-         "Of the row that the norm hands over: 0 under LayerNorm without shift, up to rounding",
+    Fact{message("gain"), message("gain"),
+         message("Learned, one number per column: what the unit row is multiplied by. Click to go to its first cell "
+                 "and type over it."),
+         [](const NormRow& r) { return span_text(r.gain); }, Leads::gain},
+    Fact{message("shift"), message("shift"),
+         message("Learned, one number per column: what is added last. RMSNorm has none. Click to go to its first cell "
+                 "and type over it."),
+         [](const NormRow& r) { return span_text(r.shift); }, Leads::shift},
+    Fact{message("mean after"), message("mean after"),
+         message("Of the row that leaves the norm: 0 under LayerNorm without shift, up to rounding"),
          [](const NormRow& r) { return four(r.after_mean); }},
-    Fact{"std after", "rms after", "Of the row that the norm hands over: 1 where the gain is 1 and eps small",
+    Fact{message("std after"), message("rms after"),
+         message("Of the row that leaves the norm: 1 where the gain is 1 and eps small"),
          [](const NormRow& r) { return four(r.after_deviation); }},
-    Fact{"length", "length", "L2 norm of the row, before and after",
+    Fact{message("length"), message("length"), message("L2 norm of the row, before and after"),
          [](const NormRow& r) {
              return short_number_text(r.length_before, 3) + " → " + short_number_text(r.length_after, 3);
          }},
 };
 
-void follow_parameter(const NormRow& row, const char* label, Commands& commands) {
-    const bool gain = std::string_view(label) == "gain", shift = std::string_view(label) == "shift";
-    if (gain) commands.push_back(command::Follow{row.gain_parameter, {0}});
-    if (shift && !row.shift.empty()) commands.push_back(command::Follow{row.shift_parameter, {0}});
+void follow_parameter(const NormRow& row, Leads leads, Commands& commands) {
+    if (leads == Leads::gain) commands.push_back(command::Follow{row.gain_parameter, {0}});
+    if (leads == Leads::shift && !row.shift.empty()) commands.push_back(command::Follow{row.shift_parameter, {0}});
 }
 
 bool centred(const std::array<const NormRow*, 2>& rows) {
@@ -125,19 +132,19 @@ void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const C
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(4);
     for (const Fact& fact : kFacts) {
         draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.muted,
-                  centred(rows) ? fact.label : fact.uncentred_label, columns.labels.width());
+                  tr(centred(rows) ? fact.label : fact.uncentred_label), columns.labels.width());
         for (std::size_t side = 0; side < rows.size(); ++side) {
             if (rows[side] == nullptr) continue;
             const Area& area = columns.sides[side];
-            const bool leads = std::string_view(fact.label) == "gain" || std::string_view(fact.label) == "shift";
+            const bool leads = fact.leads != Leads::nowhere;
             draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, ui.theme.text, fact.text(*rows[side]), area.width());
             ImGui::SetCursorScreenPos({area.low.x, y});
             ImGui::PushID(static_cast<int>(side));
-            const bool clicked = ImGui::InvisibleButton(fact.label, {area.width(), line});
+            const bool clicked = ImGui::InvisibleButton(fact.label.english(), {area.width(), line});
             ImGui::PopID();
             if (leads && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-            tooltip(fact.tip);
-            if (clicked) follow_parameter(*rows[side], fact.label, commands);
+            tooltip(tr(fact.tip));
+            if (clicked) follow_parameter(*rows[side], fact.leads, commands);
         }
         y += line;
     }
@@ -147,9 +154,9 @@ void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const C
 
 // One stage of the norm in both runs, over one range.
 struct Stage {
-    const char* label;
-    const char* uncentred_label;  // under RMSNorm
-    const char* caption;
+    Phrase label;
+    Phrase uncentred_label;  // under RMSNorm
+    Phrase caption;
     const std::vector<float>& (*values)(const NormRow&);
     double (*mean)(const NormRow&);
     double (*deviation)(const NormRow&);
@@ -157,13 +164,14 @@ struct Stage {
 };
 
 constexpr std::array kStages = {
-    Stage{"the row x", "the row x", "as it comes",
+    Stage{message("the row x"), message("the row x"), message("as it comes"),
           [](const NormRow& r) -> const std::vector<float>& { return r.before; },
           [](const NormRow& r) { return r.mean; }, [](const NormRow& r) { return r.deviation; }, Meaning::residual},
-    Stage{"(x − mean)", "x", "÷ scale", [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
+    Stage{message("(x − mean)"), message("x"), message("÷ scale"),
+          [](const NormRow& r) -> const std::vector<float>& { return r.unit; },
           [](const NormRow& r) { return r.unit_mean; }, [](const NormRow& r) { return r.unit_deviation; },
           Meaning::norm},
-    Stage{"normalized", "normalized", "· gain + shift",
+    Stage{message("normalized"), message("normalized"), message("· gain + shift"),
           [](const NormRow& r) -> const std::vector<float>& { return r.after; },
           [](const NormRow& r) { return r.after_mean; }, [](const NormRow& r) { return r.after_deviation; },
           Meaning::norm},
@@ -182,8 +190,8 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     const Range range = range_of_both(rows, stage);
     draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y}, ui.theme.text,
-              centred(rows) ? stage.label : stage.uncentred_label, columns.labels.width());
-    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, stage.caption,
+              tr(centred(rows) ? stage.label : stage.uncentred_label), columns.labels.width());
+    draw_text(ui, ui.fonts.caption, {columns.labels.low.x, y + line}, ui.theme.muted, tr(stage.caption),
               columns.labels.width());
     draw_text(ui, ui.fonts.mono_small, {columns.labels.low.x, y + line * 2}, ui.theme.muted,
               "±" + short_number_text(static_cast<double>(range.high), 3), columns.labels.width());
@@ -192,8 +200,8 @@ void draw_stage_of_norm(const Ui& ui, const Session& session, const NormsTabStat
         const NormRow& row = *rows[side];
         const Area area = {{columns.sides[side].low.x, y}, {columns.sides[side].high.x, y + height}};
         const NumberStrip strip{
-            stage.label,          stage.values(row),      range, stage.mean(row), row.centred ? stage.mean(row) : 0.0,
-            stage.deviation(row), color_of(stage.meaning)};
+            stage.label.english(), stage.values(row),      range, stage.mean(row), row.centred ? stage.mean(row) : 0.0,
+            stage.deviation(row),  color_of(stage.meaning)};
         draw_number_strip(ui, strip, area);
         bool clicked = false;
         ImGui::PushID(static_cast<int>(side));
@@ -217,7 +225,7 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
     const std::array<const NormRow*, 2> rows = {both.pre ? &*both.pre : nullptr, both.post ? &*both.post : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
         text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
-                   "There is no norm here.");
+                   tr("There is no norm here."));
         return;
     }
     const float labels = ui.px(92), gap = ui.px(16);
@@ -226,11 +234,11 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
                              {Area{{area.low.x + labels, area.low.y}, {area.low.x + labels + width, area.high.y}},
                               Area{{area.high.x - width, area.low.y}, area.high}}};
     float y = area.low.y + ui.px(34);
-    static constexpr std::array<const char*, 2> titles = {"Pre-Norm", "Post-Norm"};
+    const std::array<const char*, 2> titles = {tr("Pre-Norm"), tr("Post-Norm")};
     for (std::size_t side = 0; side < titles.size(); ++side) {
         draw_text(ui, ui.fonts.text, {columns.sides[side].low.x, y}, ui.theme.text, titles[side], width);
         if (rows[side] == nullptr)
-            draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, "not there",
+            draw_text(ui, ui.fonts.caption, {columns.sides[side].low.x, y + ui.px(22)}, ui.theme.muted, tr("not there"),
                       width);
         else
             draw_text(ui, ui.fonts.mono_small, {columns.sides[side].low.x, y + ui.px(20)}, ui.theme.muted,
@@ -245,8 +253,8 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
         y += pitch;
     }
     draw_text(ui, ui.fonts.caption, {area.low.x, y - ui.px(8)}, ui.theme.muted,
-              std::string(centred(rows) ? "line: mean   ·   band: ± 1 std" : "line: mean   ·   band: ± rms") +
-                  "   ·   click a bar to explain it",
+              centred(rows) ? tr("line: mean   ·   band: ± 1 std   ·   click a bar to explain it")
+                            : tr("line: mean   ·   band: ± rms   ·   click a bar to explain it"),
               area.width());
     draw_facts(ui, rows, columns, y + ui.px(14), commands);
 }

@@ -3,6 +3,7 @@
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -52,15 +53,16 @@ void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, S
         ImGui::SameLine(ui.px(80));
         text_line(ui.fonts.caption, ui.theme.muted, label);
     };
-    number(pair.a, "Pre-Norm");
-    number(pair.b, "Post-Norm");
+    number(pair.a, tr("Pre-Norm"));
+    number(pair.b, tr("Post-Norm"));
     const auto offset = static_cast<std::size_t>(spot.first * pair.a.columns + spot.second);
     const bool hidden = !pair.difference.hidden.empty() && pair.difference.hidden[offset] != 0;
     if (hidden)
-        text_line(ui.fonts.caption, ui.theme.warning,
-                  hidden_text(pair.difference.hidden[offset]) + ": left out of the difference");
+        text_line(
+            ui.fonts.caption, ui.theme.warning,
+            tr("{hidden}: left out of the difference", {{"hidden", hidden_text(pair.difference.hidden[offset])}}));
     else
-        number(pair.difference, "difference");
+        number(pair.difference, tr("difference"));
     ImGui::EndTooltip();
 }
 
@@ -100,8 +102,9 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
     const Value<std::optional<StepPair>> shown = shown_pair(session, scene);
     const std::optional<StepPair>& pair = *shown;
     if (!pair) {
-        text_block(ui, ui.fonts.text, ui.theme.muted, area,
-                   scene.here.name + " is not computed in both runs, so there is nothing to compare.");
+        text_block(
+            ui, ui.fonts.text, ui.theme.muted, area,
+            tr("{name} is not computed in both runs, so there is nothing to compare.", {{"name", scene.here.name}}));
         return;
     }
     draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, scene.here.name, area.width());
@@ -128,7 +131,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
         if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;
     }
     draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
-              "Orange: more under Pre-Norm, blue: under Post-Norm.", area.width());
+              tr("Orange: more under Pre-Norm, blue: under Post-Norm."), area.width());
 }
 
 }  // namespace decoderscope

@@ -3,6 +3,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -43,33 +44,36 @@ void label(const Ui& ui, const char* text) {
 void views_switch(const Ui& ui, NormsTabState& norms) {
     struct Choice {
         NormsView view;
-        const char* title;
-        const char* tip;
+        Phrase title, tip;
     };
     static constexpr std::array choices = {
-        Choice{NormsView::depth, "By depth",
-               "How the residual stream, the updates and the norms change from block to block"},
-        Choice{NormsView::step, "Same step", "The step that you are at, in both, and the difference"},
-        Choice{NormsView::row, "One row", "What one norm does to one row of numbers"}};
+        Choice{NormsView::depth, message("By depth"),
+               message("How the residual stream, the updates and the norms change from block to block")},
+        Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
+        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")}};
     for (const Choice& choice : choices) {
-        if (toggle_button(ui, choice.title, norms.view == choice.view, choice.tip)) norms.view = choice.view;
+        if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
+                          tr(choice.tip)))
+            norms.view = choice.view;
         ImGui::SameLine(0, ui.px(2));
     }
 }
 
 void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
     const Index own = session.shown().scenario.config().num_layers;
-    label(ui, "blocks");
-    if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers, "As many blocks as the model has"))
+    label(ui, tr("blocks"));
+    if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers,
+                      tr("As many blocks as the model has")))
         norms.layers.reset();
     for (const Index depth : kDepths) {
         if (depth == own) continue;
         ImGui::SameLine(0, ui.px(2));
         const std::string tip = depth < own
-                                    ? "Only the first " + std::to_string(depth) + " blocks"
-                                    : "Stack " + std::to_string(depth) +
-                                          " blocks: the added ones get fresh weights, as PyTorch "
-                                          "would initialise them, from a seed. The model itself stays as it is.";
+                                    ? tr_n("Only the first block", "Only the first {count} blocks", depth)
+                                    : tr_n("Stack {count} block.",
+                                           "Stack {count} blocks: the added ones get fresh weights, as PyTorch would "
+                                           "initialise them, from a seed. The model itself does not change.",
+                                           depth);
         if (toggle_button(ui, std::to_string(depth).c_str(), norms.layers == depth, tip.c_str())) norms.layers = depth;
     }
 }
@@ -92,8 +96,8 @@ void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
         if (i > 0 && choices[i] == own) continue;
         char text[32];
         std::snprintf(text, sizeof text, "%g", choices[i]);
-        const bool clicked =
-            toggle_button(ui, text, now == choices[i], "Added to the variance under the root: keeps the scale from 0");
+        const bool clicked = toggle_button(ui, text, now == choices[i],
+                                           tr("Added to the variance under the root: keeps the scale from 0"));
         if (clicked && now != choices[i]) commands.push_back(command::SetOption{"layer_norm_eps", text});
         ImGui::SameLine(0, ui.px(2));
     }
@@ -116,11 +120,11 @@ void weights_switch(const Ui& ui, NormsTabState& norms) {
         }
         ImGui::PopID();
     };
-    choose("gain ×", gains, norms.gain_factor,
-           "The gains of all norms times this, in these two runs only. One gain alone: One row, gain.");
+    choose(tr("gain ×"), gains, norms.gain_factor,
+           tr("The gains of all norms times this, in these two runs only. One gain alone: One row, gain."));
     ImGui::SameLine(0, ui.px(16));
-    choose("shift ×", shifts, norms.shift_factor,
-           "The shifts of all norms times this, in these two runs only. A model without training has shifts of 0.");
+    choose(tr("shift ×"), shifts, norms.shift_factor,
+           tr("The shifts of all norms times this, in these two runs only. A model without training has shifts of 0."));
 }
 
 void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
@@ -182,8 +186,10 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
             const auto shown = shown_rows(session, state, scene);
             const BothNorms<std::optional<NormRow>>& rows = *shown;
             std::string text;
-            if (rows.pre) text += "Pre-Norm " + norm_row_sentence(*rows.pre);
-            if (rows.post) text += (text.empty() ? "Post-Norm " : " Post-Norm ") + norm_row_sentence(*rows.post);
+            if (rows.pre) text = tr("Pre-Norm {finding}", {{"finding", norm_row_sentence(*rows.pre)}});
+            if (rows.post)
+                text +=
+                    (text.empty() ? "" : " ") + tr("Post-Norm {finding}", {{"finding", norm_row_sentence(*rows.post)}});
             return text;
         }
     }
@@ -207,9 +213,9 @@ std::string waiting_text(const Session& session) {
     for (const char* name : {kPreNormRun, kPostNormRun}) {
         const auto found = session.shown().companions.find(name);
         if (found != session.shown().companions.end() && !found->second.error.empty())
-            return "This can't be computed: " + found->second.error;
+            return tr("This can't be computed: {error}", {{"error", found->second.error}});
     }
-    return "Computing both runs …";
+    return tr("Computing both runs …");
 }
 
 }  // namespace

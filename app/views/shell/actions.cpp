@@ -4,6 +4,7 @@
 #include "app/core/heads/head_switches.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cctype>
@@ -15,18 +16,22 @@ namespace {
 bool always(const Session&) { return true; }
 
 // An action that is one command.
-Action command_action(std::string label, Key key, Mods mods, Command command, bool repeats = false) {
-    return {
-        std::move(label), key, mods, repeats, true, always, [command](const Session&, ViewState&, Commands& commands) {
-            commands.push_back(command);
-        }};
+Action command_action(Phrase label, Key key, Mods mods, Command command, bool repeats = false) {
+    return {label, key, mods, repeats, true, always, [command](const Session&, ViewState&, Commands& commands) {
+                commands.push_back(command);
+            }};
 }
 
 // An action that is the window's own.
-Action view_action(std::string label, Key key, Mods mods, std::function<void(ViewState&)> change) {
-    return {std::move(label), key, mods, false, true, always, [change](const Session&, ViewState& state, Commands&) {
-                change(state);
-            }};
+Action view_action(Phrase label, Key key, Mods mods, std::function<void(ViewState&)> change) {
+    return {label,
+            key,
+            mods,
+            false,
+            true,
+            always,
+            [change](const Session&, ViewState& state, Commands&) {
+                change(state); }};
 }
 
 void open_dialog(ViewState& state, Dialog dialog) {
@@ -35,30 +40,25 @@ void open_dialog(ViewState& state, Dialog dialog) {
 }
 
 // Goes to a step of the block that we are in; the first block where we are in none.
-Action go_in_block(std::string label, Key key, Mods mods, std::string step) {
-    return {std::move(label),
-            key,
-            mods,
-            false,
-            true,
-            always,
-            [step](const Session& session, ViewState& state, Commands& commands) {
-                state.tab = Tab::step;
-                const std::string& block = session.step().block;
-                commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
-            }};
+Action go_in_block(Phrase label, Key key, Mods mods, std::string step) {
+    return {
+        label, key, mods, false, true, always, [step](const Session& session, ViewState& state, Commands& commands) {
+            state.tab = Tab::step;
+            const std::string& block = session.step().block;
+            commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
+        }};
 }
 
-Action open_tab(std::string label, Key key, Tab tab) {
-    return view_action(std::move(label), key, {}, [tab](ViewState& s) { s.tab = tab; });
+Action open_tab(Phrase label, Key key, Tab tab) {
+    return view_action(label, key, {}, [tab](ViewState& s) { s.tab = tab; });
 }
 
 bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
 
 // Something done to the text, on the tab that shows it.
-Action generate_action(std::string label, Key key, bool repeats,
+Action generate_action(Phrase label, Key key, bool repeats,
                        std::function<void(const Session&, ViewState&, Commands&)> run) {
-    return {std::move(label),
+    return {label,
             key,
             {},
             repeats,
@@ -102,83 +102,89 @@ void scale_text(ViewState& state, float factor) {
     state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
 }
 
+Action redo(Key key, Mods mods, bool listed) {
+    return {message("Redo"),
+            key,
+            mods,
+            true,
+            listed,
+            [](const Session& s) { return s.can_redo(); },
+            [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }};
+}
+
 std::vector<Action> make_actions() {
     std::vector<Action> list = {
-        command_action("Next step", Key::right, {}, command::Move{1}, true),
-        command_action("Previous step", Key::left, {}, command::Move{-1}, true),
-        command_action("Same step in the next layer", Key::down, {}, command::MoveLayer{1}, true),
-        command_action("Same step in the previous layer", Key::up, {}, command::MoveLayer{-1}, true),
-        command_action("First step", Key::home, {}, command::GoFirst{}),
-        command_action("Last step", Key::end, {}, command::GoLast{}),
-        view_action("Play or pause", Key::space, {}, [](ViewState& s) { s.playing = !s.playing; }),
-        open_tab("Step: how is this tensor computed?", Key::s, Tab::step),
-        open_tab("Heads: what does each head look at?", Key::h, Tab::heads),
-        open_tab("Masks: who hides what?", Key::m, Tab::masks),
-        open_tab("Norms: what does their place change?", Key::n, Tab::norms),
-        open_tab("Generate: which token comes next?", Key::g, Tab::generate),
-        open_tab("Diff: what changed?", Key::c, Tab::diff),
-        view_action("Checks: what holds of this run?", Key::v, {},
+        command_action(message("Next step"), Key::right, {}, command::Move{1}, true),
+        command_action(message("Previous step"), Key::left, {}, command::Move{-1}, true),
+        command_action(message("Same step in the next layer"), Key::down, {}, command::MoveLayer{1}, true),
+        command_action(message("Same step in the previous layer"), Key::up, {}, command::MoveLayer{-1}, true),
+        command_action(message("First step"), Key::home, {}, command::GoFirst{}),
+        command_action(message("Last step"), Key::end, {}, command::GoLast{}),
+        view_action(message("Play or pause"), Key::space, {}, [](ViewState& s) { s.playing = !s.playing; }),
+        open_tab(message("Step: how is this tensor computed?"), Key::s, Tab::step),
+        open_tab(message("Heads: what does each head attend to?"), Key::h, Tab::heads),
+        open_tab(message("Masks: what hides which keys?"), Key::m, Tab::masks),
+        open_tab(message("Norms: what does their position change?"), Key::n, Tab::norms),
+        open_tab(message("Generate: which token comes next?"), Key::g, Tab::generate),
+        open_tab(message("Diff: what changed?"), Key::c, Tab::diff),
+        view_action(message("Checks: what holds for this run?"), Key::v, {},
                     [](ViewState& s) { open_dialog(s, Dialog::checks); }),
-        {"Edit the input",
+        {message("Edit the input"),
          Key::i,
          {},
          false,
          true,
          [](const Session& s) { return !s.scenario().inputs.tokens.empty(); },
          [](const Session&, ViewState& state, Commands&) { state.input.focus = true; }},
-        generate_action("Generate one token", Key::period, true,
+        generate_action(message("Generate one token"), Key::period, true,
                         [](const Session& s, ViewState&, Commands& c) { generate_token(s, c); }),
-        generate_action("Step back one token", Key::comma, true,
+        generate_action(message("Step back one token"), Key::comma, true,
                         [](const Session& s, ViewState&, Commands& c) { step_back(s, c); }),
-        generate_action("Generate until the end, or stop", Key::r, false,
+        generate_action(message("Generate until the end, or stop"), Key::r, false,
                         [](const Session&, ViewState& v, Commands&) { v.generate.running = !v.generate.running; }),
-        {"Pin this run to compare later ones with", Key::none, {}, false, true, always, pin},
-        go_in_block("Look at the attention mask", Key::m, with_shift, ".attn.mask"),
-        go_in_block("Look at the attention pattern", Key::a, {}, ".attn.pattern"),
-        {"Flip Pre-Norm / Post-Norm", Key::n, with_shift, false, true, always, flip_norm},
-        {"Record everything, or less where memory is short", Key::none, {}, false, true, always, flip_recording},
-        {"Dropout on or off", Key::d, {}, false, true, always, flip_dropout},
-        view_action("Take or drop the mask brush", Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),
-        command_action("Back to where this cell was followed from", Key::backspace, {}, command::GoBack{}),
-        command_action("Let go of the cell", Key::escape, {}, command::Deselect{}),
-        {"Undo", Key::z, with_ctrl, true, true, [](const Session& s) { return s.can_undo(); },
+        {message("Pin this run to compare later ones with"), Key::none, {}, false, true, always, pin},
+        go_in_block(message("Go to the attention mask"), Key::m, with_shift, ".attn.mask"),
+        go_in_block(message("Go to the attention pattern"), Key::a, {}, ".attn.pattern"),
+        {message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, false, true, always, flip_norm},
+        {message("Record everything, or less to save memory"), Key::none, {}, false, true, always, flip_recording},
+        {message("Dropout on or off"), Key::d, {}, false, true, always, flip_dropout},
+        view_action(message("Mask brush on or off"), Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),
+        command_action(message("Back along the trail of followed cells"), Key::backspace, {}, command::GoBack{}),
+        command_action(message("Deselect the cell"), Key::escape, {}, command::Deselect{}),
+        {message("Undo"), Key::z, with_ctrl, true, true, [](const Session& s) { return s.can_undo(); },
          [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Undo{}); }},
-        {"Redo", Key::y, with_ctrl, true, true, [](const Session& s) { return s.can_redo(); },
-         [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }},
-        command_action("Clear all edits", Key::none, {}, command::ClearEdits{}),
-        view_action("Export what is shown …", Key::e, with_ctrl,
+        redo(Key::y, with_ctrl, true),
+        command_action(message("Clear all edits"), Key::none, {}, command::ClearEdits{}),
+        view_action(message("Export the current view …"), Key::e, with_ctrl,
                     [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
-        view_action("Open a model or a session …", Key::o, with_ctrl,
+        view_action(message("Open a model or a session …"), Key::o, with_ctrl,
                     [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
-        {"Save the session", Key::s, with_ctrl, false, true, always, save_session},
-        view_action("Save the session as …", Key::s, with_ctrl_shift,
+        {message("Save the session"), Key::s, with_ctrl, false, true, always, save_session},
+        view_action(message("Save the session as …"), Key::s, with_ctrl_shift,
                     [](ViewState& s) { open_dialog(s, Dialog::save_session); }),
-        {"Copy what is shown as CSV", Key::c, with_ctrl, false, true, always,
+        {message("Copy the current view as CSV"), Key::c, with_ctrl, false, true, always,
          [](const Session& session, ViewState& state, Commands& commands) {
              commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
          }},
-        {"Copy what is shown as a picture", Key::c, with_ctrl_shift, false, true, always,
+        {message("Copy the current view as a picture"), Key::c, with_ctrl_shift, false, true, always,
          [](const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }},
-        view_action("Every action …", Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
-        view_action("Settings …", Key::comma, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::settings); }),
-        view_action("Keys", Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
-        view_action("Dark or light", Key::t, {}, [](ViewState& s) { s.settings.dark = !s.settings.dark; }),
-        view_action("Larger text", Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
-        view_action("Smaller text", Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
-        view_action("Quit", Key::q, with_ctrl, [](ViewState& s) { s.wants_to_close = true; }),
+        view_action(message("All actions …"), Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
+        view_action(message("Settings …"), Key::comma, with_ctrl,
+                    [](ViewState& s) { open_dialog(s, Dialog::settings); }),
+        view_action(message("Keys"), Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
+        view_action(message("Dark or light"), Key::t, {}, [](ViewState& s) { s.settings.dark = !s.settings.dark; }),
+        view_action(message("Larger text"), Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
+        view_action(message("Smaller text"), Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
+        view_action(message("Quit"), Key::q, with_ctrl, [](ViewState& s) { s.wants_to_close = true; }),
     };
-    Action redo_too = *std::find_if(list.begin(), list.end(), [](const Action& a) { return a.label == "Redo"; });
-    redo_too.key = Key::z;
-    redo_too.mods = with_ctrl_shift;
-    redo_too.listed = false;
-    list.push_back(std::move(redo_too));
+    list.push_back(redo(Key::z, with_ctrl_shift, false));
     for (int digit = 1; digit <= 9; ++digit) {
         const Index head = digit - 1;
-        Action choose = command_action("Head " + std::to_string(head), digit_key(digit), {}, command::ChooseHead{head});
+        Action choose = command_action(message("Choose a head"), digit_key(digit), {}, command::ChooseHead{head});
         choose.listed = false;
         list.push_back(std::move(choose));
         list.push_back(
-            {"Head " + std::to_string(head) + " off or on", digit_key(digit), with_shift, false, false, always,
+            {message("Switch a head off or on"), digit_key(digit), with_shift, false, false, always,
              [head](const Session& session, ViewState&, Commands& commands) { switch_head(session, head, commands); }});
     }
     return list;
@@ -199,15 +205,15 @@ std::string key_text(Key key) {
         case Key::down:
             return "↓";
         case Key::home:
-            return "Home";
+            return tr(message_c("key", "Home"));
         case Key::end:
-            return "End";
+            return tr(message_c("key", "End"));
         case Key::space:
-            return "Space";
+            return tr(message_c("key", "Space"));
         case Key::escape:
-            return "Esc";
+            return tr(message_c("key", "Esc"));
         case Key::backspace:
-            return "Backspace";
+            return tr(message_c("key", "Backspace"));
         case Key::equal:
             return "+";
         case Key::minus:
@@ -232,7 +238,8 @@ const std::vector<Action>& actions() {
 
 std::string chord_text(const Action& action) {
     if (action.key == Key::none) return {};
-    return std::string(action.mods.ctrl ? "Ctrl+" : "") + (action.mods.shift ? "Shift+" : "") + key_text(action.key);
+    return std::string(action.mods.ctrl ? tr(message_c("key", "Ctrl+")) : "") +
+           (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
 }
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {

@@ -12,7 +12,7 @@ namespace decoderscope {
 
 // Something that the person can do: menus, keys, palette and the list of keys are all made from one table of these.
 struct Action {
-    std::string label;
+    Phrase label;
     Key key = Key::none;
     Mods mods;
     bool repeats = false;  // again and again while the key is held

@@ -3,6 +3,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     if (ImGui::InvisibleButton("switch", {dot, height}))
         commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
     const bool on_dot = ImGui::IsItemHovered();
-    tooltip(off ? "Switch this head on" : "Switch this head off: its z becomes 0");
+    tooltip(off ? tr("Switch this head on") : tr("Switch this head off: its z becomes 0"));
     ImGui::SameLine(0, 0);
     if (ImGui::InvisibleButton("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
     const bool on_number = ImGui::IsItemHovered();
@@ -61,7 +62,8 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
             ImGui::SameLine(0, ui.px(head == 0 ? 6 : 2));
             if (ImGui::GetCursorScreenPos().x > area.high.x - ui.px(190) && head + 1 < heads) {
                 ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted, "… " + std::to_string(heads - head) + " more: keys 1–9");
+                text_line(ui.fonts.caption, ui.theme.muted,
+                          tr_n("… {count} more: keys 1–9", "… {count} more: keys 1–9", heads - head));
                 break;
             }
             head_chip(ui, session, attention, head, commands);
@@ -80,8 +82,8 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
     if (state.tab != Tab::masks && shows_mask(session, step)) {
         ImGui::SameLine(0, ui.px(16));
         if (toggle_button(
-                ui, "Paint mask", state.painting,
-                "Paint the mask with the left button (P). The right button always paints; Shift paints all heads."))
+                ui, labelled(tr("Paint mask"), "paint").c_str(), state.painting,
+                tr("Paint the mask with the left button (P). The right button always paints; Shift paints all heads.")))
             state.painting = !state.painting;
     }
     ImGui::EndGroup();

@@ -25,7 +25,7 @@ public:
 
     // Files that were dropped on the window.
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }
-    [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }
+    [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }  // not a message: a name
     [[nodiscard]] virtual bool wants_to_close() const { return false; }
     // The person asks to close the window. Where it must not yet (something is to be answered first), wants_to_close()
     // says when.

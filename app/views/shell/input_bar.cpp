@@ -5,6 +5,7 @@
 #include "app/views/widgets/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/error.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,10 +35,10 @@ std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();
     if (two)
-        found.push_back({"Source", "source", model.encoder_tokenizer, in.encoder_tokens, in.encoder_attention_mask,
+        found.push_back({tr("Source"), "source", model.encoder_tokenizer, in.encoder_tokens, in.encoder_attention_mask,
                          state.source, true});
-    found.push_back({two ? "Target" : "Input", two ? "target" : "", model.tokenizer, in.tokens, in.attention_mask,
-                     state.target, false});
+    found.push_back({two ? tr("Target") : tr("Input"), two ? "target" : "", model.tokenizer, in.tokens,
+                     in.attention_mask, state.target, false});
     return found;
 }
 
@@ -179,7 +180,7 @@ void draw_error(const Ui& ui, const std::string& error, Area area) {
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
     ImGui::PushTextWrapPos(ui.px(420));
-    ImGui::TextUnformatted((error + ". The run is still of what was there before.").c_str());
+    ImGui::TextUnformatted(tr("{error}. The run still shows the previous input.", {{"error", error}}).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
@@ -189,15 +190,14 @@ void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) 
     draw_text(ui, ui.fonts.caption, {at.x, at.y + pad}, ui.theme.muted, sequence.label, ui.px(48));
     if (const Index rows = sequence.tokens.dim(0); rows > 1 && lines > 1)
         draw_text(ui, ui.fonts.caption, {at.x, at.y + pad + line_height(ui)}, ui.theme.muted,
-                  std::to_string(rows) + " lines", ui.px(48));
+                  tr_n("{count} line", "{count} lines", rows), ui.px(48));
 }
 
 const char* box_tip(const InputBox& box) {
-    return box.ids
-               ? "Token ids, such as 1 2 3: the vocabulary can't cut a text into tokens.\nEnter: another line, which "
-                 "is another row of the batch.  Esc: done  (I)"
-               : "Type, and the model runs on it.\nEnter: another line, which is another row of the batch.  "
-                 "↵ within a line: a line break.  Esc: done  (I)";
+    return box.ids ? tr("Token ids, such as 1 2 3: the vocabulary can't cut a text into tokens.\nEnter: another line, "
+                        "which is another row of the batch.  Esc: done  (I)")
+                   : tr("Type, and the model runs on it.\nEnter: another line, which is another row of the batch.  ↵ "
+                        "within a line: a line break.  Esc: done  (I)");
 }
 
 }  // namespace
@@ -235,7 +235,7 @@ void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area
         ImGui::PopID();
         const bool refused = !session.input_error().empty() && bar.typed_source == sequence.source;
         if (refused)
-            draw_error(ui, session.input_error(), chips);
+            draw_error(ui, tr(session.input_error()), chips);
         else
             draw_rows(ui, sequence, chips, lines);
     }

@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,7 @@ void describe_step(const Ui& ui, const Plan& plan, const Step& step) {
     const About about = step.operation.about();
     paragraph(ui.fonts.mono, ui.theme.text, step.name);
     const std::string hook = transformer_lens_name(plan, step);
-    if (!hook.empty()) tooltip(("TransformerLens: " + hook).c_str());
+    if (!hook.empty()) tooltip(tr("TransformerLens: {name}", {{"name", hook}}).c_str());
     paragraph(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
     ImGui::Dummy({1, ui.px(2)});
@@ -104,7 +105,8 @@ void explained_line(const Ui& ui, const Plan& plan, const Step& step, const Line
     text_line(ui.fonts.mono_small, ui.theme.text, line.name + " = " + short_number(line.value));
     ImGui::Indent(ui.px(10));
     for (std::size_t i = 0; i < line.given.size(); ++i) {
-        text_line(ui.fonts.mono_small, ui.theme.muted, "because " + line.given[i].text + " = ");
+        text_line(ui.fonts.mono_small, ui.theme.muted,
+                  tr("because {condition} =", {{"condition", line.given[i].text}}) + " ");
         ImGui::SameLine(0, 0);
         Factor plain = line.given[i];
         plain.text.clear();
@@ -120,7 +122,8 @@ void explained_line(const Ui& ui, const Plan& plan, const Step& step, const Line
     }
     if (order.size() > kMostTerms)
         text_line(ui.fonts.mono_small, ui.theme.muted,
-                  "and " + std::to_string(order.size() - kMostTerms) + " smaller terms: " + short_number(rest));
+                  tr_n("and {count} smaller term: {rest}", "and {count} smaller terms: {rest}",
+                       order.size() - kMostTerms, {{"rest", short_number(rest)}}));
     ImGui::Unindent(ui.px(10));
     ImGui::PopStyleVar();
     ImGui::PopID();
@@ -136,7 +139,7 @@ void type_over(const Ui& ui, ViewState& state, const Step& step, const Cell& cel
         std::copy_n(text.begin(), std::min(text.size(), state.typed.size() - 1), state.typed.begin());
     }
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, "type over");
+    text_line(ui.fonts.caption, ui.theme.muted, tr("type over"));
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(150));
     compat::push_font(ui.fonts.mono_small);
@@ -145,7 +148,7 @@ void type_over(const Ui& ui, ViewState& state, const Step& step, const Cell& cel
     ImGui::PopFont();
     float typed = 0.0F;
     const bool is_number = parse_number(state.typed.data(), typed);
-    if (!is_number) text_line(ui.fonts.caption, ui.theme.error, "not a number");
+    if (!is_number) text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
     if (entered && is_number) {
         commands.push_back(command::TypeOver{step.name, cell, typed});
         state.typed_for.clear();
@@ -158,7 +161,7 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
     breadcrumb(ui, session, commands);
     if (!session.cursor().cell || values.empty() || !values.contains(*session.cursor().cell)) {
         paragraph(ui.fonts.caption, ui.theme.muted,
-                  "Click a cell of the result: it is explained here, down to the weights.");
+                  tr("Click a cell of the result: it is explained here, down to the weights."));
         return;
     }
     const Cell& cell = *session.cursor().cell;
@@ -168,7 +171,8 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
     const Tensor& before = session.shown().unedited->value(step.name);
     if (!before.empty() && before.contains(cell) &&
         std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) != 0)
-        text_line(ui.fonts.caption, ui.theme.accent, "without edits " + exact_number(before.at(cell)));
+        text_line(ui.fonts.caption, ui.theme.accent,
+                  tr("without edits {value}", {{"value", exact_number(before.at(cell))}}));
     ImGui::Dummy({1, ui.px(2)});
     const Value<Explanation> explanation = shown_explanation(session.derived(), session.shown(), step, cell);
     for (std::size_t i = 0; i < explanation->lines.size(); ++i)
@@ -182,21 +186,21 @@ void list_edits(const Ui& ui, const Session& session, Commands& commands) {
     const std::vector<Edit>& edits = session.scenario().edits;
     if (edits.empty()) return;
     section(ui);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
     ImGui::SameLine();
-    if (link(ui, ui.fonts.caption, ui.theme.accent, "clear all", -1)) commands.push_back(command::ClearEdits{});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1)) commands.push_back(command::ClearEdits{});
     // A band over a long input is thousands of them; nobody reads on.
     constexpr std::size_t kMostListed = 60;
     for (std::size_t i = 0; i < std::min(edits.size(), kMostListed); ++i) {
         if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", static_cast<int>(i)))
             commands.push_back(command::RemoveEdit{i});
-        tooltip("Take this edit back");
+        tooltip(tr("Undo this edit"));
         ImGui::SameLine(0, ui.px(6));
         paragraph(ui.fonts.mono_small, ui.theme.text, describe(edits[i]));
     }
     if (edits.size() > kMostListed)
-        text_line(ui.fonts.caption, ui.theme.muted, "… and " + std::to_string(edits.size() - kMostListed) + " more");
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr_n("… and {count} more", "… and {count} more", edits.size() - kMostListed));
 }
 
 }  // namespace

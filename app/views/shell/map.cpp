@@ -1,6 +1,7 @@
 #include "app/core/step/outline.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -99,7 +100,7 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
         list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
     }
     const Step& only = d.session.shown().run->plan()[part.steps.front()];
-    const std::string title = sum ? short_name(only) : part.title;
+    const std::string title = sum ? short_name(only) : tr(part.title);
     draw_text(d.ui, d.ui.fonts.caption,
               {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               lit ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(16));

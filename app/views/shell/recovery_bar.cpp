@@ -1,5 +1,6 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 namespace decoderscope {
 
@@ -12,21 +13,22 @@ float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, 
     list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
     list.AddRectFilled(bar.low, {bar.low.x + ui.px(4), bar.high.y}, ui.theme.accent);
     const float middle = bar.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F;
-    const std::string text = "Work that was not saved when the program last ended: " + offer->text;
-    const float buttons = ImGui::CalcTextSize("Open itDiscardLater").x + ImGui::GetStyle().FramePadding.x * 6 +
+    const std::string text = tr("Work that was not saved when the program last ended: {work}", {{"work", offer->text}});
+    const float buttons = ImGui::CalcTextSize(tr("Open it")).x + ImGui::CalcTextSize(tr("Discard")).x +
+                          ImGui::CalcTextSize(tr("Later")).x + ImGui::GetStyle().FramePadding.x * 6 +
                           ImGui::GetStyle().ItemSpacing.x * 2 + ui.px(12);
     draw_text(ui, ui.fonts.caption, {bar.low.x + ui.px(14), middle}, ui.theme.text, text,
               bar.width() - buttons - ui.px(28));
     ImGui::SetCursorScreenPos({bar.high.x - buttons, bar.low.y + (height - ImGui::GetFrameHeight()) * 0.5F});
     ImGui::PushID("recovery");
-    if (ImGui::Button("Open it")) commands.push_back(command::OpenSession{offer->leftover.path, true});
-    tooltip("What is open now stays in the way back: Ctrl+Z");
+    if (button(tr("Open it"), "open")) commands.push_back(command::OpenSession{offer->leftover.path, true});
+    tooltip(tr("Your current work stays in the undo history"));
     ImGui::SameLine();
-    if (ImGui::Button("Discard")) commands.push_back(command::DiscardLeftover{});
-    tooltip("It is removed for good");
+    if (button(tr("Discard"), "discard")) commands.push_back(command::DiscardLeftover{});
+    tooltip(tr("It is deleted permanently"));
     ImGui::SameLine();
-    if (ImGui::Button("Later")) state.recovery_later = true;
-    tooltip("It is offered again at the next start");
+    if (button(tr("Later"), "later")) state.recovery_later = true;
+    tooltip(tr("It is offered again at the next start"));
     ImGui::PopID();
     return height;
 }

@@ -1,5 +1,6 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <array>
 
@@ -10,18 +11,18 @@ namespace {
 // A tab of the stage: one question that people ask about decoders.
 struct StageTab {
     Tab tab;
-    const char* title;
-    const char* question;
+    Phrase title, question;
     void (*draw)(const Ui&, const Session&, ViewState&, Area, Commands&);
 };
 
 constexpr std::array kTabs = {
-    StageTab{Tab::step, "Step", "How is this tensor computed? (S)", draw_step_tab},
-    StageTab{Tab::heads, "Heads", "What does each head look at? (H)", draw_heads_tab},
-    StageTab{Tab::masks, "Masks", "Who hides what, and what does the fill do? (M)", draw_masks_tab},
-    StageTab{Tab::norms, "Norms", "What does the place of the norm change? (N)", draw_norms_tab},
-    StageTab{Tab::generate, "Generate", "Which token comes next, and why? (G)", draw_generate_tab},
-    StageTab{Tab::diff, "Diff", "What changed? (C)", draw_diff_tab},
+    StageTab{Tab::step, message("Step"), message("How is this tensor computed? (S)"), draw_step_tab},
+    StageTab{Tab::heads, message("Heads"), message("What does each head attend to? (H)"), draw_heads_tab},
+    StageTab{Tab::masks, message("Masks"), message("What hides which keys, and what does the fill do? (M)"),
+             draw_masks_tab},
+    StageTab{Tab::norms, message("Norms"), message("What does the position of the norm change? (N)"), draw_norms_tab},
+    StageTab{Tab::generate, message("Generate"), message("Which token comes next, and why? (G)"), draw_generate_tab},
+    StageTab{Tab::diff, message("Diff"), message("What changed? (C)"), draw_diff_tab},
 };
 
 // What the tab that is left had computed beside the run is let go, and so is its memory of having asked.
@@ -48,7 +49,9 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
     ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
     for (const StageTab& tab : kTabs) {
         if (tab.tab != kTabs.front().tab) ImGui::SameLine(0, ui.px(4));
-        if (toggle_button(ui, tab.title, state.tab == tab.tab, tab.question)) state.tab = tab.tab;
+        if (toggle_button(ui, labelled(tr(tab.title), tab.title.english()).c_str(), state.tab == tab.tab,
+                          tr(tab.question)))
+            state.tab = tab.tab;
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     if (state.tab != state.open_tab) change_tab(session, state, commands);

@@ -1,6 +1,7 @@
 #include "app/core/diff/transformer_lens.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,15 +11,15 @@ namespace decoderscope {
 namespace {
 
 void transport(const Ui& ui, ViewState& state, Commands& commands) {
-    if (icon_button(ui, "first", Icon::first, true, "First step (Home)")) commands.push_back(command::GoFirst{});
+    if (icon_button(ui, "first", Icon::first, true, tr("First step (Home)"))) commands.push_back(command::GoFirst{});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "back", Icon::back, true, "Step back (←)")) commands.push_back(command::Move{-1});
+    if (icon_button(ui, "back", Icon::back, true, tr("Step back (←)"))) commands.push_back(command::Move{-1});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "forward", Icon::forward, true, "Next step (→)")) commands.push_back(command::Move{1});
+    if (icon_button(ui, "forward", Icon::forward, true, tr("Next step (→)"))) commands.push_back(command::Move{1});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "last", Icon::last, true, "Last step (End)")) commands.push_back(command::GoLast{});
+    if (icon_button(ui, "last", Icon::last, true, tr("Last step (End)"))) commands.push_back(command::GoLast{});
     ImGui::SameLine(0, ui.px(8));
-    if (icon_button(ui, "play", state.playing ? Icon::pause : Icon::play, true, "Play (Space)"))
+    if (icon_button(ui, "play", state.playing ? Icon::pause : Icon::play, true, tr("Play (Space)")))
         state.playing = !state.playing;
 }
 
@@ -61,7 +62,7 @@ void hover_mark(const Session& session, const Ui& ui, std::size_t index) {
     text_line(ui.fonts.caption, ui.theme.muted,
               std::string(step.operation.about().name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
     const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
-    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, "TransformerLens: " + hook);
+    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     ImGui::EndTooltip();
 }
 

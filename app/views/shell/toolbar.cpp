@@ -3,6 +3,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/input.h"
 #include "engine/model/bundled.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,8 @@ namespace {
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model->name).filename().string();
     if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    std::string about = session.scenario().model->description;
-    for (const std::string& remark : session.scenario().model->remarks) about += (about.empty() ? "" : "\n") + remark;
+    std::string about = tr(session.scenario().model->description);
+    for (const Sentence& remark : session.scenario().model->remarks) about += (about.empty() ? "" : "\n") + tr(remark);
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
@@ -25,12 +26,15 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
         state.dialog = dialog;
         state.dialog_opens = true;
     };
-    if (ImGui::Selectable("Open a model or a session …   Ctrl+O")) open(Dialog::open_model);
-    if (ImGui::Selectable("Save the session   Ctrl+S")) save_session(session, state, commands);
-    if (ImGui::Selectable("Save the session as …   Ctrl+Shift+S")) open(Dialog::save_session);
+    if (ImGui::Selectable(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str()))
+        open(Dialog::open_model);
+    if (ImGui::Selectable(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
+        save_session(session, state, commands);
+    if (ImGui::Selectable(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str()))
+        open(Dialog::save_session);
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
-        text_line(ui.fonts.caption, ui.theme.muted, "Opened before");
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
             if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
                                   path == session.file() || path == session.scenario().model->name))
@@ -41,10 +45,10 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
         const bool chosen = model.name == session.scenario().model->name;
         if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
             commands.push_back(command::OpenModel{model.name, {}});
-        tooltip(model.description.c_str());
+        tooltip(tr(model.description).c_str());
         ImGui::SameLine();
         ImGui::SetCursorPosX(ui.px(180));
-        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, model.description, ui.px(540)));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), ui.px(540)));
     }
     ImGui::EndPopup();
 }
@@ -52,17 +56,20 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
 // What the model runs on, in a few words.
 std::string input_text(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
-    std::string text =
-        std::to_string(in.batch()) + " × " + std::to_string(in.pos()) + (in.tokens.empty() ? " vectors" : " tokens");
+    const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
+    const Sentence own =
+        in.tokens.empty() ? message("{batch} × {pos} vectors", sizes) : message("{batch} × {pos} tokens", sizes);
     if (!in.encoder_tokens.empty())
-        text += ", source " + std::to_string(in.encoder_tokens.dim(1)) + " tokens";
-    else if (!in.memory.empty())
-        text += ", memory " + std::to_string(in.memory.dim(1)) + " vectors";
-    return text;
+        return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
+                    {{"input", own}});
+    if (!in.memory.empty())
+        return tr_n("{input}, memory {count} vector", "{input}, memory {count} vectors", in.memory.dim(1),
+                    {{"input", own}});
+    return tr(own);
 }
 
 void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
-    static constexpr std::array<const char*, 2> labels = {"Pre-Norm", "Post-Norm"};
+    const std::array<const char*, 2> labels = {tr("Pre-Norm"), tr("Post-Norm")};
     const bool norm_first = session.scenario().config().norm_first;
     const int clicked = segmented(ui, "norm", labels, norm_first ? 0 : 1);
     if (clicked >= 0 && (clicked == 0) != norm_first)
@@ -73,7 +80,8 @@ void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
     const bool on = session.scenario().dropout_seed.has_value();
     const Config config = session.scenario().config();
     if (config.dropout == 0.0) return;
-    if (toggle_button(ui, "Dropout", on, "Drop numbers as in training, with seed 0 (D)"))
+    if (toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
+                      tr("Drop numbers as in training, with seed 0 (D)")))
         commands.push_back(command::SetDropout{on ? std::nullopt : std::optional<std::uint64_t>(0)});
     ImGui::SameLine();
 }
@@ -83,17 +91,17 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 3 + ImGui::CalcTextSize("Export …").x + ImGui::CalcTextSize("Settings").x +
+    const float width = ui.px(8) * 3 + ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
                         ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
-    if (ImGui::Button("Export …")) dialog(Dialog::export_file);
-    tooltip("Write what is shown to a file, or copy it (Ctrl+E)");
+    if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
+    tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
     ImGui::SameLine();
-    if (ImGui::Button("Settings")) dialog(Dialog::settings);
-    tooltip("Theme, colour map, text size (Ctrl+,)");
+    if (button(tr("Settings"), "settings")) dialog(Dialog::settings);
+    tooltip(tr("Theme, colour map, text size (Ctrl+,)"));
     ImGui::SameLine();
     if (ImGui::Button("?")) dialog(Dialog::keys);
-    tooltip("Keys (F1)");
+    tooltip(tr("Keys (F1)"));
 }
 
 }  // namespace
@@ -112,9 +120,11 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     norm_switch(ui, session, commands);
     ImGui::SameLine(0, ui.px(20));
     dropout_switch(ui, session, commands);
-    if (icon_button(ui, "undo", Icon::undo, session.can_undo(), "Undo (Ctrl+Z)")) commands.push_back(command::Undo{});
+    if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
+        commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "redo", Icon::redo, session.can_redo(), "Redo (Ctrl+Y)")) commands.push_back(command::Redo{});
+    if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
+        commands.push_back(command::Redo{});
     ImGui::SameLine();
     right_side(ui, state, area);
     if (session.stale())

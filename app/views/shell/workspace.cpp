@@ -2,6 +2,7 @@
 
 #include "app/views/shell/actions.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -37,10 +38,10 @@ float draw_message(const Ui& ui, const Session& session, Area area) {
     list.AddRectFilled(line.low, {line.low.x + ui.px(4), line.high.y}, color);
     draw_text(ui, ui.fonts.caption,
               {line.low.x + ui.px(14), line.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
-              ui.theme.text, session.message()->text, line.width() - ui.px(20));
+              ui.theme.text, tr(session.message()->text), line.width() - ui.px(20));
     ImGui::SetCursorScreenPos(line.low);
     ImGui::InvisibleButton("message", {line.width(), height});
-    tooltip(session.message()->text.c_str());
+    tooltip(tr(session.message()->text).c_str());
     return height;
 }
 

@@ -4,6 +4,7 @@
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -187,7 +188,7 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
 void draw_hint(const Ui& ui, const ViewState& state, Area area) {
     if (state.settings.hint_done) return;
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y}, ui.theme.accent,
-              "→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys", area.width());
+              tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), area.width());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,17 +123,19 @@ void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
     const Index count = token.is_key ? h.rows : h.columns;
     const auto weight = [&](Index other) { return token.is_key ? h.at(other, token.index) : h.at(token.index, other); };
     const auto label = [&](bool key, Index i) {
-        return (key ? "key " : "query ") + std::to_string(i) + " “" +
-               (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)] + "”";
+        const std::string& token_text = (key ? h.column_labels : h.row_labels)[static_cast<std::size_t>(i)];
+        return tr("{axis} {index} “{token}”", {{"axis", key ? "key" : "query"}, {"index", i}, {"token", token_text}});
     };
-    text_line(ui.fonts.mono_small, ui.theme.text,
-              label(token.is_key, token.index) + (token.is_key ? " is looked at by" : " looks at"));
+    const std::string here = label(token.is_key, token.index);
+    text_line(
+        ui.fonts.mono_small, ui.theme.text,
+        token.is_key ? tr("{key} is attended to by", {{"key", here}}) : tr("{query} attends to", {{"query", here}}));
     std::vector<Index> others;
     for (Index i = 0; i < count; ++i)
         if (weight(i) > 0.0F) others.push_back(i);
     std::stable_sort(others.begin(), others.end(), [&](Index a, Index b) { return weight(a) > weight(b); });
     if (!token.is_key && is_nan_row(h, token.index))
-        text_line(ui.fonts.caption, ui.theme.error, "nothing: every key is masked, so the weights are NaN");
+        text_line(ui.fonts.caption, ui.theme.error, tr("nothing: every key is masked, so the weights are NaN"));
     for (std::size_t i = 0; i < std::min<std::size_t>(others.size(), 6); ++i)
         text_line(ui.fonts.mono_small, ui.theme.muted,
                   number(weight(others[i])) + "  " + label(!token.is_key, others[i]));
@@ -170,16 +173,16 @@ bool leaves_out(const Heatmap& h) {
 
 void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
-    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "A line is a weight: the thicker, the larger.",
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("A line is a weight: the thicker, the larger."),
               area.width());
     const float y = area.low.y + line + ui.px(6);
     const float width = compat::text_size(ui.fonts.caption, "query").x;
     draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
     draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
-    const std::string below = pinned ? "Click the token again to let it go."
-                              : leaves_out(h)
-                                  ? "Above " + number(least_weight(h)) + "; point at a token for all of its lines."
-                                  : "Point at a token for its lines alone; click keeps them.";
+    const std::string below = pinned          ? tr("Click the token again to release it.")
+                              : leaves_out(h) ? tr("Above {number}; point at a token for all of its lines.",
+                                                   {{"number", number(least_weight(h))}})
+                                              : tr("Point at a token for its lines alone; click keeps them.");
     draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
     const Cell cell = slice.cell(spot.first, spot.second);
     text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
     const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
-    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, "TransformerLens: " + hook);
+    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second))));
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;
@@ -55,7 +56,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(step.name);
         text_line(ui.fonts.caption, ui.theme.accent,
-                  "without edits " + short_number(static_cast<double>(before.at(cell))));
+                  tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}}));
     }
     ImGui::EndTooltip();
 }
@@ -71,8 +72,8 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
                const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands) {
     const Step& step = card.step;
     if (session.shown().run->value(step.id).empty()) {
-        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted, step.name + ": being computed …",
-                  card.area.width());
+        draw_text(ui, ui.fonts.caption, card.area.low, ui.theme.muted,
+                  tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
         return;
     }
     const Place place = session.cursor().place;

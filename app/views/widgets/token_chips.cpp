@@ -2,6 +2,7 @@
 
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,14 +75,18 @@ void draw_hatched(const Ui& ui, ImDrawList& list, Area chip) {
 
 void chip_tooltip(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
     const Index id = id_at(row, position);
-    std::string text = "token " + std::to_string(position) + ": id " + std::to_string(id);
+    Sentence token = message("token {position}: id {id}", {{"position", position}, {"id", id}});
     if (tokenizer.has_piece(id)) {
         const std::string piece = tokenizer.piece(id);
-        text += ", “" + chip_text(piece) + "”";
-        if (valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; }))
-            text += ", bytes" + hexadecimal(piece, " ");
+        const bool bytes =
+            valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
+        const Arguments arguments = {
+            {"position", position}, {"id", id}, {"piece", chip_text(piece)}, {"bytes", hexadecimal(piece, " ")}};
+        token = bytes ? message("token {position}: id {id}, “{piece}”, bytes{bytes}", arguments)
+                      : message("token {position}: id {id}, “{piece}”", arguments);
     }
-    if (is_padding(row, position)) text += "; padding, hidden by the mask";
+    const std::string text =
+        is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token);
     if (!compat::begin_tooltip()) return;
     ImGui::TextUnformatted(text.c_str());
     ImGui::EndTooltip();

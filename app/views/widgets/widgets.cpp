@@ -63,6 +63,10 @@ void tooltip(const char* text) {
     }
 }
 
+std::string labelled(std::string_view text, std::string_view id) { return std::string(text).append("###").append(id); }
+
+bool button(std::string_view text, std::string_view id) { return ImGui::Button(labelled(text, id).c_str()); }
+
 bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
     if (on) {
         ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
@@ -80,7 +84,8 @@ int segmented(const Ui& ui, const char* id, std::span<const char* const> labels,
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(2), ui.px(6)));
     for (std::size_t i = 0; i < labels.size(); ++i) {
         if (i > 0) ImGui::SameLine();
-        if (toggle_button(ui, labels[i], static_cast<int>(i) == chosen, nullptr)) clicked = static_cast<int>(i);
+        const std::string label = labelled(labels[i], std::to_string(i));
+        if (toggle_button(ui, label.c_str(), static_cast<int>(i) == chosen, nullptr)) clicked = static_cast<int>(i);
     }
     ImGui::PopStyleVar();
     ImGui::PopID();

@@ -31,6 +31,11 @@ void paragraph(ImFont* font, ImU32 color, std::string_view text);
 // One line in the flow of the panel.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 
+// A label with an id of its own, which stays the same whatever language the text is in.
+[[nodiscard]] std::string labelled(std::string_view text, std::string_view id);
+// A button of that text and id.
+[[nodiscard]] bool button(std::string_view text, std::string_view id);
+
 // A button that looks pressed while `on`.
 [[nodiscard]] bool toggle_button(const Ui& ui, const char* label, bool on, const char* tooltip);
 // Choices side by side, one of them chosen. Returns the one that was clicked, or -1.

@@ -33,7 +33,8 @@ std::array<Index, 256> byte_ids(const TokenIds& ids) {
 std::vector<Merge> merge_ids(const ByteLevelTables& tables) {
     const auto id = [&](const std::string& token, const WrittenMerge& merge) {
         if (const auto found = id_of(tables.ids, token)) return *found;
-        throw Error("merge \"" + merge.first + " " + merge.second + "\": \"" + token + "\" is not in the vocabulary");
+        throw Error("merge \"{first} {second}\": \"{token}\" is not in the vocabulary",
+                    {{"first", merge.first}, {"second", merge.second}, {"token", token}});
     };
     std::vector<Merge> merges;
     for (const WrittenMerge& merge : tables.merges)
@@ -136,7 +137,7 @@ Tokenizer byte_level_tokenizer(const ByteLevelTables& tables) {
 Tokenizer byte_level_labels(const ByteLevelTables& tables) { return {pieces_of(tables), special_of(tables), nullptr}; }
 
 TokenIds parse_vocab_json(std::string_view json) {
-    return token_ids(parse_json(json, "an object of tokens and their ids"));
+    return token_ids(parse_json(json, message("an object of tokens and their ids")));
 }
 
 std::vector<WrittenMerge> parse_merges(std::string_view text) {
@@ -146,7 +147,7 @@ std::vector<WrittenMerge> parse_merges(std::string_view text) {
         text.remove_prefix(std::min(merge.size() + 1, text.size()));
         if (merge.ends_with('\r')) merge.remove_suffix(1);
         if (merge.empty() || merge.starts_with("#version")) continue;
-        merges.push_back(naming("line " + std::to_string(line), [&] { return parse_merge(merge); }));
+        merges.push_back(naming(message("line {line}", {{"line", line}}), [&] { return parse_merge(merge); }));
     }
     return merges;
 }
@@ -154,7 +155,7 @@ std::vector<WrittenMerge> parse_merges(std::string_view text) {
 WrittenMerge parse_merge(std::string_view line) {
     const std::size_t space = line.find(' ');
     if (space == 0 || space >= line.size() - 1 || line.find(' ', space + 1) != std::string_view::npos)
-        throw Error("\"" + std::string(line.substr(0, 100)) + "\", expected two tokens with a space between them");
+        throw Error("\"{text}\", expected two tokens with a space between them", {{"text", line.substr(0, 100)}});
     return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }
 

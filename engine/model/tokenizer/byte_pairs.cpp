@@ -49,7 +49,8 @@ void BytePairs::encode(std::string_view word, std::vector<Index>& ids) const {
     std::vector<Link> chain(word.size());
     for (std::size_t i = 0; i < word.size(); ++i) {
         const auto byte = static_cast<unsigned char>(word[i]);
-        if (bytes_[byte] < 0) throw Error("the vocabulary has no token for the byte " + hexadecimal(byte));
+        if (bytes_[byte] < 0)
+            throw Error("the vocabulary has no token for the byte {byte}", {{"byte", hexadecimal(byte)}});
         chain[i] = {bytes_[byte], i == 0 ? kNone : i - 1, i + 1 == word.size() ? kNone : i + 1};
     }
     Candidates candidates;

@@ -33,7 +33,7 @@ std::vector<std::string> token_list(const nlohmann::json& vocabulary) {
     std::vector<std::string> tokens;
     for (const nlohmann::json& token : *found) {
         if (!token.is_string() || token.get_ref<const std::string&>().empty())
-            throw Error("tokens: entry " + std::to_string(tokens.size()) + ", expected a character");
+            throw Error("tokens: entry {tokens}, expected a character", {{"tokens", tokens.size()}});
         tokens.push_back(token.get<std::string>());
     }
     return tokens;
@@ -43,7 +43,7 @@ Ids ids_of(const std::vector<std::string>& tokens) {
     Ids ids;
     for (const std::string& token : tokens)
         if (!ids.emplace(token, static_cast<Index>(ids.size())).second)
-            throw Error("tokens: \"" + token + "\" stands there twice");
+            throw Error("tokens: \"{token}\" stands there twice", {{"token", token}});
     return ids;
 }
 
@@ -51,7 +51,7 @@ std::optional<Index> special_token(const nlohmann::json& vocabulary, const char*
     const auto found = vocabulary.find(key);
     if (found == vocabulary.end() || found->is_null()) return std::nullopt;
     if (!found->is_string() || !ids.contains(found->get_ref<const std::string&>()))
-        throw Error(std::string(key) + ": expected one of the tokens");
+        throw Error("{key}: expected one of the tokens", {{"key", key}});
     return ids.at(found->get<std::string>());
 }
 
@@ -59,7 +59,7 @@ void check_keys(const nlohmann::json& vocabulary) {
     static const std::set<std::string> known = {"tokens", "pad", "beginning", "end"};
     for (const auto& [key, value] : vocabulary.items())
         if (!known.contains(key))
-            throw Error("\"" + key + "\": unknown key, expected one of tokens, pad, beginning, end");
+            throw Error("\"{key}\": unknown key, expected one of tokens, pad, beginning, end", {{"key", key}});
 }
 
 // Only single characters can be written; a special token is never part of a text.
@@ -67,7 +67,8 @@ Ids writable(const Ids& ids, const SpecialTokens& special) {
     Ids characters;
     for (const auto& [token, id] : ids) {
         if (id == special.pad || id == special.beginning || id == special.end) continue;
-        if (character_bytes(token) != token.size()) throw Error("tokens: \"" + token + "\", expected one character");
+        if (character_bytes(token) != token.size())
+            throw Error("tokens: \"{token}\", expected one character", {{"token", token}});
         characters.emplace(token, id);
     }
     return characters;
@@ -79,7 +80,7 @@ std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
         const std::size_t bytes = character_bytes(text);
         if (bytes == 0) throw Error("the text is no UTF-8");
         const auto found = ids.find(text.substr(0, bytes));
-        if (found == ids.end()) throw Error("\"" + std::string(text.substr(0, bytes)) + "\" is not in the vocabulary");
+        if (found == ids.end()) throw Error("\"{text}\" is not in the vocabulary", {{"text", text.substr(0, bytes)}});
         cut.push_back(found->second);
         text.remove_prefix(bytes);
     }
@@ -89,7 +90,7 @@ std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
 }  // namespace
 
 Tokenizer parse_character_vocabulary(std::string_view json) {
-    const nlohmann::json vocabulary = parse_json(json, "a vocabulary of characters");
+    const nlohmann::json vocabulary = parse_json(json, message("a vocabulary of characters"));
     if (!vocabulary.is_object()) throw Error("expected a JSON object with the key tokens");
     check_keys(vocabulary);
     std::vector<std::string> tokens = token_list(vocabulary);

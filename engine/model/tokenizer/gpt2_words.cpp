@@ -51,7 +51,7 @@ std::vector<std::string_view> gpt2_words(std::string_view text) {
         const int found = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, options,
                                       match.get(), nullptr);
         if (found < 0 && at == 0) throw Error("the text is no UTF-8");
-        if (found < 0) throw Error("the text can't be cut into words from byte " + std::to_string(at) + " on");
+        if (found < 0) throw Error("the text can't be cut into words from byte {at} on", {{"at", at}});
         const std::size_t end = pcre2_get_ovector_pointer(match.get())[1];
         words.push_back(text.substr(at, end - at));
         at = end;

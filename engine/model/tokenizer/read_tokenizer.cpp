@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 struct Found {
     Tokenizer tokenizer;
     std::string path;
-    std::string labels_alone_because;
+    Sentence labels_alone_because;
 };
 
 // What `parse` makes of a file's text; an Error names the file.
@@ -36,7 +36,8 @@ Found read_tokenizer_json(const fs::path& path) {
 
 Found read_vocab_and_merges(const fs::path& vocabulary) {
     const fs::path merges = fs::path(vocabulary).replace_filename("merges.txt");
-    if (!is_there(merges)) throw Error(merges.string() + ": missing, expected the merges of vocab.json beside it");
+    if (!is_there(merges))
+        throw Error("{merges}: missing, expected the merges of vocab.json beside it", {{"merges", merges.string()}});
     ByteLevelTables tables;
     tables.ids = parsed(vocabulary, parse_vocab_json);
     tables.merges = parsed(merges, parse_merges);
@@ -64,15 +65,15 @@ Index pieces_in(const Tokenizer& tokenizer) {
 }
 
 // Compares a tokenizer with the embedding that its ids are looked up in, and says where it falls short.
-void check_size(const Found& found, const char* key, Index vocab_size, std::vector<std::string>& remarks) {
+void check_size(const Found& found, const char* key, Index vocab_size, std::vector<Sentence>& remarks) {
     const Tokenizer& tokenizer = found.tokenizer;
     if (tokenizer.size() > vocab_size)
-        throw Error(found.path + ": " + std::to_string(tokenizer.size()) + " tokens, expected at most " + key + " = " +
-                    std::to_string(vocab_size));
+        throw Error("{path}: {count} tokens, expected at most {key} = {vocab_size}",
+                    {{"path", found.path}, {"count", tokenizer.size()}, {"key", key}, {"vocab_size", vocab_size}});
     if (const Index pieces = pieces_in(tokenizer); pieces < vocab_size)
-        remarks.push_back(found.path + ": a piece for " + std::to_string(pieces) + " of the " +
-                          std::to_string(vocab_size) + " ids that " + key +
-                          " allows; the others are shown as numbers.");
+        remarks.push_back(message(
+            "{path}: a piece for {pieces} of the {vocab_size} ids that {key} allows; the others are shown as numbers.",
+            {{"path", found.path}, {"pieces", pieces}, {"vocab_size", vocab_size}, {"key", key}}));
 }
 
 }  // namespace
@@ -82,8 +83,9 @@ Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
     if (config.vocab_size == 0) return tokenizers;
     const Found target = read_target(folder);
     if (!target.labels_alone_because.empty())
-        tokenizers.remarks.push_back(target.path + ": labels the tokens but can't cut a text into them, because " +
-                                     target.labels_alone_because + "; GPT-2's byte-level BPE could.");
+        tokenizers.remarks.push_back(message(
+            "{path}: labels the tokens but can't cut a text into them, because {reason}; GPT-2's byte-level BPE could.",
+            {{"path", target.path}, {"reason", target.labels_alone_because}}));
     if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
     tokenizers.target = target.tokenizer;
 

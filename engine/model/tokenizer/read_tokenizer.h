@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/model/config.h"
 #include "engine/model/tokenizer/tokenizer.h"
 
@@ -13,7 +14,7 @@ namespace decoderscope {
 struct Tokenizers {
     Tokenizer target;
     Tokenizer source;
-    std::vector<std::string> remarks;  // what was noticed, a sentence each
+    std::vector<Sentence> remarks;  // what was noticed, a sentence each
 };
 
 // What lies in a model's folder, the first of these: vocabulary.json (characters), tokenizer.json (Hugging Face's),

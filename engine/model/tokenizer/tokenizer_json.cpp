@@ -30,7 +30,7 @@ bool is_true(const Json& object, const char* key) { return at(object, key) == Js
 
 // The step itself, or those of a Sequence of them (under `list`).
 std::vector<Json> steps(const Json& step, const char* list) {
-    if (text_at(step, "type") != "Sequence") return {step};
+    if (text_at(step, "type") != "Sequence") return {step};  // not a message: a type
     const Json& members = at(step, list);
     return members.is_array() ? members.get<std::vector<Json>>() : std::vector<Json>();
 }
@@ -50,7 +50,7 @@ TokenIds read_ids(const Json& vocabulary) {
         const auto number = static_cast<Index>(ids.size());
         if (!entry.is_array() || entry.empty() || !entry[0].is_string() ||
             !ids.emplace(entry[0].get<std::string>(), number).second)
-            throw Error("entry " + std::to_string(number) + ", expected a piece of its own and its score");
+            throw Error("entry {number}, expected a piece of its own and its score", {{"number", number}});
     }
     return ids;
 }
@@ -65,7 +65,7 @@ TokenIds read_added(const Json& list, const TokenIds& ids) {
         const Index id = token_id(at(entry, "id"), content);
         const auto known = ids.find(content);
         if ((known != ids.end() && known->second != id) || !added.emplace(content, id).second)
-            throw Error("\"" + content.substr(0, 100) + "\" has another id elsewhere, expected one");
+            throw Error("\"{text}\" has another id elsewhere, expected one", {{"text", content.substr(0, 100)}});
     }
     return added;
 }
@@ -76,7 +76,7 @@ std::vector<WrittenMerge> read_merges(const Json& list) {
     for (const Json& entry : list) {
         const bool pair = entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string();
         if (!pair && !entry.is_string())
-            throw Error("entry " + std::to_string(merges.size()) + ", expected \"a b\" or [\"a\", \"b\"]");
+            throw Error("entry {merges}, expected \"a b\" or [\"a\", \"b\"]", {{"merges", merges.size()}});
         merges.push_back(pair ? WrittenMerge{entry[0].get<std::string>(), entry[1].get<std::string>()}
                               : parse_merge(entry.get_ref<const std::string&>()));
     }
@@ -98,24 +98,27 @@ std::optional<Index> read_beginning(const Json& post_processor, const ByteLevelT
 // ---- whether text is cut as GPT-2 does
 
 // Why it is not; empty where it is.
-std::string other_than_gpt2(const Json& file) {
+Sentence other_than_gpt2(const Json& file) {
     const Json& model = at(file, "model");
     const Json& words = at(file, "pre_tokenizer");
     const Json& normalizer = at(file, "normalizer");
     const std::string kind = text_at(model, "type");
-    if (!kind.empty() && kind != "BPE") return "its model is " + kind;
-    if (!normalizer.is_null()) return "it has a normalizer, " + text_at(normalizer, "type");
+    if (!kind.empty() && kind != "BPE") return message("its model is {kind}", {{"kind", kind}});
+    if (!normalizer.is_null()) return message("it has a normalizer, {type}", {{"type", text_at(normalizer, "type")}});
+    if (words.is_null()) return message("it has no pre-tokenizer");
     if (text_at(words, "type") != "ByteLevel")
-        return "its pre-tokenizer is " + (words.is_null() ? "none" : text_at(words, "type"));
-    if (at(words, "use_regex") == Json(false)) return "its pre-tokenizer doesn't use GPT-2's pattern";
-    if (is_true(words, "add_prefix_space")) return "it puts a space before every text";
-    if (is_true(model, "ignore_merges")) return "it ignores its merges for words that are tokens";
-    if (at(model, "dropout").is_number() && at(model, "dropout") != 0.0) return "it leaves out merges at random";
+        return message("its pre-tokenizer is {type}", {{"type", text_at(words, "type")}});
+    if (at(words, "use_regex") == Json(false)) return message("its pre-tokenizer doesn't use GPT-2's pattern");
+    if (is_true(words, "add_prefix_space")) return message("it puts a space before every text");
+    if (is_true(model, "ignore_merges")) return message("it ignores its merges for words that are tokens");
+    if (at(model, "dropout").is_number() && at(model, "dropout") != 0.0)
+        return message("it leaves out merges at random");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-        if (!text_at(model, key).empty()) return std::string("it has a ") + key;
+        if (!text_at(model, key).empty()) return message("it has a {key}", {{"key", key}});
     for (const Json& token : at(file, "added_tokens"))
         for (const char* key : {"lstrip", "rstrip", "single_word"})
-            if (is_true(token, key)) return "its token \"" + text_at(token, "content") + "\" has " + key;
+            if (is_true(token, key))
+                return message("its token \"{token}\" has {key}", {{"token", text_at(token, "content")}, {"key", key}});
     return {};
 }
 
@@ -148,14 +151,14 @@ Tokenizer labels(const Json& file, const ByteLevelTables& tables) {
 }  // namespace
 
 ReadTokenizer parse_tokenizer_json(std::string_view json) {
-    const Json file = parse_json(json, "a tokenizer as Hugging Face writes it");
+    const Json file = parse_json(json, message("a tokenizer as Hugging Face writes it"));
     const Json& model = at(file, "model");
     if (!model.is_object()) throw Error("model: missing, expected an object with a vocabulary");
     ByteLevelTables tables;
     tables.ids = naming("model.vocab", [&] { return read_ids(at(model, "vocab")); });
     tables.added = naming("added_tokens", [&] { return read_added(at(file, "added_tokens"), tables.ids); });
     tables.beginning = read_beginning(at(file, "post_processor"), tables);
-    if (std::string why = other_than_gpt2(file); !why.empty()) return {labels(file, tables), std::move(why)};
+    if (Sentence why = other_than_gpt2(file); !why.empty()) return {labels(file, tables), std::move(why)};
     tables.merges = naming("model.merges", [&] { return read_merges(at(model, "merges")); });
     return {byte_level_tokenizer(tables), {}};
 }

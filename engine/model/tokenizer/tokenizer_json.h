@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/model/tokenizer/tokenizer.h"
 
 #include <string>
@@ -10,7 +11,7 @@ namespace decoderscope {
 // A tokenizer, and, where it only labels, why it can't cut a text.
 struct ReadTokenizer {
     Tokenizer tokenizer;
-    std::string labels_alone_because;  // empty where it cuts as it should
+    Sentence labels_alone_because;  // empty where it cuts as it should
 };
 
 // Hugging Face's tokenizer.json. A byte-level BPE with GPT-2's words is read exactly; of any other the pieces are kept

@@ -11,8 +11,9 @@ namespace decoderscope {
 Index token_id(const nlohmann::json& id, const std::string& token) {
     const bool fits = id.is_number_integer() && id >= 0 && id < limits::kTokenIds;
     if (!fits)
-        throw Error("\"" + token.substr(0, 100) + "\": id " + id.dump().substr(0, 40) +
-                    ", expected a whole number from 0 to " + std::to_string(limits::kTokenIds - 1));
+        throw Error(
+            "\"{text}\": id {id}, expected a whole number from 0 to {highest}",
+            {{"text", token.substr(0, 100)}, {"id", id.dump().substr(0, 40)}, {"highest", limits::kTokenIds - 1}});
     return id.get<Index>();
 }
 
@@ -31,8 +32,8 @@ std::vector<std::string> tokens_by_id(const TokenIds& ids) {
     for (const auto& [token, id] : ids) {
         const std::string*& place = found[static_cast<std::size_t>(id)];
         if (place != nullptr)
-            throw Error("id " + std::to_string(id) + " is both \"" + *place + "\" and \"" + token +
-                        "\", expected one token an id");
+            throw Error("id {id} is both \"{other}\" and \"{token}\", expected one token an id",
+                        {{"id", id}, {"other", *place}, {"token", token}});
         place = &token;
     }
     std::vector<std::string> tokens;

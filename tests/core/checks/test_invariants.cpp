@@ -152,7 +152,7 @@ TEST_CASE("every bundled model keeps the laws, by as much as a plain computation
         const auto laws = measure_invariants(*run, scenario.config());
         REQUIRE(laws);
         for (const Invariant& law : laws->all) {
-            INFO(title_of(law.law) << " | " << law.finding << " | " << law.step);
+            INFO(title_of(law.law) << " | " << finding_text(law) << " | " << law.step);
             CHECK(law.verdict != Verdict::broken);
         }
         const Plain sums = plain_row_sums(*run), masked = plain_masked_weights(*run), all = plain_magnitudes(*run),
@@ -198,7 +198,7 @@ TEST_CASE("the past is tested against the middle of what each row holds, padding
         middles.push_back(kept / 2);
     }
     CHECK(plain_future(scenario, middles) == 0.0);
-    const std::string finding = measured(scenario, Law::future).finding;
+    const std::string finding = finding_text(measured(scenario, Law::future));
     INFO(finding);
     const auto [least, most] = std::ranges::minmax(middles);
     CHECK(finding.find("position " + std::to_string(least) + (least == most ? " on" : " to " + std::to_string(most))) !=
@@ -212,10 +212,10 @@ TEST_CASE("what a law can't say anything of is left open, with the reason") {
     };
     const Invariant future = with("causal", "false", Law::future);
     CHECK(future.verdict == Verdict::open);
-    CHECK(future.finding.find("Not causal") == 0);
+    CHECK(finding_text(future).find("Not causal") == 0);
     const Invariant masked = with("mask_value", "-1e9", Law::masked_weights);
     CHECK(masked.verdict == Verdict::open);
-    CHECK(masked.finding.find("not −∞") != std::string::npos);
+    CHECK(finding_text(masked).find("not −∞") != std::string::npos);
     CHECK(masked.measured == 0.0);
     CHECK(with("norm", "rmsnorm", Law::norms).verdict == Verdict::kept);
     scenario.inputs.tokens = Tensor({{axis::batch, 1}, {axis::pos, 1}}, {3.0F});
@@ -245,7 +245,7 @@ TEST_CASE("a weight typed over breaks its row's sum, and is named") {
     double sum = 0.0;
     for (Index k = 0; k < 4; ++k) sum += static_cast<double>(run->value(pattern).at(Cell{1, 5, 1, k}));
     CHECK(rows.measured == Approx(std::abs(sum - 1.0)).margin(1e-14));
-    CHECK(rows.finding.find("1 of ") == 0);
+    CHECK(finding_text(rows).find("1 of ") == 0);
 }
 
 TEST_CASE("a NaN in a pattern is no known one, and stands before every other deviation") {
@@ -268,13 +268,13 @@ TEST_CASE("a row with nothing left to attend to is NaN as it must be, and the fi
     // Nothing but itself could be seen by the first query of head 2.
     const Invariants laws = measured(bundled("causal-lm-as-meant", {MaskEdit{"blocks.0.attn", 0, 2, 0, 0, false}}));
     CHECK(laws.of(Law::pattern_rows).verdict == Verdict::kept);
-    CHECK(laws.of(Law::pattern_rows).finding.find("as must be") != std::string::npos);
+    CHECK(finding_text(laws.of(Law::pattern_rows)).find("as must be") != std::string::npos);
     CHECK(laws.of(Law::masked_weights).verdict == Verdict::kept);
     const Invariant& finite = laws.of(Law::finite);
     CHECK(finite.verdict == Verdict::broken);
     CHECK(finite.step == "blocks.0.attn.pattern");
     CHECK(finite.cell == Cell{0, 2, 0, 0});
-    CHECK(finite.finding.find("nothing to attend to") != std::string::npos);
+    CHECK(finding_text(finite).find("nothing to attend to") != std::string::npos);
 }
 
 TEST_CASE("weight on a masked key breaks the mask, and lets the future move the past") {
@@ -332,7 +332,7 @@ TEST_CASE("the first number that is none is traced to the weight that it came fr
     CHECK(weight.verdict == Verdict::broken);
     CHECK(weight.step == "layers.1.self_attn.k_proj.weight");
     CHECK(weight.cell == Cell{3, 4});
-    CHECK(weight.finding.find("∞") != std::string::npos);
+    CHECK(finding_text(weight).find("∞") != std::string::npos);
 }
 
 // ---- in the session
@@ -397,7 +397,7 @@ TEST_CASE("what measuring the laws costs", "[.][bench]") {
         const auto ms = [](auto span) { return std::chrono::duration<double, std::milli>(span).count(); };
         std::cout << positions << " tokens: computed in " << ms(computed - start) << " ms, measured in "
                   << ms(done - computed) << " ms\n";
-        for (const Invariant& law : laws->all) std::cout << "    " << law.finding << '\n';
+        for (const Invariant& law : laws->all) std::cout << "    " << finding_text(law) << '\n';
         CHECK(laws->count(Verdict::kept) == kLaws);
     }
 }

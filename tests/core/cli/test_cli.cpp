@@ -32,7 +32,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // One line on standard error, and nothing more.
-bool one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
+bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ TEST_CASE("a session opens the window, and stands wherever a model does") {
     write_bytes(session, R"({"format": "decoderscope-session", "version": 7})");
     const Outcome newer = run({"trace", session, "--out", folder.file("c.safetensors")});
     CHECK(newer.status == 1);
-    CHECK(one_line(newer.err));
+    CHECK(is_one_line(newer.err));
     CHECK(contains(newer.err, session));
     CHECK(contains(newer.err, "newer Decoderscope"));
     CHECK(run({"nonsense"}).status == 2);
@@ -116,7 +116,7 @@ TEST_CASE("a wrong command line is status 2") {
         const Outcome outcome = run(arguments);
         INFO(outcome.err);
         CHECK(outcome.status == 2);
-        CHECK(one_line(outcome.err));
+        CHECK(is_one_line(outcome.err));
     }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("work that fails is status 1, with one line that names what is wrong, 
         const Outcome outcome = run(arguments);
         INFO(outcome.err);
         CHECK(outcome.status == 1);
-        CHECK(one_line(outcome.err));
+        CHECK(is_one_line(outcome.err));
         for (const std::string& name : names) CHECK(contains(outcome.err, name));
         CHECK(folder.entries() == files);
     }
@@ -329,7 +329,7 @@ TEST_CASE("generate writes the text on, the same with and without the cache, and
 TEST_CASE("generate says what it can't do") {
     const Outcome vectors = run({"generate", "pre-ln-layer"});
     CHECK(vectors.status == 1);
-    CHECK(one_line(vectors.err));
+    CHECK(is_one_line(vectors.err));
     CHECK(contains(vectors.err, "reads vectors"));
     CHECK(contains(run({"generate", "causal-lm", "--top-p", "1.5"}).err, "top_p: 1.5"));
     CHECK(contains(run({"generate", "causal-lm-as-meant", "--dropout-seed", "1"}).err, "dropout is on"));
@@ -344,7 +344,7 @@ TEST_CASE("what a state_dict doesn't say is asked for in one line, and what was 
     const std::string out = folder.file("t.safetensors");
     const Outcome asked = run({"trace", weights, "--tokens", "1 2 3", "--out", out});
     CHECK(asked.status == 1);
-    CHECK(one_line(asked.err));
+    CHECK(is_one_line(asked.err));
     CHECK(contains(asked.err, "config.json"));
     CHECK(contains(asked.err, "Hugging Face GPT-2"));
     CHECK(contains(asked.err, "--set nhead=N with N one of 1, 2, 4, 8, 16"));
@@ -352,7 +352,7 @@ TEST_CASE("what a state_dict doesn't say is asked for in one line, and what was 
     CHECK(folder.entries() == 0);
     const Outcome done = run({"trace", weights, "--tokens", "1 2 3", "--out", out, "--set", "nhead=4"});
     CHECK(done.status == 0);
-    CHECK(one_line(done.err));
+    CHECK(is_one_line(done.err));
     CHECK(contains(done.err, "note: model.safetensors"));
     CHECK(contains(done.err, "norm_first=true"));
     CHECK(SafetensorsFile(out).entries().find("blocks.0.attn.pattern")->second.shape == std::vector<Index>{1, 4, 3, 3});
@@ -365,7 +365,7 @@ TEST_CASE("a pickled file is answered with a command that converts it, in one li
     write_bytes(folder.file("gpt.pt"), "PK\x03\x04");
     const Outcome outcome = run({"trace", folder.file("gpt.pt"), "--out", folder.file("t.safetensors")});
     CHECK(outcome.status == 1);
-    CHECK(one_line(outcome.err));
+    CHECK(is_one_line(outcome.err));
     CHECK(contains(outcome.err, folder.file("gpt.pt") + ": pickled by Python, expected safetensors"));
     CHECK(contains(outcome.err, "python3 -c 'import torch, safetensors.torch; state = torch.load("));
     CHECK(contains(outcome.err, folder.file("gpt.safetensors")));

@@ -70,10 +70,10 @@ TEST_CASE("without a desktop or a program that serves it a sentence says so") {
     {
         const Variable x11("DISPLAY", nullptr);
         CHECK(copy_png("x").failed);
-        CHECK(copy_png("x").sentence.find("no desktop") != std::string::npos);
+        CHECK(copy_png("x").sentence.english().find("no desktop") != std::string::npos);
     }
     const Variable x11("DISPLAY", ":7");
-    CHECK(copy_png("x").sentence.find("xclip, which is not installed or failed") != std::string::npos);
+    CHECK(copy_png("x").sentence.english().find("xclip, which is not installed or failed") != std::string::npos);
     make_program(folder, "xclip", 1);
     CHECK(copy_png("x").failed);
 }

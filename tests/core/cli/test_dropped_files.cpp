@@ -31,7 +31,7 @@ TEST_CASE("of several paths dropped at once a model is opened; what could be mad
     CHECK(application.next_wake() <= 0.1);  // how far it is read shows
     application.session().finish();
     CHECK(std::isinf(application.next_wake()));
-    CHECK(application.session().opening()->error.find("notes.txt: no such model") != std::string::npos);
+    CHECK(application.session().opening()->error.english().find("notes.txt: no such model") != std::string::npos);
     drop({DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like"});
     CHECK_FALSE(application.session().opening());
     CHECK(application.session().shown().scenario.model->name.find("gpt2-like") != std::string::npos);

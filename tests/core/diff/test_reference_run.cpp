@@ -64,7 +64,7 @@ TEST_CASE("a trace that was written is read back equal, and what cannot be read 
     for (const std::string name : {"bad.safetensors", "none.safetensors"}) {
         apply(session, command::CompareWithFile{folder.file(name)});
         REQUIRE(session.message());
-        CHECK(session.message()->text.find(name) != std::string::npos);
+        CHECK(session.message()->text.english().find(name) != std::string::npos);
         CHECK(session.shown().trace_file == file);
     }
     apply(session, command::CompareWithFile{});

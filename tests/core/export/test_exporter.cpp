@@ -85,7 +85,7 @@ TEST_CASE("an export says how far it is and what it wrote") {
     gate.open = 20;
     const Exporter::Result result = finished(exporter);
     CHECK_FALSE(result.failed);
-    CHECK(result.sentence == "20 files written to " + folder.file("heads"));
+    CHECK(result.sentence.english() == "20 files written to " + folder.file("heads"));
     CHECK_FALSE(exporter.progress());
     CHECK(read_bytes(folder.file("heads/t.head19.csv")) == "query\\key,0\r\n0,1\r\n");
     CHECK(folder.entries() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("an export that is stopped leaves nothing, and the next one is written
         gate.open = 3;
         if (!kJobsOnThreads && each.empty()) {  // one file is one slice
             exporter.stop();
-            CHECK(finished(exporter).sentence.find("stopped; nothing was written") != std::string::npos);
+            CHECK(finished(exporter).sentence.english().find("stopped; nothing was written") != std::string::npos);
             CHECK(folder.entries() == 0);
             continue;
         }
@@ -114,7 +114,7 @@ TEST_CASE("an export that is stopped leaves nothing, and the next one is written
         gate.open = 40;
         const Exporter::Result result = finished(exporter);
         CHECK(result.failed);
-        CHECK(result.sentence.find("stopped; nothing was written") != std::string::npos);
+        CHECK(result.sentence.english().find("stopped; nothing was written") != std::string::npos);
         CHECK(gate.made < 40);
         CHECK(folder.entries() == 0);
     }
@@ -130,7 +130,7 @@ TEST_CASE("a session exports what it is given, and says so when it is there") {
     session.apply(command::Export{folder.file("step.json")});
     session.finish();
     REQUIRE(session.message());
-    CHECK(session.message()->text == "Written to " + folder.file("step.json"));
+    CHECK(session.message()->text.english() == "Written to " + folder.file("step.json"));
     CHECK(read_bytes(folder.file("step.json")).find("\"caption\": \"causal-lm · blocks.") != std::string::npos);
     CHECK_FALSE(session.exporting());
     CHECK_FALSE(session.can_undo());

@@ -349,7 +349,7 @@ TEST_CASE("a mask that only hides NaN is shown in the legend as its cells are") 
         heatmap.hidden[i] = hidden_by::hand;
     }
     const Figure figure = heatmap_figure(heatmap);
-    CHECK(count_of(figure, "masked by hand: NaN") == 1);
+    CHECK(count_of(figure, "masked manually: NaN") == 1);
     const auto rectangles = all_of<figure::FilledRectangle>(figure);
     const Rgba nan_color = mark_color(Mark::nan, ColorMap::blue_orange, false);
     CHECK(std::all_of(rectangles.begin(), rectangles.end(), [&](const auto& one) { return one.fill == nan_color; }));

@@ -55,8 +55,8 @@ TEST_CASE("a report is one page that needs nothing else") {
 TEST_CASE("what a report is given to say is text and no markup") {
     auto model = std::make_shared<Model>(*make_bundled_model("causal-lm-as-meant"));
     model->name = "/somewhere/<img src=x onerror=alert(1)>";
-    model->description = "</p><script>alert(\"2\")</script> & 'so on'";
-    model->remarks = {"<b>bold</b>", std::string("\x01\xff", 2)};
+    model->description = Sentence::verbatim("</p><script>alert(\"2\")</script> & 'so on'");
+    model->remarks = {Sentence::verbatim("<b>bold</b>"), Sentence::verbatim(std::string_view("\x01\xff", 2))};
     ReportOf report = report_of(scenario_of(std::shared_ptr<const Model>(model)));
     report.title = "<h1>title</h1>";
     const std::string page = page_of(report);

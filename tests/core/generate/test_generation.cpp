@@ -158,26 +158,27 @@ TEST_CASE("stepping back drops the edits of the cells that go, and undo brings t
 
 TEST_CASE("what can't be generated is told in a sentence") {
     CHECK(generation_obstacle(causal_lm()).empty());
-    CHECK(generation_obstacle(with_override(causal_lm(), "lm_head", "false")).find("language head") !=
+    CHECK(generation_obstacle(with_override(causal_lm(), "lm_head", "false")).english().find("language head") !=
           std::string::npos);
-    CHECK(generation_obstacle(scenario_of(make_bundled_model("pre-ln-layer"))).find("reads vectors") !=
+    CHECK(generation_obstacle(scenario_of(make_bundled_model("pre-ln-layer"))).english().find("reads vectors") !=
           std::string::npos);
-    CHECK(generation_obstacle(with_override(causal_lm(), "causal", "false")).find("not causal") != std::string::npos);
+    CHECK(generation_obstacle(with_override(causal_lm(), "causal", "false")).english().find("not causal") !=
+          std::string::npos);
     Session session(make_bundled_model("pre-ln-layer"));
     apply(session, command::AppendToken{0, 1});
     REQUIRE(session.message());
     CHECK(session.message()->failed);
-    CHECK(session.message()->text.find("reads vectors") != std::string::npos);
+    CHECK(session.message()->text.english().find("reads vectors") != std::string::npos);
     CHECK_FALSE(session.can_undo());
     apply(session, command::SetSampling{{.top_p = 2.0}});
-    CHECK(session.message()->text.starts_with("top_p"));
+    CHECK(session.message()->text.english().starts_with("top_p"));
     CHECK(session.sampling() == Sampling{});
 
     Scenario full = causal_lm();
     full = with_override(full, "max_positions", std::to_string(full.inputs.pos() + 1));
     full = with_token(full, 0, 3);
-    CHECK(row_is_full(full, 0).find("max_positions") != std::string::npos);
-    CHECK(error_of([&] { static_cast<void>(with_token(full, 0, 3)); }) == row_is_full(full, 0));
+    CHECK(row_is_full(full, 0).english().find("max_positions") != std::string::npos);
+    CHECK(error_of([&] { static_cast<void>(with_token(full, 0, 3)); }) == row_is_full(full, 0).english());
     CHECK_FALSE(Generator(full, 0, {}).next());
     CHECK(error_of([&] {
               static_cast<void>(with_token(causal_lm(), 0, 99));
@@ -268,7 +269,7 @@ TEST_CASE("a session computes the cached pass and the logit lens beside the run"
     }
     apply(session, command::SetDropout{1});
     CHECK(session.shown().companion("cache") == nullptr);
-    CHECK(session.shown().companions.at("cache").error.find("dropout is on") != std::string::npos);
+    CHECK(session.shown().companions.at("cache").error.english().find("dropout is on") != std::string::npos);
 }
 
 TEST_CASE("a trained Llama's greedy continuation comes out token for token, by full passes and by the cache") {

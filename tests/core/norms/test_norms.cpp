@@ -18,7 +18,7 @@ namespace {
 
 const nlohmann::json& reference() {
     static const nlohmann::json measures =
-        parse_json(read_text(std::string(DECODERSCOPE_TESTS_DIR) + "/reference/labs_norms.json"), "JSON");
+        parse_json(read_text(std::string(DECODERSCOPE_TESTS_DIR) + "/reference/labs_norms.json"), message("JSON"));
     return measures;
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a row's parts fit together: variance by the other formula, gain and s
                 CHECK(std::abs(made - static_cast<double>(row->after[d])) < 1e-5);
             }
             CHECK(row->gain[5] == 3.0F);
-            CHECK(norm_row_sentence(*row).find(row->centred ? "takes the mean" : "divides by") == 0);
+            CHECK(norm_row_sentence(*row).find(row->centred ? "subtracts the mean" : "divides by") == 0);
         }
     }
 }

@@ -215,7 +215,7 @@ TEST_CASE("the strongest cause gives the colour") {
     CHECK(hidden_color(causal | padding | custom | hand, true) == hidden_color(hand, true));
     CHECK(hidden_text(causal) == "causal mask");
     CHECK(hidden_text(causal | padding) == "causal + padding mask");
-    CHECK(hidden_text(hand) == "masked by hand");
+    CHECK(hidden_text(hand) == "masked manually");
 }
 
 TEST_CASE("blocks of masked cells cover each masked cell once and with its causes") {

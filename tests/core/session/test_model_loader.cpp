@@ -56,7 +56,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     REQUIRE(session.opening());
     CHECK_FALSE(session.opening()->reading);
     REQUIRE(session.opening()->asks);
-    CHECK(session.opening()->asks->module == "torch.nn.TransformerDecoder");
+    CHECK(session.opening()->asks->module.english() == "torch.nn.TransformerDecoder");
     CHECK(session.opening()->error.empty());
     CHECK(session.shown().scenario.model->name == "causal-lm");
     const std::string name = session.opening()->name;
@@ -154,10 +154,10 @@ TEST_CASE("weights that are NaN are opened, and said") {
     CHECK(session.shown().scenario.model->name == folder.path());
     REQUIRE(session.message());
     CHECK_FALSE(session.message()->failed);
-    check_message(session.message()->text, {"embed.weight", "NaN"});
+    check_message(session.message()->text.english(), {"embed.weight", "NaN"});
     const Session again(session.shown().scenario.model);
     REQUIRE(again.message());
-    CHECK(again.message()->text == session.message()->text);
+    CHECK(again.message()->text.english() == session.message()->text.english());
 }
 
 TEST_CASE("the models opened last are remembered, once each, the last first") {

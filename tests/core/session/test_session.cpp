@@ -217,8 +217,8 @@ TEST_CASE("what fails leaves everything as it was, with a sentence") {
         apply(session, command);
         REQUIRE(session.message());
         CHECK(session.message()->failed);
-        CHECK(session.message()->text.find(names) != std::string::npos);
-        CHECK(session.message()->text.find('\n') == std::string::npos);
+        CHECK(session.message()->text.english().find(names) != std::string::npos);
+        CHECK(session.message()->text.english().find('\n') == std::string::npos);
         CHECK(same_runs(everything(session), before));
         CHECK_FALSE(session.can_undo());
     }
@@ -252,7 +252,7 @@ TEST_CASE("a companion is another run beside the one that is looked at, and foll
     CHECK(same_bits(session.shown().companion("norm")->run->value("logits"), before));
     apply(session, command::Accompany{"norm", Variation{.overrides = {{"nhead", "7"}}}});
     CHECK(session.shown().companion("norm") == nullptr);
-    CHECK(session.shown().companions.at("norm").error.find("nhead") != std::string::npos);
+    CHECK(session.shown().companions.at("norm").error.english().find("nhead") != std::string::npos);
     CHECK_FALSE(session.message());
     apply(session, command::Accompany{"norm", std::nullopt});
     CHECK(session.shown().companions.empty());

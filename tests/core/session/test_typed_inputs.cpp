@@ -66,7 +66,7 @@ TEST_CASE("ids are typed where a vocabulary only labels") {
     CHECK(rows(inputs(session).tokens) == Rows{{1, 2}, {3, 0}});
     CHECK(typed_of(model->tokenizer, {{1, 2}, {3}}) == Typed{.text = "1 2\n3", .ids = true});
     apply(session, command::TypeInput{{.target = Typed{.text = "1 x", .ids = true}}});
-    CHECK(session.input_error().find("\"x\"") != std::string::npos);
+    CHECK(session.input_error().english().find("\"x\"") != std::string::npos);
 }
 
 TEST_CASE("what is run can be typed again: rows to text to rows") {
@@ -160,7 +160,7 @@ TEST_CASE("edits that no longer fit are dropped with a word, come back as typing
     REQUIRE(edits.size() == 2);
     apply(session, type_target("abc"));
     REQUIRE(session.message());
-    CHECK(session.message()->text.find("undo brings it back") != std::string::npos);
+    CHECK(session.message()->text.english().find("undo brings it back") != std::string::npos);
     CHECK(session.scenario().edits == std::vector<Edit>{edits[1]});
     apply(session, type_target("abce", true));
     CHECK(session.scenario().edits == edits);

@@ -70,7 +70,7 @@ TEST_CASE("what a process left is offered, opened with everything, and gone once
         Session session(make_bundled_model("causal-lm"));
         session.autosave_in(folder.path());
         REQUIRE(session.offer());
-        CHECK(session.offer()->text.find("simple-decoder, 1 edit, ") == 0);
+        CHECK(session.offer()->text.english().find("simple-decoder, 1 edit, ") == 0);
         const std::string left = session.offer()->leftover.path;
         session.apply(command::OpenSession{left, true});
         session.finish();
@@ -154,7 +154,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     CHECK_FALSE(session.unsaved());
     CHECK(session.file() == folder.file("a.dscope"));
     REQUIRE(session.message());
-    CHECK(session.message()->text == "Saved to " + folder.file("a.dscope"));
+    CHECK(session.message()->text.english() == "Saved to " + folder.file("a.dscope"));
     CHECK(autosaves_in(state.path()) == 0);
     session.apply(command::Undo{});
     CHECK(session.unsaved());
@@ -182,11 +182,11 @@ TEST_CASE("where a session can't be saved, opened or autosaved one sentence says
         session.finish();
         REQUIRE(session.message());
         CHECK(session.message()->failed);
-        check_message(session.message()->text, says);
+        check_message(session.message()->text.english(), says);
     };
     session.autosave_in(folder.file("file/state"));
     REQUIRE(session.message());
-    check_message(session.message()->text, {"would not outlive a crash", folder.file("file/state")});
+    check_message(session.message()->text.english(), {"Autosave is off", folder.file("file/state")});
     told(command::SaveSession{folder.file("absent/a.dscope"), {}},
          {folder.file("absent/a.dscope"), "cannot be written"});
     CHECK(session.file().empty());
@@ -210,7 +210,7 @@ TEST_CASE("an autosave that fails later is said once, and made good as soon as i
     session.apply(kEdit);
     session.keep({});
     while (!session.message()) session.update(std::chrono::milliseconds(1));
-    check_message(session.message()->text, {"would not outlive a crash", state});
+    check_message(session.message()->text.english(), {"Autosave is off", state});
     fs::create_directory(state);
     session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
     session.keep({});
@@ -240,6 +240,6 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     other.apply(command::OpenSession{folder.file("a.dscope")});
     other.finish();
     REQUIRE(other.message());
-    check_message(other.message()->text, {"a.dscope", "model", folder.file("model"), "no such model"});
+    check_message(other.message()->text.english(), {"a.dscope", "model", folder.file("model"), "no such model"});
     CHECK(other.scenario().model->name == "simple-decoder");
 }

@@ -227,7 +227,7 @@ TEST_CASE("vectors of an inputs file are read from it again, and a file with oth
     write_x(0.5F);
     const SavedWork other = open_session(folder.file("a.dscope"));
     REQUIRE(other.remarks.size() == 1);
-    CHECK(other.remarks[0].find("inputs.safetensors holds other numbers") != std::string::npos);
+    CHECK(other.remarks[0].english().find("inputs.safetensors holds other numbers") != std::string::npos);
     CHECK(other.scenario.inputs.x.data()[0] == 0.5F);
     fs::remove(folder.file("inputs.safetensors"));
     check_message(error_opening(folder.file("a.dscope")), {"a.dscope", "x: ", "inputs.safetensors"});
@@ -278,10 +278,10 @@ TEST_CASE("other weights than when it was saved are said in one sentence, and op
     write_bytes(model + "/model.safetensors", bytes);
     const SavedWork again = open_session(folder.file("a.dscope"));
     REQUIRE(again.remarks.size() == 1);
-    CHECK(again.remarks[0].find(model + ": its weights are not what they were") == 0);
+    CHECK(again.remarks[0].english().find(model + ": its weights are not what they were") == 0);
     CHECK(again.scenario.edits.size() == 1);
     write_bytes(model + "/config.json", read_bytes(model + "/config.json") + "\n");
-    CHECK(open_session(folder.file("a.dscope")).remarks.at(0).find("its weights and config.json are not") !=
+    CHECK(open_session(folder.file("a.dscope")).remarks.at(0).english().find("its weights and config.json are not") !=
           std::string::npos);
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
     const SavedWork work = open_session(folder.file("a.dscope"));
     CHECK(work.scenario.edits == std::vector<Edit>{ScaleHead{"blocks.0.attn", 0, 0.0F}});
     REQUIRE(work.remarks.size() == 2);
-    CHECK(work.remarks[1] == "1 edit does not fit any more and was left out");
+    CHECK(work.remarks[1].english() == "1 edit does not fit any more and was left out");
 }
 
 TEST_CASE("the least session is a model; what a person writes by hand is read") {

@@ -1,0 +1,58 @@
+#include "engine/translate.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace decoderscope {
+
+namespace {
+
+std::atomic<const Catalog*>& language() {
+    static const Catalog english;
+    static std::atomic<const Catalog*> now = &english;
+    return now;
+}
+
+}  // namespace
+
+void Catalog::add(std::string_view context, std::string_view english, std::vector<std::string> forms) {
+    texts_.insert_or_assign(OwnKey{std::string(context), std::string(english)}, std::move(forms));
+}
+
+const std::vector<std::string>* Catalog::find(const Phrase& phrase) const {
+    // gettext keeps the header of a language under the empty text.
+    if (texts_.empty() || *phrase.english() == 0) return nullptr;
+    const auto found = texts_.find(Key{phrase.context() ? phrase.context() : "", phrase.english()});
+    return found == texts_.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+const char* Catalog::text(const Phrase& phrase) const {
+    const std::vector<std::string>* forms = find(phrase);
+    return forms ? forms->front().c_str() : phrase.english();
+}
+
+const char* Catalog::text(const Phrase& one, const Phrase& many, std::int64_t count) const {
+    const std::vector<std::string>* forms = find(one);
+    if (!forms) return count == 1 ? one.english() : many.english();
+    const std::size_t form = plural_ ? plural_(count) : 0;
+    return (*forms)[std::min(form, forms->size() - 1)].c_str();
+}
+
+void speak(const Catalog& catalog) { language() = &catalog; }
+
+const Catalog& spoken() { return *language(); }
+
+const char* tr(Phrase phrase) { return spoken().text(phrase); }
+
+std::string tr(Phrase phrase, std::initializer_list<Argument> arguments) {
+    return filled(tr(phrase), arguments, [](const Sentence& sentence) { return tr(sentence); });
+}
+
+std::string tr(const Sentence& sentence) {
+    const Sentence::Parts* parts = sentence.parts();
+    if (parts == nullptr) return {};
+    return one_line(filled(spoken().text(parts->one, parts->many, parts->count), parts->arguments,
+                           [](const Sentence& inner) { return tr(inner); }));
+}
+
+}  // namespace decoderscope

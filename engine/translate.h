@@ -1,0 +1,69 @@
+#pragma once
+
+#include "engine/message.h"
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// The texts of one language, what gettext keeps in a .po file. The empty one is English.
+class Catalog {
+public:
+    // Which of a translation's forms a count takes.
+    using Plural = std::function<std::size_t(std::int64_t count)>;
+
+    Catalog() = default;
+    explicit Catalog(Plural plural) : plural_(std::move(plural)) {}
+    // The translation of a phrase: one form, or as many as `plural` chooses from.
+    void add(std::string_view context, std::string_view english, std::vector<std::string> forms);
+
+    // The translation, else the English. What is returned lives as long as the catalog and allocates nothing.
+    [[nodiscard]] const char* text(const Phrase& phrase) const;
+    [[nodiscard]] const char* text(const Phrase& one, const Phrase& many, std::int64_t count) const;
+
+private:
+    struct Key {
+        std::string_view context, english;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct OwnKey {
+        std::string context, english;
+        [[nodiscard]] Key view() const { return {context, english}; }
+    };
+    struct Before {
+        using is_transparent = void;
+        static Key view(const Key& key) { return key; }
+        static Key view(const OwnKey& key) { return key.view(); }
+        bool operator()(const auto& a, const auto& b) const { return view(a) < view(b); }
+    };
+
+    [[nodiscard]] const std::vector<std::string>* find(const Phrase& phrase) const;
+
+    Plural plural_;
+    std::map<OwnKey, std::vector<std::string>, Before> texts_;
+};
+
+// The language of the window. This is the one thing of the program that is global: hundreds of places say a text, and
+// all of them in the same language. It begins as English, and stays so where there is no window. It may be changed at
+// any time; the next frame says everything in the other language. The catalog must live as long as the program.
+void speak(const Catalog& catalog);
+[[nodiscard]] const Catalog& spoken();
+
+// A text in the language of the window; xgettext finds it by the function's name. One without places allocates nothing.
+[[nodiscard]] const char* tr(Phrase phrase);
+[[nodiscard]] std::string tr(Phrase phrase, std::initializer_list<Argument> arguments);
+// One of two by a count, which stands at {count}: tr_n("{count} step", "{count} steps", count).
+[[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments = {});
+// One that was kept; nothing where it says nothing.
+[[nodiscard]] std::string tr(const Sentence& sentence);
+
+[[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments) {
+    return tr(message_n(one, many, count, std::move(arguments)));
+}
+
+}  // namespace decoderscope
