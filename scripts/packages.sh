@@ -5,7 +5,8 @@
 packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
-    libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
+    libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
+    gettext"
 # What makes the program faster, and may be missing.
 wished_packages="libxsmm-dev"
 # What the test of the layout needs; may be missing, too. It shares its libraries with clang.

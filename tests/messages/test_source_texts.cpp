@@ -1,0 +1,99 @@
+// Every text that a person sees in the window is a message: CONTRIBUTING.md, "A text".
+#include "tests/catch.h"
+#include "tests/messages/source_texts.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace decoderscope::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+// What people see elsewhere: the command line, and files that machines read.
+constexpr std::array<std::string_view, 9> kElsewhere = {"app/cli",
+                                                        "app/main.cpp",
+                                                        "app/core/export/csv.cpp",
+                                                        "app/core/export/json.cpp",
+                                                        "app/core/export/svg.cpp",
+                                                        "app/core/export/fonts.cpp",
+                                                        "app/core/report/page.cpp",
+                                                        "engine/model/checkpoint.cpp",
+                                                        "engine/products/"};
+
+// Folders whose texts are still to become messages. The list only gets shorter.
+constexpr std::array<std::string_view, 0> kToDo = {};
+
+bool begins_with_one_of(const std::string& path, const auto& beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](auto start) { return path.starts_with(start); });
+}
+
+std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+// What a check finds in the sources of the program, a line each.
+template <class Check>
+std::string found_in_sources(Check check) {
+    const fs::path root = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();
+    std::string found;
+    std::size_t files = 0;
+    for (const char* room : {"engine", "app"}) {
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / room)) {
+            const std::string path = entry.path().lexically_relative(root).string();
+            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+            if (begins_with_one_of(path, kElsewhere) || begins_with_one_of(path, kToDo)) continue;
+            ++files;
+            for (const Finding& finding : check(text_of(entry.path())))
+                found += path + ":" + std::to_string(finding.line) + ": " + finding.what + "\n";
+        }
+    }
+    CHECK(files > 200);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("every text of the window is a message", "[messages]") {
+    CHECK(found_in_sources([](const std::string& text) { return prose_that_bypasses(text); }) == "");
+}
+
+TEST_CASE("every place of a message has its argument", "[messages]") {
+    CHECK(found_in_sources([](const std::string& text) { return places_without_argument(text); }) == "");
+}
+
+TEST_CASE("prose is found where it bypasses the messages", "[messages]") {
+    const auto lines = [](std::string_view source) {
+        std::vector<std::size_t> found;
+        for (const Finding& finding : prose_that_bypasses(source)) found.push_back(finding.line);
+        return found;
+    };
+    CHECK(lines("draw(\"two words\");") == std::vector<std::size_t>{1});
+    CHECK(lines("\n\ndraw(\"Label\");") == std::vector<std::size_t>{3});
+    CHECK(lines("x = \"Add \" + n + \" of \"\n\"them all\";") == std::vector<std::size_t>{1});
+    CHECK(lines("tr(\"{a} b\", {{\"a\", \"two words\"}})") == std::vector<std::size_t>{1});
+    CHECK(lines("tr(f(\"two words\"))") == std::vector<std::size_t>{1});
+    CHECK(lines("1'000; \"two words\"") == std::vector<std::size_t>{1});
+
+    CHECK(lines("draw(tr(\"two words\"), \"##id of it\", \"blocks.0.attn\", \"d_model\")").empty());
+    CHECK(lines("throw Error(\"two \" \"words\", {{\"path\", path}});").empty());
+    CHECK(lines("tr_n(\"{count} step\", \"{count} steps\", n)").empty());
+    CHECK(lines("// \"two words\"\n/* \"two words\" */ '\"'; f(R\"(two words)\");").empty());
+    CHECK(lines("static_assert(x, \"two words\");").empty());
+    CHECK(lines("f(\"two words\");  // not a message: a font's name").empty());
+    CHECK(lines("f(\"y[b, p, d] = x[b, p, d] + w[d]\");").empty());
+}
+
+TEST_CASE("a place without its argument is found", "[messages]") {
+    const auto found = [](std::string_view source) { return !places_without_argument(source).empty(); };
+    CHECK(found("tr(\"{a} and {b}\", {{\"a\", x}})"));
+    CHECK(found("tr_n(\"{count} of {all}\", \"{count} of {all}\", n, {{\"al\", x}})"));
+    CHECK_FALSE(found("tr(\"{a} and {b}\", {{\"a\", x}, {\"b\", f(\"c\")}})"));
+    CHECK_FALSE(found("tr_n(\"{count} step\", \"{count} steps\", n)"));
+    CHECK_FALSE(found("Error(\"{a} and {b}\", arguments)"));
+}
