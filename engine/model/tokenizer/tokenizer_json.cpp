@@ -105,7 +105,7 @@ Sentence other_than_gpt2(const Json& file) {
     const std::string kind = text_at(model, "type");
     if (!kind.empty() && kind != "BPE") return message("its model is {kind}", {{"kind", kind}});
     if (!normalizer.is_null()) return message("it has a normalizer, {type}", {{"type", text_at(normalizer, "type")}});
-    if (words.is_null()) return message("it has no pre-tokenizer");
+    if (words.is_null()) return message("its pre-tokenizer is none");
     if (text_at(words, "type") != "ByteLevel")
         return message("its pre-tokenizer is {type}", {{"type", text_at(words, "type")}});
     if (at(words, "use_regex") == Json(false)) return message("its pre-tokenizer doesn't use GPT-2's pattern");

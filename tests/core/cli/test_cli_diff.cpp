@@ -25,7 +25,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-bool one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
+bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ TEST_CASE("diff prints the worst first, names the first, and ends with status 1"
     REQUIRE(run({"trace", "causal-lm-as-meant", "--out", trace}).status == 0);
     const Outcome other = run({"diff", "causal-lm-as-meant", "--against", trace, "--set", "activation=gelu"});
     CHECK(other.status == 1);
-    CHECK(one_line(other.err));
+    CHECK(is_one_line(other.err));
     CHECK(contains(other.err, trace));
     CHECK(contains(other.err, "First: blocks.0.mlp.post"));
     std::istringstream lines(other.out);
@@ -82,7 +82,7 @@ TEST_CASE("diff lists what is missing, surplus or misshapen") {
     write_safetensors(folder.file("u.safetensors"), tensors);
     const Outcome outcome = run({"diff", "pre-ln-layer", "--against", folder.file("u.safetensors")});
     CHECK(outcome.status == 1);
-    CHECK(one_line(outcome.err));
+    CHECK(is_one_line(outcome.err));
     CHECK(contains(outcome.out, "only in the run"));
     CHECK(contains(outcome.out, "only in the file"));
     CHECK(contains(outcome.out, "[384] in the file"));
@@ -109,6 +109,6 @@ TEST_CASE("a wrong diff: status 2 for the command line, 1 for a file that cannot
     CHECK(run({"diff", "causal-lm", "--against", "x", "--tolerance", "-1"}).status == 2);
     const Outcome none = run({"diff", "causal-lm", "--against", "/nowhere.safetensors"});
     CHECK(none.status == 1);
-    CHECK(one_line(none.err));
+    CHECK(is_one_line(none.err));
     CHECK(contains(none.err, "/nowhere.safetensors"));
 }
