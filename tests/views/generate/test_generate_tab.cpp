@@ -1,5 +1,6 @@
 // What a person does in the Generate tab, and what they then see.
 #include "app/core/generate/generation.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
