@@ -92,7 +92,7 @@ void Application::copy_picture() {
 
 // The session, or the model of one's own, that is shown is offered again next time.
 void Application::remember_opened() {
-    const std::string& name = session_.shown().scenario.model->name;
+    const std::string& name = session_.shown().scenario.model()->name;
     const auto& models = bundled_models();
     const bool bundled =
         std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; });
@@ -114,7 +114,7 @@ std::string Application::title() const {
     const std::string& file = session_.file();
     const std::string work =
         file.empty() ? "" : std::filesystem::path(file).filename().string() + (session_.unsaved() ? " • · " : " · ");
-    return work + std::filesystem::path(session_.scenario().model->name).filename().string() + " · " +
+    return work + std::filesystem::path(session_.scenario().model()->name).filename().string() + " · " +
            session_.cursor().step + " · Decoderscope";
 }
 

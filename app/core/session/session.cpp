@@ -40,7 +40,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     start(plan_of(scenario_));
     finish_run();
     if (!shown_.run) throw Error(message_ ? message_->text : "the model could not be run");
-    cursor_ = opening_cursor(*scenario_.model, plan());
+    cursor_ = opening_cursor(*scenario_.model(), plan());
     tell_remarks();
 }
 
@@ -107,7 +107,7 @@ void Session::type(const command::TypeInput& command) {
         next.edits.clear();
         next.inputs.memory = before.inputs.memory;
         if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
-        next.inputs = typed_inputs(*next.model, next.inputs, command.typed, OtherRows::even);
+        next.inputs = typed_inputs(*next.model(), next.inputs, command.typed, OtherRows::even);
         next.edits = fitting_edits(next, edits);
         const std::size_t dropped = edits.size() - next.edits.size();
         change(std::move(next), merge);
@@ -269,10 +269,10 @@ void Session::look_at(Cursor cursor) {
 // After a change the step may be gone (dropout off) and the place out of range (a smaller batch).
 void Session::keep_cursor_in_plan() {
     if (cursor_.step.empty()) return;
-    const Config config = scenario_.config();
+    const Config& config = scenario_.config();
     const std::size_t behind = cursor_.step.rfind(".drop");
     if (plan().find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
-    if (plan().find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model, plan());
+    if (plan().find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model(), plan());
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
     const Cell shape_check = cursor_.cell.value_or(Cell{});

@@ -33,7 +33,7 @@ void Session::take(const ModelLoader::Result& result) {
 void Session::look_at_opened() {
     opened_ = false;
     trail_.clear();
-    look_at(opening_cursor(*scenario_.model, plan()));
+    look_at(opening_cursor(*scenario_.model(), plan()));
     const auto opened = std::exchange(opened_session_, std::nullopt);
     file_ = opened ? opened->work->saved_as : std::string();
     if (opened)
@@ -46,7 +46,7 @@ void Session::look_at_opened() {
 }
 
 void Session::tell_remarks(const std::vector<std::string>& more) {
-    std::vector<std::string> remarks = shown_.scenario.model->remarks;
+    std::vector<std::string> remarks = shown_.scenario.model()->remarks;
     remarks.insert(remarks.end(), more.begin(), more.end());
     std::string all;
     for (const std::string& remark : remarks) all += (all.empty() ? "" : "; ") + remark;

@@ -82,8 +82,8 @@ void SessionKeeper::flush() {
 // ---- the thread's part
 
 bool SessionKeeper::has_checksums(const SavedWork& work) {
-    bool all = sums_.find(work.scenario.model).has_value();
-    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model).has_value() && all;
+    bool all = sums_.find(work.scenario.model()).has_value();
+    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model()).has_value() && all;
     return all;
 }
 
@@ -143,8 +143,8 @@ SessionKeeper::Outcome SessionKeeper::write(const Job& job) {
             run.model.weights = std::move(sums.weights);
             run.model.config = std::move(sums.config);
         };
-        put(file.run, job.work.scenario.model);
-        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, job.work.pins[i].scenario.model);
+        put(file.run, job.work.scenario.model());
+        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, job.work.pins[i].scenario.model());
         write_session_file(job.path, file);
         forget_adopted();
     } catch (const std::exception& error) {

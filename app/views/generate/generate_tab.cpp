@@ -9,7 +9,7 @@
 
 namespace decoderscope {
 
-std::string GenerateScene::piece(Index token) const { return printable(scenario().model->tokenizer.piece(token)); }
+std::string GenerateScene::piece(Index token) const { return printable(scenario().model()->tokenizer.piece(token)); }
 
 std::string GenerateScene::piece_with_spaces(Index token) const {
     std::string text = piece(token);

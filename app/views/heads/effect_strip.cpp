@@ -51,7 +51,7 @@ struct Shown {
     }
     // A number of the output by name: the token, or the index.
     [[nodiscard]] std::string name_of(Index index) const {
-        const Tokenizer& tokenizer = session.shown().scenario.model->tokenizer;
+        const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
         return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
                                                         : std::to_string(index);
     }

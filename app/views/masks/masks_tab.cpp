@@ -38,7 +38,7 @@ void keep_shown(const Session& session, ViewState& state, const std::string& att
     MasksShown& shown = state.masks.shown;
     const Snapshot& snapshot = session.shown();
     if (shown.version == snapshot.version && shown.attention == attention && shown.place == place) return;
-    const Config config = snapshot.scenario.config();
+    const Config& config = snapshot.scenario.config();
     shown.steps = session.timeline().size();
     shown.version = snapshot.version;
     shown.attention = attention;

@@ -70,7 +70,7 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     const Place place = session.cursor().place;
-    const Config config = session.shown().scenario.config();
+    const Config& config = session.shown().scenario.config();
     const auto has = [&](std::string_view name) {
         return std::any_of(scene.here.axes.begin(), scene.here.axes.end(),
                            [&](const Axis& axis) { return axis.name == name; });

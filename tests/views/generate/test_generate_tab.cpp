@@ -50,7 +50,7 @@ struct GenerateDriver : Driver {
     [[nodiscard]] NextToken next() const {
         return *next_token(session.scenario(), *session.shown().run, row(), session.sampling());
     }
-    [[nodiscard]] std::string piece(Index token) const { return session.scenario().model->tokenizer.piece(token); }
+    [[nodiscard]] std::string piece(Index token) const { return session.scenario().model()->tokenizer.piece(token); }
 };
 
 std::string percent(double part) { return fixed_text(part * 100.0, 1) + "%"; }
