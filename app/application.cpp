@@ -52,7 +52,7 @@ bool Application::frame(Textures& textures) {
     copy_picture();
     remember_opened();
     keep_settings();
-    return !commands.empty() || session_.stale() || state_.busy;
+    return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
 }
 
 void Application::remember_settings(std::string path) {
@@ -125,6 +125,13 @@ bool Application::may_close() {
 }
 
 double Application::next_wake() const {
+    const auto due = session_.due();
+    if (due) return std::min(next_picture(), std::chrono::duration<double>(*due - JobRunner::Clock::now()).count());
+    return next_picture();
+}
+
+// In seconds: when the next picture is to be drawn though nothing happens.
+double Application::next_picture() const {
     if (state_.playing || state_.generate.running) return 0.05;
     // How far a model is read shows now and then: drawing takes time that reading could use.
     if (session_.opening() && session_.opening()->reading) return 0.1;

@@ -41,6 +41,7 @@ private:
     void keep_settings();
     void copy_picture();
     void remember_opened();
+    [[nodiscard]] double next_picture() const;
 
     Session session_;
     ViewState state_;

@@ -21,7 +21,7 @@ struct CliResult {
     int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
 };
 
-// Runs a command of the contract: models, trace, export, diff, bench, or --help. `arguments` are those behind the
+// Runs a command, or reads what the window is to open with; --help lists them. `arguments` are those behind the
 // program's name. Writes answers to `out` and one line about what failed to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 

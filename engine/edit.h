@@ -10,7 +10,8 @@
 
 namespace decoderscope {
 
-// The changes by hand that the contract knows. They are inputs of a run: they name a step and are applied in order.
+// The manual changes that the contract knows. They are inputs of a run: each names a step or a parameter, and they are
+// applied in order.
 
 // Cells of an attention's mask; no index = all along that axis.
 struct MaskEdit {
@@ -49,7 +50,7 @@ void apply_edits(Plan& plan, const std::vector<Edit>& edits);
 [[nodiscard]] std::vector<Edit> edits_of(const nlohmann::json& list);
 [[nodiscard]] nlohmann::ordered_json json_of(const std::vector<Edit>& edits);
 
-// "blocks.0.attn.mask: query 2, key 3 hidden (every batch, head 1)": one line for the person.
+// One line for a reader: "blocks.0.attn: head 3 off", "blocks.0.attn.z[0, 1, 2, 3] = 0.5".
 [[nodiscard]] std::string describe(const Edit& edit);
 
 }  // namespace decoderscope

@@ -30,7 +30,7 @@ Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands
     const ByRow by_row = *operation.by_row();
     std::vector<Tensor> rows;
     rows.reserve(in.size());
-    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row.operand[i] ? rows_from(in[i], first) : in[i]);
+    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? rows_from(in[i], first) : in[i]);
     Operands cut;
     for (const Tensor& tensor : rows) cut.add(tensor);
     return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
@@ -54,9 +54,9 @@ private:
 
 // The rows of a step from `begin` on. Those from `first` on are there, all others are computed when somebody looks:
 // they only changed where nothing reads them, or nobody waits for them.
-class RestWhenLookedAt : public LazyValues {
+class RestWhenRead : public LazyValues {
 public:
-    RestWhenLookedAt(const Step& step, const Operands& in, Index begin, Index first)
+    RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
         : operation_(step.operation),
           axes_(step.axes),
           in_(in),
@@ -105,7 +105,7 @@ private:
 // first that changed.
 struct Executor {
     std::shared_ptr<Run> run;
-    const ExecuteOptions& options;
+    ExecuteOptions options;
     std::vector<Changed> changed;      // of each step, against the previous run's step of that name
     std::vector<std::size_t> readers;  // of each step, that are still to come; where not all is kept
 
@@ -174,7 +174,7 @@ struct Executor {
     // The rows from `begin` on: those from `first` on now, the others when somebody looks.
     [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
         return {with_row_count(step.axes, row_count(step.axes) - begin),
-                std::make_shared<const RestWhenLookedAt>(step, run->operands_of(step.id), begin, first)};
+                std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
     }
 
     // The step's tensor where only some of it changed; empty where all has to be computed.
@@ -251,21 +251,40 @@ std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> name
 
 }  // namespace
 
-std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
-    Executor executor{std::make_shared<Run>(std::move(plan)), options, {}, {}};
-    const std::size_t steps = executor.run->plan().steps().size();
-    executor.changed.resize(steps);
-    if (options.kept) executor.readers = readers_of(executor.run->plan());
-    std::vector<bool> first(steps);
-    if (options.early) {
-        first = needed_for(executor.run->plan(), options.looked_at);
+Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options)
+    : executor_(std::make_unique<Executor>()) {
+    const std::size_t steps = plan->steps().size();
+    executor_->run = std::make_shared<Run>(std::move(plan));
+    executor_->options = options;
+    executor_->changed.resize(steps);
+    if (options.kept) executor_->readers = readers_of(executor_->run->plan());
+    const std::vector<bool> first =
+        options.early ? needed_for(executor_->run->plan(), options.looked_at) : std::vector<bool>(steps);
+    for (const bool now : {true, false})
         for (StepId id = 0; id < steps; ++id)
-            if (first[id] && !executor.advance(id)) return nullptr;
-        options.early(std::make_shared<const Run>(*executor.run));
+            if (first[id] == now) order_.push_back(id);
+    early_ = static_cast<std::size_t>(std::ranges::count(first, true));
+}
+
+Execution::~Execution() = default;
+
+bool Execution::advance() {
+    if (next_ == order_.size()) return true;
+    stopped_ = !executor_->advance(order_[next_]);
+    if (stopped_) return true;
+    ++next_;
+    if (next_ == early_ && executor_->options.early)
+        executor_->options.early(std::make_shared<const Run>(*executor_->run));
+    return next_ == order_.size();
+}
+
+std::shared_ptr<const Run> Execution::run() const { return stopped_ ? nullptr : executor_->run; }
+
+std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
+    Execution execution(std::move(plan), options);
+    while (!execution.advance()) {
     }
-    for (StepId id = 0; id < steps; ++id)
-        if (!first[id] && !executor.advance(id)) return nullptr;
-    return executor.run;
+    return execution.run();
 }
 
 }  // namespace decoderscope

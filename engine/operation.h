@@ -3,6 +3,7 @@
 #include "engine/explanation.h"
 #include "engine/rows.h"
 #include "engine/tensor.h"
+#include "engine/traits.h"
 
 #include <algorithm>
 #include <array>
@@ -15,17 +16,24 @@
 
 namespace decoderscope {
 
-// The tensors that an operation reads, in the order in which the step names them.
+// The tensors that an operation reads, in the order in which the step names them: as many as it likes. The first few
+// need no room of their own, for small steps are computed by the hundred.
 class Operands {
 public:
-    static constexpr std::size_t kMost = 4;
-
-    void add(const Tensor& tensor) { tensors_.at(size_++) = &tensor; }
+    void add(const Tensor& tensor) {
+        if (size_ < kFew)
+            few_[size_] = &tensor;
+        else
+            more_.push_back(&tensor);
+        ++size_;
+    }
     [[nodiscard]] std::size_t size() const { return size_; }
-    const Tensor& operator[](std::size_t i) const { return *tensors_[i]; }
+    const Tensor& operator[](std::size_t i) const { return i < kFew ? *few_[i] : *more_[i - kFew]; }
 
 private:
-    std::array<const Tensor*, kMost> tensors_ = {};
+    static constexpr std::size_t kFew = 4;
+    std::array<const Tensor*, kFew> few_ = {};
+    std::vector<const Tensor*> more_;
     std::size_t size_ = 0;
 };
 
@@ -53,7 +61,9 @@ concept IsOperation = std::equality_comparable<T> &&
 // Which operands an operation reads row by row: a row of its output needs just the same row of these, and all of the
 // others.
 struct ByRow {
-    std::array<bool, Operands::kMost> operand = {};
+    std::array<bool, 4> first = {};  // of the first operands
+    bool others = false;             // of all that follow
+    bool operator[](std::size_t operand) const { return operand < first.size() ? first[operand] : others; }
 };
 
 // The tensors that an operation reads, as they are and as they were, and what of them changed.
@@ -79,11 +89,15 @@ concept WorksByRow = requires(const T& op) {
     for (std::size_t i = 0; i < change.changed.size(); ++i) {
         const Changed& operand = change.changed[i];
         if (operand == kUnchanged) continue;
-        if (!by_row.operand[i] || operand.columns != Changed::kNone) return {};
+        if (!by_row[i] || operand.columns != Changed::kNone) return {};
         output.rows = std::min(output.rows, operand.rows);
     }
     return output;
 }
+
+// What an operation may say beyond that (engine/traits.h), each where it applies:
+//     Traits traits()                        which numbers these are, and what it does to its operands
+//     MaskVerdict verdict(in, cell)          which mask hides a cell; for one whose traits name masks
 
 // Any operation, as a value.
 class Operation {
@@ -107,12 +121,10 @@ public:
     [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
         return self_->rows(in, axes, first);
     }
-    // The operation as a T, or nullptr where it is another.
-    template <IsOperation T>
-    [[nodiscard]] const T* as() const {
-        const auto* model = dynamic_cast<const Model<T>*>(self_.get());
-        return model ? &model->operation : nullptr;
-    }
+    // What it says of its numbers; the defaults where it says nothing.
+    [[nodiscard]] Traits traits() const { return self_->traits(); }
+    // Which mask hides a cell; all of them keep it where the operation is no mask.
+    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
     bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
 
 private:
@@ -126,6 +138,8 @@ private:
         [[nodiscard]] virtual bool rows_stand_alone(const Operands&) const = 0;
         [[nodiscard]] virtual Changed changed(const OperandsChange&) const = 0;
         [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
+        [[nodiscard]] virtual Traits traits() const = 0;
+        [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
     };
 
@@ -159,6 +173,14 @@ private:
         [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const override {
             if constexpr (requires { operation.from_row(first); }) return operation.from_row(first).compute(in, axes);
             return operation.compute(in, axes);
+        }
+        [[nodiscard]] Traits traits() const override {
+            if constexpr (requires { operation.traits(); }) return operation.traits();
+            return {};
+        }
+        [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const override {
+            if constexpr (requires { operation.verdict(in, cell); }) return operation.verdict(in, cell);
+            return {};
         }
         [[nodiscard]] bool equals(const Interface& other) const override {
             const auto* same = dynamic_cast<const Model*>(&other);

@@ -16,7 +16,40 @@ bool same_shape(const Axes& a, const Axes& b) {
     return true;
 }
 
+// [batch, head, query, key]
+bool is_over_keys(const Axes& axes) {
+    return axes.size() == 4 && axes[2].name == axis::query && axes[3].name == axis::key;
+}
+
 }  // namespace
+
+std::string_view title_of(Part part) {
+    switch (part) {
+        case Part::input:
+            return "Input";
+        case Part::embedding:
+            return "Embedding";
+        case Part::residual_stream:
+            return "Residual stream";
+        case Part::norm:
+            return "Norm";
+        case Part::self_attention:
+            return "Self-attention";
+        case Part::cross_attention:
+            return "Cross-attention";
+        case Part::mlp:
+            return "MLP";
+        case Part::add:
+            return "Add";
+        case Part::encoder_output:
+            return "Encoder output";
+        case Part::head:
+            return "Head";
+        case Part::logit_lens:
+            return "Logit lens";
+    }
+    return {};
+}
 
 bool Patch::touches(std::span<const Index> cell) const {
     for (std::size_t i = 0; i < where.size(); ++i)
@@ -45,8 +78,13 @@ void Patch::apply(Tensor& tensor) const {
 
 Ref Plan::add(Step step) {
     step.id = steps_.size();
-    step.block = block_;
-    step.part = part_;
+    step.stack = here_.stack;
+    step.block = here_.block;
+    step.layer = here_.layer;
+    step.part = here_.part;
+    step.title = here_.title;
+    step.lens = here_.lens;
+    if (step.role != Role::parameter) step.attention = here_.attention;
     if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
     steps_.push_back(std::move(step));
     return &steps_.back();
@@ -109,12 +147,53 @@ Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref>
         operand_axes.push_back(operand->axes);
     }
     step.axes = step.operation.axes(operand_axes);
+    if (is_over_keys(step.axes)) follow_scores(step);
     return add(std::move(step));
 }
 
-void Plan::begin_part(std::string part, Meaning meaning) {
-    part_ = std::move(part);
+// Where the masks act: from the step that fills one in, back to the scores it reads and on to what is made from it.
+void Plan::follow_scores(Step& step) {
+    const Traits traits = step.operation.traits();
+    if (traits.values == Values::mask) {
+        step.masked_by = steps_.size();
+    } else if (traits.fill) {
+        step.masked_by = step.operands[1];
+        mark_scores_before(step.operands[0], step.masked_by);
+    } else {
+        for (const StepId operand : step.operands)
+            if (!step.masked_by && is_over_keys(steps_[operand].axes)) step.masked_by = steps_[operand].masked_by;
+    }
+    if (traits.values == Values::weights)
+        for (const StepId operand : step.operands) mark_scores_before(operand, std::nullopt);
+}
+
+// Marks a step and what it is made from as scores, and as those that this mask will act on, if one is given.
+void Plan::mark_scores_before(StepId id, std::optional<StepId> mask) {
+    Step& step = steps_[id];
+    const bool is_mask = step.masked_by == id;
+    if (step.is_source() || is_mask || !is_over_keys(step.axes)) return;
+    if (mask)
+        step.mask_to_come = mask;
+    else
+        step.is_scores = true;
+    for (const StepId operand : step.operands) mark_scores_before(operand, mask);
+}
+
+void Plan::begin_block(std::string block, Index layer) {
+    here_.block = std::move(block);
+    here_.layer = layer;
+}
+
+void Plan::begin_part(Part part, Meaning meaning, std::string_view title) {
+    here_.part = part;
+    here_.title = title.empty() ? title_of(part) : title;
+    here_.attention.clear();
     meaning_ = meaning;
+}
+
+void Plan::begin_attention(std::string name, Part part) {
+    begin_part(part, Meaning::attention);
+    here_.attention = std::move(name);
 }
 
 Ref Plan::find(std::string_view name) const {

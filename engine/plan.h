@@ -21,6 +21,25 @@ using Weights = std::map<std::string, Tensor, std::less<>>;
 // What a step is about: one colour in map, timeline, stage and exports.
 enum class Meaning { embedding, query, key, value, attention, mlp, norm, residual, output };
 
+// What of the decoder a step is a part of: what the map draws as one box.
+enum class Part {
+    input,
+    embedding,
+    residual_stream,  // what enters or leaves a block without being computed there
+    norm,
+    self_attention,
+    cross_attention,
+    mlp,
+    add,  // the sum of the stream and what is added to it
+    encoder_output,
+    head,
+    logit_lens,
+};
+[[nodiscard]] std::string_view title_of(Part part);
+
+// Whose blocks a step is computed by.
+enum class StackKind { decoder, encoder };
+
 // Why a step is there.
 enum class Role {
     recorded,   // a tensor of the trace, under a name of the contract
@@ -52,12 +71,22 @@ struct Step {
     std::vector<StepId> operands;
     Axes axes;
     Meaning meaning = Meaning::residual;
+    StackKind stack = StackKind::decoder;
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
-    std::string part;   // "self-attention", "LayerNorm", …: what the map draws as one box
+    Index layer = -1;   // the block's number in its stack; -1 outside the blocks
+    Part part = Part::input;
+    std::string_view title;  // the part's, as the map writes it: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;   // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
+    std::string lens;        // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
+    // Of steps over [query, key], as the plan finds them out:
+    std::optional<StepId> masked_by;     // the mask whose zeros hide some of its cells: it is that mask, or was filled
+    std::optional<StepId> mask_to_come;  // the mask that will be filled in where it is read
+    bool is_scores = false;              // a softmax over key is still to come
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
 
     [[nodiscard]] bool is_source() const { return role == Role::parameter || role == Role::input; }
+    [[nodiscard]] bool in_encoder() const { return stack == StackKind::encoder; }
 };
 
 using Ref = const Step*;
@@ -69,8 +98,8 @@ struct Init {
     Index fan_in = 1;  // linear: U(±1/√fan_in)
 };
 
-// A parameter that the architecture reads. `used` is false for one that may be there and stays unread (contract:
-// shared_qkv); `required` is false for one that it does without.
+// A parameter that the architecture declares. `required` is false for one that it does without: one that may be absent,
+// or that may be there and stays unread (contract: shared_qkv).
 struct Declared {
     std::string name;
     Axes axes;
@@ -100,10 +129,15 @@ public:
     Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
              std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded);
 
-    // The steps that follow belong to this block and this part of it, and mean this unless they say otherwise.
-    void begin_block(std::string block) { block_ = std::move(block); }
-    void end_block() { block_.clear(); }
-    void begin_part(std::string part, Meaning meaning);
+    // What the steps that follow belong to, and what they mean unless they say otherwise. A stack, a block and a
+    // reading of the logit lens last until they end; a part and an attention until the next part.
+    void begin_stack(StackKind stack) { here_.stack = stack; }
+    void begin_block(std::string block, Index layer);
+    void end_block() { begin_block({}, -1); }
+    void begin_part(Part part, Meaning meaning, std::string_view title = {});
+    void begin_attention(std::string name, Part part);
+    void begin_reading(std::string of) { here_.lens = std::move(of); }
+    void end_reading() { here_.lens.clear(); }
 
     // Changes a step's output by hand.
     void patch(StepId id, Patch patch) { steps_[id].patches.push_back(std::move(patch)); }
@@ -115,14 +149,25 @@ public:
     [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
 
 private:
+    // What a new step belongs to.
+    struct Belonging {
+        StackKind stack = StackKind::decoder;
+        std::string block;
+        Index layer = -1;
+        Part part = Part::input;
+        std::string_view title;
+        std::string attention, lens;
+    };
+
     Ref add(Step step);
+    void follow_scores(Step& step);
+    void mark_scores_before(StepId id, std::optional<StepId> mask);
 
     const Weights* weights_;
     std::deque<Step> steps_;  // a deque, so that a Ref stays valid while the plan grows
     std::unordered_map<std::string, StepId> by_name_;
     std::vector<Declared> declared_;
-    std::string block_;
-    std::string part_;
+    Belonging here_;
     Meaning meaning_ = Meaning::residual;
 };
 

@@ -66,8 +66,32 @@ struct ExecuteOptions {
     std::span<const std::string> last_row_first;
 };
 
-// Computes a plan. A step is computed anew only if its operation, its patches or one of its operands changed. Returns
-// nullptr where it was stopped. Throws Error where the inputs don't fit (a token outside the vocabulary).
+struct Executor;
+
+// A plan while it is computed, step by step, so that the caller can pause between any two. The previous run, and what
+// the options' spans name, have to outlive it.
+class Execution {
+public:
+    explicit Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});
+    ~Execution();
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+
+    // Computes the next step. Returns whether it was the last one, or it was stopped. Throws as execute() does.
+    bool advance();
+    // After the last step: the run; nullptr where it was stopped.
+    [[nodiscard]] std::shared_ptr<const Run> run() const;
+
+private:
+    std::unique_ptr<Executor> executor_;
+    std::vector<StepId> order_;  // of the steps: what is shown early comes first
+    std::size_t early_ = 0;      // how many of them
+    std::size_t next_ = 0;       // the place in it
+    bool stopped_ = false;
+};
+
+// Computes a plan at once. A step is computed anew only if its operation, its patches or one of its operands changed.
+// Returns nullptr where it was stopped. Throws Error where the inputs don't fit (a token outside the vocabulary).
 [[nodiscard]] std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});
 
 }  // namespace decoderscope

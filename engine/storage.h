@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/index.h"
+#include "engine/lazy.h"
 #include "engine/memory.h"
 
 #include <atomic>
@@ -11,20 +12,6 @@
 #include <span>
 
 namespace decoderscope {
-
-class Tensor;
-
-// What values that nobody looked at yet are made from.
-class LazyValues {
-public:
-    LazyValues() = default;
-    LazyValues(const LazyValues&) = delete;
-    LazyValues& operator=(const LazyValues&) = delete;
-    virtual ~LazyValues() = default;
-    virtual void make(std::span<float> values) const = 0;
-    // The tensor's rows (engine/rows.h) from `first` on, where they are to be had without the others; else none.
-    [[nodiscard]] virtual Tensor rows_from(Index first) const;
-};
 
 // Values in a mapped file. Their pages may be left to the system: it reads them again when somebody looks.
 struct FileValues {

@@ -58,6 +58,8 @@ public:
     [[nodiscard]] Tensor beginning(Axes axes) const;
     // Whether both are one storage: then nothing was computed between them.
     [[nodiscard]] bool shares_values_with(const Tensor& other) const { return storage_ == other.storage_; }
+    // The storage: a cache knows by it what it has made from these values.
+    [[nodiscard]] std::shared_ptr<const void> identity() const { return storage_; }
 
     // Whether the values are there: data() makes those that are not.
     [[nodiscard]] bool is_ready() const { return storage_ == nullptr || storage_->lazy() == nullptr; }

@@ -16,9 +16,18 @@ screen='GLFW/|GL/|GLES|EGL/|X11/'
 
 wall engine "app/|cairo|CLI/|$imgui|$screen" 'the engine knows numbers, and nothing of the program around it'
 wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixels'
+wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/plan.h, traits.h), and knows none by its type'
+wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
+# What a step is, the step says; a name that ends or begins in some way tells nothing that could be relied on.
+guesses=$(grep -rnE '(name|attention|block|title|tensor)\.(ends_with|starts_with)\(|\.find\("\.|\.as<|(part|title) == "' app \
+    --include='*.h' --include='*.cpp' | grep -vE '^app/core/work/')
+if [ -n "$guesses" ]; then
+    printf 'a step says what it is (engine/plan.h), nothing guesses it from a name:\n%s\n' "$guesses"
+    broken=1
+fi
 others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window/')
 if [ -n "$others" ]; then
     printf 'only app/window/ knows GLFW, EGL and OpenGL:\n%s\n' "$others"
@@ -27,6 +36,14 @@ fi
 products=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(dnnl|libxsmm|omp)" engine app | grep -v '^engine/products/')
 if [ -n "$products" ]; then
     printf 'only engine/products/ knows oneDNN and libxsmm:\n%s\n' "$products"
+    broken=1
+fi
+# One way to wait: what takes longer than a frame is a job, and only these files know a thread. app/window/ and the
+# clipboard's helper are the desktop's.
+threads=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(thread|future|condition_variable|semaphore|latch|barrier)>" engine app |
+    grep -vE '^(engine/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/application_clipboard\.cpp|app/window/.*)$')
+if [ -n "$threads" ]; then
+    printf 'threads are only in engine/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
     broken=1
 fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.

@@ -1,7 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/core/generate/generation.h"
 #include "app/core/generate/generator.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "engine/error.h"
 
 #include <nlohmann/json.hpp>

@@ -67,7 +67,7 @@ Ref attention(Builder& b, const Attention& a) {
     const bool self = a.queries == a.memory;
     const bool rope = self && b.config.positional_encoding == PositionalEncoding::rope;
 
-    plan.begin_part(self ? "Self-attention" : "Cross-attention", Meaning::attention);
+    plan.begin_attention(a.at, self ? Part::self_attention : Part::cross_attention);
     const Projections proj = projections(b, a.parameters);
     const Ref q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, rope,
                         Meaning::query);                                           // [batch, head, query, d_head]

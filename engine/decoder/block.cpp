@@ -13,7 +13,7 @@ template <class Sublayer>
 Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name,
              Ref x, Sublayer sublayer) {
     const auto add = [&](Ref update) {
-        b.plan.begin_part("Add", Meaning::residual);
+        b.plan.begin_part(Part::add, Meaning::residual);
         return b.plan.step(sum_name, Add{}, {x, update});
     };
     if (b.config.norm_first) return add(sublayer(norm(b, norm_at, norm_parameters, x)));
@@ -23,8 +23,8 @@ Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_par
 Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
     const std::string at = stack.prefix + "blocks." + std::to_string(layer);
     const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
-    b.plan.begin_block(at);
-    b.plan.begin_part("Residual stream", Meaning::residual);
+    b.plan.begin_block(at, layer);
+    b.plan.begin_part(Part::residual_stream, Meaning::residual);
     Ref x = entering.positions == nullptr
                 ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
                 : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
@@ -43,7 +43,7 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
         return residual(b, at + ".ln" + number, parameters + ".norm" + number, at + ".resid_post", x,
                         [&](Ref normed) { return feed_forward(b, at, parameters, normed); });
     }
-    b.plan.begin_part("Residual stream", Meaning::residual);
+    b.plan.begin_part(Part::residual_stream, Meaning::residual);
     return b.plan.step(at + ".resid_post", Carry{}, {x});
 }
 

@@ -18,7 +18,7 @@ struct InputSteps {
 };
 
 InputSteps input_steps(Plan& plan, const Inputs& inputs) {
-    plan.begin_part("Input", Meaning::embedding);
+    plan.begin_part(Part::input, Meaning::embedding);
     return {plan.input("tokens", inputs.tokens),
             plan.input("x", inputs.x),
             plan.input("memory", inputs.memory),
@@ -38,12 +38,13 @@ Ref memory(Builder& b, const InputSteps& in) {
     if (!b.config.cross_attention || b.past.positions > 0) return nullptr;
     if (b.config.encoder_layers == 0) return in.memory;
     const std::string prefix = "encoder.";
+    b.plan.begin_stack(StackKind::encoder);
     const Entering source = embedding(b, prefix, in.encoder_tokens, in.memory, b.config.encoder_vocab_size);
     const std::vector<Ref> left = blocks(
         b, {.prefix = prefix, .layers = b.config.encoder_layers, .causal = false, .padding = in.encoder_attention_mask},
         source);
     const Ref x = final_norm(b, prefix, left.back());
-    b.plan.begin_part("Encoder output", Meaning::residual);
+    b.plan.begin_part(Part::encoder_output, Meaning::residual);
     return b.plan.step("encoder_out", Carry{}, {x});
 }
 
@@ -59,24 +60,27 @@ LinearParameters head_parameters(Builder& b) {
 // Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
 void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
     const Ref logits = b.plan.step(at + "logits", Linear{axis::vocab}, {x, head.weight, head.bias});
-    b.plan.step(at + "probs", Softmax{.when_looked_at = true}, {logits});
+    b.plan.step(at + "probs", Softmax{.when_read = true}, {logits});
 }
 
 // What the decoder would say if it ended early: the final norm and the head on the stream as it enters the first block
 // and as it leaves each (nostalgebraist 2020).   {stream [batch, pos, d_model] …} -> logit_lens.* [batch, pos, vocab]
 void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>& left) {
-    const auto look = [&](const std::string& at, Ref x) {
+    const auto read = [&](const std::string& of, Ref x) {
+        const std::string at = "logit_lens." + of;
+        b.plan.begin_reading(of);
         if (b.config.final_norm) x = norm(b, at, "norm", x);
-        b.plan.begin_part("Logit lens", Meaning::output);
+        b.plan.begin_part(Part::logit_lens, Meaning::output);
         language_head(b, at + ".", head, x);
     };
-    look("logit_lens.embed", b.plan.find("blocks.0.resid_pre"));
-    for (std::size_t layer = 0; layer < left.size(); ++layer)
-        look("logit_lens.blocks." + std::to_string(layer), left[layer]);
+    read("embed", b.plan.find("blocks.0.resid_pre"));
+    for (std::size_t layer = 0; layer < left.size(); ++layer) read("blocks." + std::to_string(layer), left[layer]);
+    b.plan.end_reading();
 }
 
 void decoder(Builder& b, const InputSteps& in, bool with_lens) {
     const Ref memory_read = memory(b, in);
+    b.plan.begin_stack(StackKind::decoder);
     const Entering target = embedding(b, "", in.tokens, in.x, b.config.vocab_size);
     const std::vector<Ref> left = blocks(b,
                                          {.layers = b.config.num_layers,
@@ -89,7 +93,7 @@ void decoder(Builder& b, const InputSteps& in, bool with_lens) {
                                          target);
     const Ref x = final_norm(b, "", left.back());
     if (!b.config.lm_head) return;
-    b.plan.begin_part("Head", Meaning::output);
+    b.plan.begin_part(Part::head, Meaning::output);
     const LinearParameters head = head_parameters(b);
     language_head(b, "", head, x);
     if (with_lens) logit_lens(b, head, left);

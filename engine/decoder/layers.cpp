@@ -49,7 +49,7 @@ Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_siz
 }  // namespace
 
 Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size) {
-    b.plan.begin_part("Embedding", Meaning::embedding);
+    b.plan.begin_part(Part::embedding, Meaning::embedding);
     const Ref content = vocab_size > 0 ? looked_up(b, prefix, tokens, vocab_size) : x;
     return {content, positions(b, prefix, content->axes[1])};
 }
@@ -57,7 +57,7 @@ Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Ind
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
-    b.plan.begin_part(kind == NormKind::layernorm ? "LayerNorm" : "RMSNorm", Meaning::norm);
+    b.plan.begin_part(Part::norm, Meaning::norm, kind == NormKind::layernorm ? "LayerNorm" : "RMSNorm");
     const Ref gain = b.plan.parameter(parameters + ".weight", width, {Init::Kind::gain});
     const bool shifted = b.config.bias && kind == NormKind::layernorm;
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
@@ -68,7 +68,7 @@ Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x
 Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const Index d_model = b.config.d_model, d_ff = b.config.dim_feedforward;
     const ActivationKind act = b.config.activation;
-    b.plan.begin_part("MLP", Meaning::mlp);
+    b.plan.begin_part(Part::mlp, Meaning::mlp);
     const LinearParameters up = linear_parameters(b, parameters + ".up_proj", d_ff, d_model);
     const Ref pre = b.plan.step(at + ".mlp.pre", Linear{axis::d_ff}, {x, up.weight, up.bias});
     Ref post = nullptr;

@@ -10,8 +10,7 @@ const KeptRows kNothing;
 
 // Every attention of the decoder, not the encoder's: the name before ".k".
 std::string decoder_attention(const Step& step) {
-    const bool keys = step.name.starts_with("blocks.") && step.name.ends_with(".k");
-    return keys ? step.name.substr(0, step.name.size() - 2) : std::string();
+    return !step.in_encoder() && step.name == step.attention + ".k" ? step.attention : std::string();
 }
 
 void check_rows(const std::string& name, const Tensor& rows, const Axes& expected) {
@@ -39,7 +38,7 @@ Past past_of(const Run& run) {
         if (attention.empty()) continue;
         const Tensor& k = run.value(step.id);
         past.attentions[attention] = {k, run.value(attention + ".v")};
-        if (attention.ends_with(".attn")) past.positions = k.dim(2);
+        if (step.part == Part::self_attention) past.positions = k.dim(2);
     }
     return past;
 }

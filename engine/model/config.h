@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/ops/kinds.h"
 #include "engine/tensor.h"
 
 #include <limits>
@@ -10,8 +11,6 @@
 
 namespace decoderscope {
 
-enum class NormKind { layernorm, rmsnorm };
-enum class ActivationKind { relu, gelu, gelu_tanh, silu };
 enum class PositionalEncoding { none, sinusoidal, learned, rope };
 enum class DropoutSite { attention_scores, attention_weights, attention_out, mlp_post, mlp_out };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/model/config.h"
 #include "engine/operation.h"
+#include "engine/ops/kinds.h"
 
 namespace decoderscope {
 
@@ -17,6 +17,9 @@ struct Activate {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const {
+        return {.values = kind == ActivationKind::relu ? Values::non_negative : Values::any};
+    }
     bool operator==(const Activate&) const = default;
 };
 

@@ -5,6 +5,22 @@
 
 namespace decoderscope {
 
+namespace {
+
+// to = x + update, `size` numbers; a shorter update is repeated: positions are added to every row of the batch.
+void add_to(const float* x, const Tensor& update, Index size, float* to) {
+    const Index period = update.size();
+    const float* added = update.data();
+    for (Index start = 0; start < size; start += period) {
+        in_parallel(period, kCopyCost, [&](Index begin, Index end) {
+            const auto count = static_cast<std::size_t>(end - begin);
+            row::add({x + start + begin, count}, {added + begin, count}, {to + start + begin, count});
+        });
+    }
+}
+
+}  // namespace
+
 About Add::about() const {
     return {
         "add", "y[b, p, d] = x[b, p, d] + update[b, p, d]",
@@ -15,22 +31,19 @@ About Add::about() const {
 
 Tensor Add::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
-    const Index period = in[1].size();  // positions are added to every row of the batch
-    const float* x = in[0].data();
-    const float* update = in[1].data();
     float* to = out.writable().data();
-    for (Index start = 0; start < out.size(); start += period) {
-        in_parallel(period, kCopyCost, [&](Index begin, Index end) {
-            const auto count = static_cast<std::size_t>(end - begin);
-            row::add({x + start + begin, count}, {update + begin, count}, {to + start + begin, count});
-        });
-    }
+    const float* x = in[0].data();
+    for (std::size_t i = 1; i < in.size(); ++i, x = to) add_to(x, in[i], out.size(), to);
     return out;
 }
 
 Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[1].rank()), cell.end());
-    return {{line("sum", {term({cell_factor(in[0], 0, cell)}), term({cell_factor(in[1], 1, tail)})})}};
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[i].rank()), cell.end());
+        terms.push_back(term({cell_factor(in[i], i, tail)}));
+    }
+    return {{line("sum", std::move(terms))}};
 }
 
 }  // namespace decoderscope

@@ -4,14 +4,16 @@
 
 namespace decoderscope {
 
-// The sum of two tensors; the second may lack the leading axes of the first and then counts for each of them.
-// {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model]} -> [batch, pos, d_model]
+// The sum of a tensor and any number of others, added to it from left to right; each of these may lack leading axes of
+// the first and then counts for each of them.
+// {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
 struct Add {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
-    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
+    [[nodiscard]] Traits traits() const { return {.goes_on = true}; }
     bool operator==(const Add&) const = default;
 };
 

@@ -11,6 +11,7 @@ struct Carry {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .goes_on = true}; }
     bool operator==(const Carry&) const = default;
 };
 

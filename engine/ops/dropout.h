@@ -18,6 +18,7 @@ struct DropoutMask {
     [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
     bool operator==(const DropoutMask&) const = default;
 };
 
@@ -28,6 +29,7 @@ struct Drop {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
     bool operator==(const Drop&) const = default;
 };
 

@@ -43,8 +43,8 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
     return at;
 }
 
-CombineMasks::Verdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
-    Verdict verdict;
+MaskVerdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
+    MaskVerdict verdict;
     verdict.causal = !causal || cell[3] <= first_query + cell[2];
     if (padding) verdict.padding = in[0].at(std::array{cell[0], cell[3]}) != 0.0F;
     if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
@@ -97,16 +97,20 @@ Tensor CombinedMasks::rows_from(Index first) const {
     return {rows.axes({}), std::make_shared<const CombinedMasks>(rows, padding_, Tensor())};
 }
 
-void CombinedMasks::make(std::span<float> values) const {
+void CombinedMasks::rows(Index begin, Index end, std::span<float> kept) const {
     const auto width = static_cast<std::size_t>(masks_.keys);
-    for (Index b = 0; b < masks_.batch; ++b)
-        for (Index h = 0; h < masks_.heads; ++h)
-            for (Index q = 0; q < masks_.queries; ++q, values = values.subspan(width))
-                row(b, h, q, values.first(width));
+    for (Index r = begin; r < end; ++r, kept = kept.subspan(width)) {
+        const Index plane = r / masks_.queries;
+        row(plane / masks_.heads, plane % masks_.heads, r % masks_.queries, kept.first(width));
+    }
+}
+
+void CombinedMasks::make(std::span<float> values) const {
+    rows(0, masks_.batch * masks_.heads * masks_.queries, values);
 }
 
 Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Verdict says = verdict(in, cell);
+    const MaskVerdict says = verdict(in, cell);
     std::vector<Factor> factors;
     if (causal)
         factors.push_back(constant_factor(says.causal ? 1.0 : 0.0, "causal: key " + std::to_string(cell[3]) +
@@ -157,20 +161,19 @@ void MaskedScores::rows(Index begin, Index end, std::span<float> masked) const {
     }
 }
 
-std::span<const float> MaskedScores::as_they_are(Index row) const {
+std::span<const float> MaskedScores::in_place(Index row) const {
+    if (!hidden_for_good() || !combined_->only_causal()) return {};
     const auto width = static_cast<std::size_t>(scores_.dim(3));
-    return scores_.values().subspan(static_cast<std::size_t>(row) * width, width);
+    return {scores_.data() + static_cast<std::size_t>(row) * width, static_cast<std::size_t>(finite_at_most(row))};
 }
 
-Index MaskedScores::allowed(Index row) const {
+Index MaskedScores::finite_at_most(Index row) const {
     return hidden_for_good() ? combined_->allowed(row % scores_.dim(2)) : scores_.dim(3);
 }
 
 bool MaskedScores::hidden_for_good() const {
     return combined_ != nullptr && value_ == -std::numeric_limits<float>::infinity();
 }
-
-bool MaskedScores::only_the_future() const { return hidden_for_good() && combined_->only_causal(); }
 
 void MaskedScores::make(std::span<float> values) const {
     rows(0, element_count(scores_.axes()) / scores_.dim(3), values);

@@ -15,12 +15,10 @@ struct CombineMasks {
     bool custom = false;
     Index first_query = 0;  // the position of the first query: how many keys were kept from before
 
-    // What each mask by itself says of a cell; true = kept.
-    struct Verdict {
-        bool causal = true, padding = true, custom = true;
-        [[nodiscard]] bool kept() const { return causal && padding && custom; }
-    };
-    [[nodiscard]] Verdict verdict(const Operands& in, const Cell& cell) const;
+    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const;
+    [[nodiscard]] Traits traits() const {
+        return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom}};
+    }
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
@@ -34,8 +32,8 @@ private:
     [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
 };
 
-// The same masks before anybody looks at them: a handful of rules in place of a number a head, query and key.
-class CombinedMasks : public LazyValues {
+// The same masks before they are read: a handful of rules in place of a number a head, query and key.
+class CombinedMasks : public LazyRows {
 public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
     // What one query may see: 1 or 0 a key.
@@ -50,6 +48,9 @@ public:
     // The first query that may see a key from this one on, as far as the causal mask has a say.
     [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;
+    void rows(Index begin, Index end, std::span<float> kept) const override;
+    [[nodiscard]] Index finite_at_most(Index) const override { return masks_.keys; }
+    [[nodiscard]] std::span<const float> in_place(Index) const override { return {}; }
     [[nodiscard]] Tensor rows_from(Index first) const override;
 
 private:
@@ -69,28 +70,27 @@ struct FillMasked {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
+    [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
     bool operator==(const FillMasked&) const = default;
 };
 
-// The masked scores before anybody looks at them: the softmax reads them a row at a time.
-class MaskedScores : public LazyValues {
+// The masked scores before they are read: the softmax takes them a row at a time.
+class MaskedScores : public LazyRows {
 public:
     MaskedScores(Tensor scores, Tensor mask, float value);
     // The masked scores of some queries; rows are numbered through [batch, head, query].
-    void rows(Index begin, Index end, std::span<float> masked) const;
-    // A query's scores before anything hides them.
-    [[nodiscard]] std::span<const float> as_they_are(Index row) const;
-    // How many of its keys can have a weight: those behind them are hidden by −∞, being in the future.
-    [[nodiscard]] Index allowed(Index row) const;
-    // Whether none but these is hidden.
-    [[nodiscard]] bool only_the_future() const;
+    void rows(Index begin, Index end, std::span<float> masked) const override;
+    // Keys in a query's future are hidden by −∞, where that is the fill.
+    [[nodiscard]] Index finite_at_most(Index row) const override;
+    // Where no other mask has a say, the scores of the keys before are as they were.
+    [[nodiscard]] std::span<const float> in_place(Index row) const override;
     void make(std::span<float> values) const override;
 
 private:
     [[nodiscard]] bool hidden_for_good() const;
 
     Tensor scores_, mask_;           // [batch, head, query, key]
-    const CombinedMasks* combined_;  // the mask, where nobody looked at it
+    const CombinedMasks* combined_;  // the mask, where it was not read yet
     float value_;
 };
 

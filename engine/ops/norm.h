@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/model/config.h"
 #include "engine/operation.h"
+#include "engine/ops/kinds.h"
 
 namespace decoderscope {
 
@@ -17,6 +17,9 @@ struct NormScale {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const {
+        return {.values = Values::non_negative, .scale = ScaleFacts{kind == NormKind::layernorm, eps}};
+    }
     bool operator==(const NormScale&) const = default;
 };
 
@@ -30,6 +33,7 @@ struct Normalize {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Traits traits() const { return {.norm = NormFacts{kind == NormKind::layernorm}}; }
     bool operator==(const Normalize&) const = default;
 };
 

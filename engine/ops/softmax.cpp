@@ -1,6 +1,5 @@
 #include "engine/ops/softmax.h"
 
-#include "engine/ops/masks.h"
 #include "engine/parallel.h"
 #include "engine/row_math.h"
 
@@ -27,20 +26,20 @@ About Softmax::about() const {
 
 namespace {
 
-// The softmax of scores that nobody looked at yet, from one row to another. Where the fill is −∞, keys that lie in the
-// future of a row get 0 without being asked.
-void masked_softmax(const MaskedScores& masked, Index begin, Index end, std::size_t width, float* weights) {
+// The softmax of values that were not read yet, from one row to another. What is −∞ for certain, such as the scores of
+// keys in a query's future, gets 0 without being computed.
+void softmax_of_rows(const LazyRows& lazy, Index begin, Index end, std::size_t width, float* weights) {
     for (Index r = begin; r < end; ++r) {
         const row::Out y(weights + static_cast<std::size_t>(r) * width, width);
-        const auto allowed = static_cast<std::size_t>(masked.allowed(r));
-        const row::Out past = y.first(allowed);
-        row::In scores = masked.as_they_are(r).first(allowed);
-        if (!masked.only_the_future()) {
-            masked.rows(r, r + 1, y);
-            scores = past;
+        const auto finite = static_cast<std::size_t>(lazy.finite_at_most(r));
+        const row::Out first = y.first(finite);
+        row::In values = lazy.in_place(r);
+        if (values.empty()) {
+            lazy.rows(r, r + 1, y);
+            values = first;
         }
-        row::softmax(scores, allowed, past);
-        std::ranges::fill(y.subspan(allowed), 0.0F * y[0]);  // NaN where the whole row is
+        row::softmax(values, finite, first);
+        std::ranges::fill(y.subspan(finite), 0.0F * y[0]);  // NaN where the whole row is
     }
 }
 
@@ -48,20 +47,20 @@ void masked_softmax(const MaskedScores& masked, Index begin, Index end, std::siz
 void softmax(const Tensor& x, float* to) {
     const Index n = x.axes().back().size, rows = x.size() / n;
     const auto width = static_cast<std::size_t>(n);
-    const auto* masked = x.lazy<MaskedScores>();
-    const float* from = masked == nullptr ? x.data() : nullptr;
+    const auto* lazy = x.lazy<LazyRows>();
+    const float* from = lazy == nullptr ? x.data() : nullptr;
     in_parallel(rows, n * kCost, [&](Index begin, Index end) {
         const auto first = static_cast<std::size_t>(begin) * width;
         const auto count = static_cast<std::size_t>(end - begin) * width;
         const row::Out weights(to + first, count);
-        if (masked == nullptr) return row::softmax({from + first, count}, width, weights);
-        if (width >= kWide) return masked_softmax(*masked, begin, end, width, to);
-        masked->rows(begin, end, weights);
+        if (lazy == nullptr) return row::softmax({from + first, count}, width, weights);
+        if (width >= kWide) return softmax_of_rows(*lazy, begin, end, width, to);
+        lazy->rows(begin, end, weights);
         row::softmax(weights, width, weights);
     });
 }
 
-// The same before anybody looks at it.
+// The same, computed when it is first read.
 class LaterSoftmax : public LazyValues {
 public:
     explicit LaterSoftmax(Tensor x) : x_(std::move(x)) {}
@@ -79,7 +78,7 @@ private:
 }  // namespace
 
 Tensor Softmax::compute(const Operands& in, const Axes& axes) const {
-    if (when_looked_at) return {axes, std::make_shared<const LaterSoftmax>(in[0])};
+    if (when_read) return {axes, std::make_shared<const LaterSoftmax>(in[0])};
     Tensor out(axes);
     softmax(in[0], out.writable().data());
     return out;

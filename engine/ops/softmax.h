@@ -7,13 +7,14 @@ namespace decoderscope {
 // Softmax over the last axis, the row's maximum taken off first, as torch.softmax. A row of −∞ gives NaN.
 // {x [batch, …, n]} -> the same axes
 struct Softmax {
-    bool when_looked_at = false;  // made then: where nothing else reads it (probs)
+    bool when_read = false;  // computed only then: where no other step reads it (probs)
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::weights, .deferred = when_read}; }
     bool operator==(const Softmax&) const = default;
 };
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -41,36 +43,65 @@ std::vector<Cell> sample(const Tensor& tensor) {
 
 // ---- what is wrong with a part of an explanation; empty where nothing is
 
-std::string fault_of(const Factor& factor, const Operands& operands) {
+// The lines before this one, by name: what a text such as "exp(0.31 − max)" refers to.
+using Known = std::map<std::string, double>;
+
+// What the text of a derived factor says to do with the cell that it links to; nothing for a text that says nothing
+// known here. Written down anew, from the formulas in the texts.
+std::optional<double> derived_from(double x, const std::string& text, const Known& known) {
+    const std::string number = short_number(x);
+    const auto at = [&](const char* name) { return known.contains(name) ? known.at(name) : std::nan(""); };
+    if (text == "token" || text == "mask") return x;
+    if (text == "padding" || text == "custom") return x != 0.0 ? 1.0 : 0.0;
+    if (text == "exp(" + number + " − max)") return std::exp(x - at("max"));
+    if (text == "(" + number + " − mean)²") return (x - at("mean")) * (x - at("mean"));
+    if (text == "(" + number + " − " + short_number(at("mean")) + ")") return x - at("mean");
+    if (text == number + "²") return x * x;
+    if (text == "1/" + number) return 1.0 / x;
+    if (text == "relu(" + number + ")") return std::max(0.0, x);
+    if (text == "gelu(" + number + ")") return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+    if (text == "gelu_tanh(" + number + ")")
+        return x * 0.5 * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    if (text == "silu(" + number + ")") return x / (1.0 + std::exp(-x));
+    return std::nullopt;
+}
+
+std::string fault_of(const Factor& factor, const Operands& operands, const Known& known) {
     if (!factor.cell) return {};
     if (factor.cell->operand >= operands.size()) return "a link to an operand that the step doesn't have";
     const Tensor& operand = operands[factor.cell->operand];
     if (!operand.contains(factor.cell->cell)) return "a link to a cell outside its operand";
     const auto there = static_cast<double>(operand.at(factor.cell->cell));
-    if (factor.text.empty() && !near(factor.value, there, 0.0)) return "a number that isn't the one it links to";
-    return {};
+    if (factor.text.empty()) return near(factor.value, there, 0.0) ? "" : "a number that isn't the one it links to";
+    const std::optional<double> derived = derived_from(there, factor.text, known);
+    if (!derived) return "“" + factor.text + "” is nothing that was made from " + short_number(there);
+    const double allowed = 1e-9 * std::max(1.0, std::abs(*derived));
+    return near(factor.value, *derived, allowed) ? "" : "“" + factor.text + "” isn't " + short_number(factor.value);
 }
 
-std::string fault_of(const Line& line, const Operands& operands) {
+std::string fault_of(const Line& line, const Operands& operands, const Known& known) {
     double sum = 0.0;
     for (const Term& term : line.terms) {
         double product = 1.0;
         for (const Factor& factor : term.factors) {
             product *= factor.value;
-            if (const std::string fault = fault_of(factor, operands); !fault.empty()) return fault;
+            if (const std::string fault = fault_of(factor, operands, known); !fault.empty()) return fault;
         }
         if (!near(term.value, product, 1e-12 * std::abs(product))) return "a term that isn't its factors' product";
         sum += term.value;
     }
     for (const Factor& condition : line.given)
-        if (const std::string fault = fault_of(condition, operands); !fault.empty()) return fault;
+        if (const std::string fault = fault_of(condition, operands, known); !fault.empty()) return fault;
     return near(line.value, sum, 1e-12 * std::abs(sum)) ? "" : "a line that isn't its terms' sum";
 }
 
 std::string fault_of(const Explanation& explanation, const Operands& operands, double recorded, double allowed) {
     if (explanation.lines.empty()) return "no line";
-    for (const Line& line : explanation.lines)
-        if (const std::string fault = fault_of(line, operands); !fault.empty()) return line.name + ": " + fault;
+    Known known;
+    for (const Line& line : explanation.lines) {
+        if (const std::string fault = fault_of(line, operands, known); !fault.empty()) return line.name + ": " + fault;
+        known[line.name] = line.value;
+    }
     if (near(explanation.lines.back().value, recorded, allowed)) return {};
     return "comes to " + std::to_string(explanation.lines.back().value) + ", recorded is " + std::to_string(recorded);
 }
@@ -159,6 +190,20 @@ TEST_CASE("every explanation adds up to the recorded number, and links to the ce
         }
     }
     CHECK(steps > 2000);
+}
+
+TEST_CASE("a derived number that isn't made from the cell it links to breaks the law") {
+    const Tensor row({{axis::d_model, 2}}, {0.5F, -2.0F});
+    Operands operands;
+    operands.add(row);
+    const auto fault = [&](double value, const char* text, Index at) {
+        return fault_of(derived_factor(value, text, 0, {at}), operands, {{"max", 0.5}});
+    };
+    CHECK(fault(2.0, "1/0.5", 0) == "");
+    CHECK(fault(std::exp(-2.5), "exp(−2 − max)", 1) == "");
+    CHECK(fault(2.0, "1/0.5", 1) != "");              // another cell
+    CHECK(fault(2.5, "1/0.5", 0) != "");              // another value
+    CHECK(fault(2.0, "twice what it was", 0) != "");  // no formula
 }
 
 TEST_CASE("from any output the trail ends in a parameter, an input or a formula without operands") {

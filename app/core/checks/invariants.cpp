@@ -1,10 +1,7 @@
 #include "app/core/checks/invariants.h"
 
 #include "app/core/checks/invariants_laws.h"
-#include "app/core/text/text.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/masks.h"
-#include "engine/ops/softmax.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 
@@ -31,33 +28,42 @@ std::string title_of(Law law) {
     return {};
 }
 
+Resumable<Invariants> invariants_in_slices(const Run& run, Config config) {
+    Invariants found;
+    found.all[0] = co_await measure_pattern_rows(run);
+    found.all[1] = co_await measure_masked_weights(run);
+    found.all[2] = co_await measure_future(run, config);
+    found.all[3] = co_await measure_norms(run);
+    found.all[4] = co_await measure_finite(run);
+    co_return found;
+}
+
 std::optional<Invariants> measure_invariants(const Run& run, const Config& config, const std::stop_token& stop) {
-    Invariants found{{measure_pattern_rows(run, stop), measure_masked_weights(run, stop),
-                      measure_future(run, config, stop), measure_norms(run, stop), measure_finite(run, stop)}};
-    if (stop.stop_requested()) return std::nullopt;
-    return found;
+    Resumable<Invariants> work = invariants_in_slices(run, config);
+    while (!stop.stop_requested())
+        if (work.advance()) return work.result();
+    return std::nullopt;
+}
+
+Ref fill_before(const Plan& plan, const Step& step) {
+    if (!step.masked_by || step.masked_by == step.id) return nullptr;
+    if (step.operation.traits().fill) return &step;
+    for (const StepId operand : step.operands)
+        if (plan[operand].masked_by == step.masked_by) return fill_before(plan, plan[operand]);
+    return nullptr;
 }
 
 std::vector<PatternStep> patterns_of(const Run& run) {
     const Plan& plan = run.plan();
     std::vector<PatternStep> patterns;
     for (const Step& step : plan.steps()) {
-        if (step.operation.as<Softmax>() == nullptr || step.axes.back().name != axis::key) continue;
-        const Step* masked = &plan[step.operands[0]];
-        while (masked->operation.as<Drop>() != nullptr) masked = &plan[masked->operands[0]];
-        const auto* fill = masked->operation.as<FillMasked>();
-        if (fill == nullptr || run.value(step.id).empty()) continue;
-        patterns.push_back(
-            {step, run.value(step.id), run.value(step.operands[0]), run.value(masked->operands[1]), fill->value});
+        if (step.operation.traits().values != Values::weights || run.value(step.id).empty()) continue;
+        const Ref filled = fill_before(plan, step);
+        if (filled == nullptr) continue;
+        patterns.push_back({step, run.value(step.id), run.value(step.operands[0]), run.value(*step.masked_by),
+                            filled->operation.traits().fill->value});
     }
     return patterns;
-}
-
-std::string counted(std::size_t count, std::string_view thing) {
-    std::string text = std::to_string(count);
-    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
-    return text + " " + std::string(thing) + (count == 1 ? "" : "s");
 }
 
 std::string measure_text(double value) { return short_number_text(value, 3); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
 
 #include <array>
@@ -52,8 +53,10 @@ struct Invariants {
 
 // Measures all laws on a run. Takes about as long as computing it, because the future's law needs a pass of its own.
 // Holds a few tensors of the run's size at a time, and makes none of the run's tensors that nobody looked at yet.
-// Nothing where it was stopped.
+// Nothing where it was stopped: that is asked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const Config& config,
                                                            const std::stop_token& stop = {});
+// The same in slices; the run has to outlive it.
+[[nodiscard]] Resumable<Invariants> invariants_in_slices(const Run& run, Config config);
 
 }  // namespace decoderscope

@@ -1,6 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
-#include "app/core/text/labels.h"
-#include "engine/ops/masks.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,15 +22,7 @@ std::uint32_t largest_magnitude(std::span<const float> values) {
 }
 
 // Masked scores are infinite on purpose where the mask hides them; the scores before them tell the rest.
-bool is_infinite_on_purpose(const Plan& plan, const Step& step) {
-    const Step* from = &step;
-    while (from->operation.as<FillMasked>() == nullptr) {
-        const bool dropped = from->name.ends_with(".dropped") && !from->operands.empty();
-        if (!dropped) return false;
-        from = &plan[from->operands[0]];
-    }
-    return true;
-}
+bool is_infinite_on_purpose(const Step& step) { return step.is_scores && step.masked_by; }
 
 // The first number of a tensor that is none.
 std::optional<Index> first_not_finite(std::span<const float> values) {
@@ -66,8 +57,9 @@ std::string what_it_is(const Culprit& culprit) {
 
 // Why a softmax gives NaN, where that can be said.
 std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
-    if (!std::isnan(culprit.value) || !culprit.step->name.ends_with(".pattern")) return {};
-    const auto mask = read(run.value(attention_of(*culprit.step) + ".mask"));
+    const bool of_weights = culprit.step->operation.traits().values == Values::weights;
+    if (!std::isnan(culprit.value) || !of_weights || !culprit.step->masked_by) return {};
+    const auto mask = read(run.value(*culprit.step->masked_by));
     const auto width = static_cast<std::size_t>(culprit.step->axes.back().size);
     const auto row = static_cast<std::size_t>(run.value(culprit.step->id).offset(culprit.cell)) / width;
     const bool nothing_left =
@@ -77,17 +69,17 @@ std::string reason_of(const Run& run, const Culprit& culprit, Reader& read) {
 
 }  // namespace
 
-Invariant measure_finite(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_finite(const Run& run) {
     Invariant invariant{.law = Law::finite, .verdict = Verdict::kept};
     Reader read;
     std::uint32_t largest = 0;
     std::size_t broken_steps = 0;
     const Step* first = nullptr;
     for (const Step& step : run.plan().steps()) {
-        if (stop.stop_requested()) return invariant;
+        co_yield kPause;
         const Tensor& tensor = run.value(step.id);
-        const bool of_masks = step.operation.as<CombineMasks>() != nullptr;
-        if (step.is_source() || tensor.empty() || of_masks || is_infinite_on_purpose(run.plan(), step)) continue;
+        const bool of_masks = step.operation.traits().values == Values::mask;
+        if (step.is_source() || tensor.empty() || of_masks || is_infinite_on_purpose(step)) continue;
         const auto values = read(tensor);
         invariant.checked += values.size();
         const std::uint32_t here = largest_magnitude(values);
@@ -104,7 +96,7 @@ Invariant measure_finite(const Run& run, const std::stop_token& stop) {
     if (first == nullptr) {
         invariant.finding = counted(invariant.checked, "number") + "; the largest magnitude is " +
                             measure_text(invariant.measured) + ".";
-        return invariant;
+        co_return invariant;
     }
     const Culprit culprit = culprit_of(run, *first, read);
     invariant.verdict = Verdict::broken;
@@ -113,7 +105,7 @@ Invariant measure_finite(const Run& run, const std::stop_token& stop) {
     invariant.cell = culprit.cell;
     invariant.finding = "The first is " + what_it_is(culprit) + "; " + counted(broken_steps, "step") +
                         (broken_steps == 1 ? " holds" : " hold") + " such numbers." + reason_of(run, culprit, read);
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

@@ -1,7 +1,6 @@
 #include "app/core/checks/invariants_laws.h"
 #include "app/core/masks/leak.h"
-#include "app/core/text/labels.h"
-#include "engine/ops/masks.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,14 +28,16 @@ Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
 }
 
 // Where a pattern gives weight to a later key, that key is what the past has to be tested against.
-void move_to_seen_keys(const Run& run, const std::stop_token& stop, Boundary& boundary) {
+Resumable<Done> move_to_seen_keys(const Run& run, Boundary& boundary) {
     std::vector<bool> found(boundary.size());
     Reader read;
-    for (const PatternStep& pattern : patterns_of(run)) {
+    const std::vector<PatternStep> patterns = patterns_of(run);
+    for (const PatternStep& pattern : patterns) {
+        co_yield kPause;
         const std::ptrdiff_t along = position_axis(pattern.step);
         const Index queries = pattern.weights.dim(2), keys = pattern.weights.dim(3);
-        const bool of_self = along == 2 && pattern.step.name.find(".cross_attn.") == std::string::npos;
-        if (stop.stop_requested() || !of_self || queries != keys) continue;
+        const bool of_self = along == 2 && pattern.step.part == Part::self_attention;
+        if (!of_self || queries != keys) continue;
         const auto weights = read(pattern.weights);
         const Index heads = pattern.weights.dim(1);
         for (Index row = 0; row * keys < pattern.weights.size(); ++row) {
@@ -51,14 +52,15 @@ void move_to_seen_keys(const Run& run, const std::stop_token& stop, Boundary& bo
             boundary[batch] = query + 1 + (seen - later.begin());
         }
     }
+    co_return Done{};
 }
 
-Boundary boundary_of(const Run& run, const Tensor& input, const std::stop_token& stop) {
+Resumable<Boundary> boundary_of(const Run& run, const Tensor& input) {
     Boundary boundary;
     for (Index batch = 0; batch < input.dim(0); ++batch)
         boundary.push_back(middle_of(run.value("attention_mask"), batch, input.dim(1)));
-    move_to_seen_keys(run, stop, boundary);
-    return boundary;
+    co_await move_to_seen_keys(run, boundary);
+    co_return boundary;
 }
 
 // Another token from the boundary on (the next one in the vocabulary), or a row of x with the opposite sign (0 becomes
@@ -93,12 +95,12 @@ public:
     ChangedPass(const Run& run, Boundary boundary)
         : run_(run), boundary_(std::move(boundary)), readers_(readers_of(run.plan())) {}
 
-    void run(StepId input, Tensor changed, const std::stop_token& stop) {
+    Resumable<Done> run(StepId input, Tensor changed) {
         fresh_.resize(readers_.size());
         fresh_[input] = std::move(changed);
         for (const Step& step : run_.plan().steps()) {
-            if (stop.stop_requested()) return;
             if (step.is_source()) continue;
+            co_yield kPause;
             if (!run_.value(step.id).empty() && reads_changed(step)) {
                 fresh_[step.id] = compute(step);
                 compare(step);
@@ -107,6 +109,7 @@ public:
                 if (--readers_[operand] == 0) fresh_[operand] = Tensor();
             if (readers_[step.id] == 0) fresh_[step.id] = Tensor();
         }
+        co_return Done{};
     }
 
     [[nodiscard]] const Movement& movement() const { return movement_; }
@@ -129,13 +132,12 @@ private:
     // What is filled in there says nothing new.
     void compare(const Step& step) {
         const std::ptrdiff_t along = position_axis(step);
-        if (along < 0 || step.operation.as<FillMasked>() != nullptr) return;
+        if (along < 0 || step.operation.traits().fill) return;
         ++movement_.steps;
         const Tensor& tensor = run_.value(step.id);
         const std::span<const float> before = read_(tensor), after = fresh_[step.id].values();
-        const bool raw = step.name.ends_with(".attn_scores");
         const std::span<const float> mask =
-            raw ? read_mask_(run_.value(attention_of(step) + ".mask")) : std::span<const float>();
+            step.mask_to_come ? read_mask_(run_.value(*step.mask_to_come)) : std::span<const float>();
         std::size_t inner = 1, outer = 1;
         for (std::size_t i = static_cast<std::size_t>(along) + 1; i < tensor.rank(); ++i)
             inner *= static_cast<std::size_t>(tensor.dim(i));
@@ -194,25 +196,25 @@ std::string finding_of(const Movement& movement, const Boundary& boundary) {
 
 }  // namespace
 
-Invariant measure_future(const Run& run, const Config& config, const std::stop_token& stop) {
+Resumable<Invariant> measure_future(const Run& run, const Config& config) {
     Invariant invariant{.law = Law::future};
     const Plan& plan = run.plan();
     const Ref input = plan.find(config.vocab_size > 0 ? "tokens" : "x");
     if (!config.causal) {
         invariant.finding = "Not causal: every position may read every other.";
-        return invariant;
+        co_return invariant;
     }
     if (input == nullptr || config.vocab_size == 1) {
         invariant.finding = "There is no other input to compare with: the vocabulary has one token.";
-        return invariant;
+        co_return invariant;
     }
-    const Boundary boundary = boundary_of(run, run.value(input->id), stop);
+    const Boundary boundary = co_await boundary_of(run, run.value(input->id));
     if (std::ranges::all_of(boundary, [](Index first) { return first == 0; })) {
         invariant.finding = "There is one position only: nothing stands before another.";
-        return invariant;
+        co_return invariant;
     }
     ChangedPass pass(run, boundary);
-    pass.run(input->id, changed_input(run.value(input->id), boundary, config.vocab_size), stop);
+    co_await pass.run(input->id, changed_input(run.value(input->id), boundary, config.vocab_size));
     const Movement& movement = pass.movement();
     invariant.verdict = movement.moved_steps > 0 ? Verdict::broken : Verdict::kept;
     invariant.measured = movement.furthest;
@@ -220,7 +222,7 @@ Invariant measure_future(const Run& run, const Config& config, const std::stop_t
     invariant.cell = movement.first_cell;
     invariant.checked = movement.compared;
     invariant.finding = finding_of(movement, boundary);
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-// The laws one by one, a file each. Each may be stopped between steps; what it returns is then of no use.
+// The laws one by one, a file each. Each pauses between steps; the run has to outlive it.
 namespace decoderscope {
 
-[[nodiscard]] Invariant measure_pattern_rows(const Run& run, const std::stop_token& stop);
-[[nodiscard]] Invariant measure_masked_weights(const Run& run, const std::stop_token& stop);
-[[nodiscard]] Invariant measure_future(const Run& run, const Config& config, const std::stop_token& stop);
-[[nodiscard]] Invariant measure_norms(const Run& run, const std::stop_token& stop);
-[[nodiscard]] Invariant measure_finite(const Run& run, const std::stop_token& stop);
+[[nodiscard]] Resumable<Invariant> measure_pattern_rows(const Run& run);
+[[nodiscard]] Resumable<Invariant> measure_masked_weights(const Run& run);
+[[nodiscard]] Resumable<Invariant> measure_future(const Run& run, const Config& config);
+[[nodiscard]] Resumable<Invariant> measure_norms(const Run& run);
+[[nodiscard]] Resumable<Invariant> measure_finite(const Run& run);
 
 // What all of them need.
 
@@ -26,11 +26,12 @@ struct PatternStep {
     Tensor mask;
     float fill;  // mask_value
 };
+// The step that filled in the mask which hides some of this step's cells: itself, or one that it is made from; nullptr
+// where there is none.
+[[nodiscard]] Ref fill_before(const Plan& plan, const Step& step);
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);
 
-// "1 row", "2,304 rows".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view thing);
 // Three significant digits.
 [[nodiscard]] std::string measure_text(double value);
 

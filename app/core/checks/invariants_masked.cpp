@@ -1,4 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
+#include "app/core/text/counting.h"
 
 #include <cmath>
 
@@ -52,23 +53,23 @@ std::string finding_of(const Masked& masked) {
 
 }  // namespace
 
-Invariant measure_masked_weights(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_masked_weights(const Run& run) {
     Invariant invariant{.law = Law::masked_weights};
     const std::vector<PatternStep> patterns = patterns_of(run);
     Masked masked;
     Reader read_weights, read_mask;
     for (const PatternStep& pattern : patterns) {
-        if (stop.stop_requested()) return invariant;
+        co_yield kPause;
         masked.look_at(pattern, read_weights(pattern.weights), read_mask(pattern.mask));
     }
     invariant.verdict = verdict_of(masked);
     invariant.measured = masked.largest;
     invariant.checked = masked.checked;
     invariant.finding = finding_of(masked);
-    if (masked.in == nullptr) return invariant;
+    if (masked.in == nullptr) co_return invariant;
     invariant.step = masked.in->step.name;
     invariant.cell = masked.in->weights.cell(static_cast<Index>(masked.at));
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

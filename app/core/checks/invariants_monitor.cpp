@@ -11,25 +11,24 @@ namespace {
 // How long a run has to stand before it is measured.
 constexpr std::chrono::milliseconds kCalm{250};
 
-InvariantsMonitor::Result measure(const InvariantsMonitor::Job& job, const std::stop_token& stop) {
-    InvariantsMonitor::Result result{.run = job.run};
+Resumable<InvariantsMonitor::Result> measure(InvariantsMonitor::Order order) {
+    InvariantsMonitor::Result result{.run = order.run};
     try {
-        result.invariants = measure_invariants(*job.run, job.config, stop);
+        result.invariants = co_await invariants_in_slices(*order.run, order.config);
     } catch (const std::bad_alloc&) {
         result.error = "The checks do not fit into the machine's memory.";
     } catch (const std::exception& error) {
         result.error = error.what();
     }
-    return result;
+    co_return result;
 }
 
 }  // namespace
 
-InvariantsMonitor::InvariantsMonitor(std::function<void()> wake) : thread_(measure, std::move(wake), kCalm) {}
-
-void InvariantsMonitor::start(Job job) {
-    thread_.forget();
-    thread_.start(std::move(job));
+void InvariantsMonitor::start(Order order) {
+    job_.forget();
+    job_.start([order = std::move(order)](const std::stop_token&) { return measure(order); },
+               JobRunner::Clock::now() + kCalm);
 }
 
 }  // namespace decoderscope

@@ -1,19 +1,20 @@
 #pragma once
 
 #include "app/core/checks/invariants.h"
-#include "app/core/jobs/job_thread.h"
+#include "app/core/jobs/job.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace decoderscope {
 
-// Measures the laws on a thread of its own, when a run has stood for a moment: while somebody paints or types, the next
-// one would only take its place. One at a time; a new one stops the one before.
+// Measures the laws beside the window, when a run has stood for a moment: during painting or typing the next run would
+// only take its place. One at a time; a new one stops the one before.
 class InvariantsMonitor {
 public:
-    struct Job {
+    struct Order {
         std::shared_ptr<const Run> run;
         Config config;
     };
@@ -23,18 +24,21 @@ public:
         std::string error;  // why it could not be measured
     };
 
-    // `wake` is called from the monitor's thread when a result is there.
-    explicit InvariantsMonitor(std::function<void()> wake);
+    // `wake` is called, from another thread where there are any, when a result is there.
+    explicit InvariantsMonitor(std::function<void()> wake) : job_(std::move(wake)) {}
 
-    void start(Job job);
-    // Nothing comes of the job under way.
-    void stop() { thread_.forget(); }
-    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
-    // Waits until nothing is under way, and has it begin at once.
-    void finish() { thread_.finish(); }
+    void start(Order order);
+    // Nothing comes of the order under way.
+    void stop() { job_.forget(); }
+    [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
+    // Has it begin at once, and waits until nothing is under way.
+    void finish() { job_.finish(); }
+    // Without threads, as JobRunner has them.
+    void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
 
 private:
-    JobThread<Job, Result> thread_;
+    Job<Result> job_;
 };
 
 }  // namespace decoderscope

@@ -1,5 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
-#include "engine/ops/norm.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ using Row = std::span<const float>;
 struct Norm {
     const Step& step;        // …normalized
     const Step& scale_step;  // ….scale
-    NormKind kind;
+    bool centred;            // LayerNorm takes the mean off
     double eps;
     Row x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
     Row gain, shift;    // [d_model]; shift may be empty
@@ -32,12 +32,12 @@ struct Moments {
     double mean = 0.0, variance = 0.0;
 };
 
-template <class Values>
-Moments moments_of(const Values& values, NormKind kind) {
+template <class Numbers>
+Moments moments_of(const Numbers& values, bool centred) {
     Moments moments;
     const auto n = static_cast<double>(values.size());
     for (const auto value : values) moments.mean += static_cast<double>(value) / n;
-    if (kind == NormKind::rmsnorm) moments.mean = 0.0;  // RMSNorm has the mean square in the variance's place
+    if (!centred) moments.mean = 0.0;  // RMSNorm has the mean square in the variance's place
     for (const auto value : values) {
         const double off = static_cast<double>(value) - moments.mean;
         moments.variance += off * off / n;
@@ -66,7 +66,7 @@ double off_scale(const Norm& norm, std::size_t row, const Moments& of_x) {
 Measured measure_row(const Norm& norm, std::size_t number) {
     const Row x = norm.row(norm.x, number), out = norm.row(norm.out, number);
     const auto scale = static_cast<double>(norm.scale[number]);
-    const Moments of_x = moments_of(x, norm.kind);
+    const Moments of_x = moments_of(x, norm.centred);
     Measured measured;
     if (const double off = off_scale(norm, number, of_x); !(off <= kAllowed))
         return {.off = off, .variance = off, .of_scale = true};
@@ -86,7 +86,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
         measured.column = d;
     }
     const auto n = static_cast<double>(x.size());
-    const Moments moments = moments_of(plain, norm.kind);
+    const Moments moments = moments_of(plain, norm.centred);
     // What the eps under the root takes from the variance is no error.
     measured.variance = std::abs(moments.variance + norm.eps / (scale * scale) - 1.0);
     measured.mean = std::abs(moments.mean);
@@ -151,21 +151,21 @@ std::string finding_of(const Rows& rows) {
 
 }  // namespace
 
-Invariant measure_norms(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_norms(const Run& run) {
     Invariant invariant{.law = Law::norms};
     const Plan& plan = run.plan();
     Rows rows;
     Reader read_x, read_scale, read_out;
     for (const Step& step : plan.steps()) {
-        if (stop.stop_requested()) return invariant;
-        const auto* normalize = step.operation.as<Normalize>();
-        if (normalize == nullptr || run.value(step.id).empty()) continue;
+        co_yield kPause;
+        const std::optional<NormFacts> facts = step.operation.traits().norm;
+        if (!facts || run.value(step.id).empty()) continue;
         const Step& scale_step = plan[step.operands[1]];
-        const auto* scale = scale_step.operation.as<NormScale>();
-        if (scale == nullptr) continue;
+        const std::optional<ScaleFacts> scale = scale_step.operation.traits().scale;
+        if (!scale) continue;
         const Norm norm = {step,
                            scale_step,
-                           normalize->kind,
+                           facts->centred,
                            scale->eps,
                            read_x(run.value(step.operands[0])),
                            read_scale(run.value(scale_step.id)),
@@ -178,10 +178,10 @@ Invariant measure_norms(const Run& run, const std::stop_token& stop) {
     invariant.measured = rows.furthest.off;
     invariant.checked = rows.checked;
     invariant.finding = finding_of(rows);
-    if (rows.step == nullptr) return invariant;
+    if (rows.step == nullptr) co_return invariant;
     invariant.step = rows.step->name;
     invariant.cell = rows.cell;
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

@@ -1,4 +1,5 @@
 #include "app/core/checks/invariants_laws.h"
+#include "app/core/text/counting.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,13 +113,13 @@ double point_at(const Rows& rows, Invariant& invariant) {
 
 }  // namespace
 
-Invariant measure_pattern_rows(const Run& run, const std::stop_token& stop) {
+Resumable<Invariant> measure_pattern_rows(const Run& run) {
     Invariant invariant{.law = Law::pattern_rows};
     const std::vector<PatternStep> patterns = patterns_of(run);
     Rows rows;
     Reader read_weights, read_scores;
     for (const PatternStep& pattern : patterns) {
-        if (stop.stop_requested()) return invariant;
+        co_yield kPause;
         look_at(pattern, read_weights, read_scores, rows);
     }
     const double sum = rows.in != nullptr ? point_at(rows, invariant) : kNaN;
@@ -126,7 +127,7 @@ Invariant measure_pattern_rows(const Run& run, const std::stop_token& stop) {
     invariant.measured = rows.furthest;
     invariant.checked = rows.checked + rows.known;
     invariant.finding = finding_of(rows, patterns.size(), sum);
-    return invariant;
+    co_return invariant;
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #include "app/core/diff/comparison_text.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "app/core/diff/step_pair.h"
 
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@ namespace decoderscope {
 namespace {
 
 // The mask whose zeros leave a cell of this step out; an empty tensor where none acts on it.
-const Tensor& mask_of(const Run& run, const Step& step, const Slice& slice) {
+const Tensor& mask_of(const Run& run, const Step& step) {
     static const Tensor none;
-    const bool masked = !step.name.ends_with(".mask") && !hidden_cells(run, step, slice).empty();
-    return masked ? run.value(attention_of(step) + ".mask") : none;
+    const bool masked = step.masked_by && step.masked_by != step.id;
+    return masked ? run.value(*step.masked_by) : none;
 }
 
 // 0 where both are the same, infinities and NaN among them.
@@ -68,8 +68,8 @@ std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Sce
     pair.a.range = pair.b.range = both(pair.a.range, pair.b.range);
 
     const Slice slice = slice_of(*in_a, place, a.config().nhead);
-    const Tensor& mask_a = mask_of(run_a, *in_a, slice);
-    const Tensor& mask_b = mask_of(run_b, *in_b, slice);
+    const Tensor& mask_a = mask_of(run_a, *in_a);
+    const Tensor& mask_b = mask_of(run_b, *in_b);
     const Tensor all(in_a->axes, differences(values_a, values_b, mask_a, mask_b));
     measure(pair, all, cells_seen(all.size(), mask_a, mask_b));
     pair.difference = pair.a;

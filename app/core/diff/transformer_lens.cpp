@@ -51,7 +51,7 @@ std::string_view special_hook(const Plan& plan, const Step& step, std::string_vi
 
 std::string transformer_lens_name(const Plan& plan, const Step& step) {
     // It has no encoder–decoder.
-    if (step.is_source() || step.name.starts_with("encoder")) return {};
+    if (step.is_source() || step.in_encoder()) return {};
     const std::string prefix = step.block.empty() ? std::string() : step.block + ".";
     const std::string_view name = std::string_view(step.name).substr(prefix.size());
     if (const std::string_view hook = special_hook(plan, step, name); !hook.empty()) return prefix + std::string(hook);

@@ -1,6 +1,6 @@
 #include "app/core/export/cairo_pen.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "engine/error.h"
 
 #include <algorithm>

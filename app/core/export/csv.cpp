@@ -1,7 +1,7 @@
 #include "app/core/export/csv.h"
 
 #include "app/core/export/json.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 #include <array>
 #include <charconv>

@@ -158,11 +158,16 @@ void export_heatmap(const Heatmap& heatmap, const std::string& path) {
 
 void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
                  const ExportOptions& options) {
+    finished(each_exported(exhibit, folder, ending, options));
+}
+
+Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::string ending, ExportOptions options) {
     TemporaryFolder temporary(folder);
     try {
         for (const Panel& panel : exhibit.panels) {
             const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
             export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+            co_yield kPause;
         }
     } catch (const ExportStopped&) {
         throw;
@@ -170,6 +175,7 @@ void export_each(const Exhibit& exhibit, const std::string& folder, const std::s
         throw Error(temporary.named_as_target(error.what()));
     }
     temporary.keep();
+    co_return Done{};
 }
 
 }  // namespace decoderscope

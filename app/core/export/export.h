@@ -2,6 +2,7 @@
 
 #include "app/core/export/exhibit.h"
 #include "app/core/export/figure.h"
+#include "app/core/jobs/resumable.h"
 
 #include <string>
 #include <string_view>
@@ -32,5 +33,8 @@ void export_heatmap(const Heatmap& heatmap, const std::string& path);
 // empty, or cannot be written.
 void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
                  const ExportOptions& options = {});
+// The same in slices, a panel each; the exhibit has to outlive it. Dropped before its end it leaves nothing behind.
+[[nodiscard]] Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::string ending,
+                                            ExportOptions options);
 
 }  // namespace decoderscope

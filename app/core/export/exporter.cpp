@@ -8,28 +8,26 @@
 
 namespace decoderscope {
 
-Exporter::Exporter(std::function<void()> wake)
-    : wake_(std::move(wake)),
-      thread_([this](const Job& job, const std::stop_token& stop) { return write(job, stop); }, wake_) {}
+Exporter::Exporter(std::function<void()> wake) : wake_(std::move(wake)), job_(wake_) {}
 
-void Exporter::start(Job job) {
-    begin(job);
-    thread_.start(std::move(job));
+void Exporter::start(Order order) {
+    begin(order);
+    job_.start([this, order = std::move(order)](const std::stop_token& stop) { return write(order, stop); });
 }
 
-void Exporter::begin(const Job& job) {
+void Exporter::begin(const Order& order) {
     const std::lock_guard lock(mutex_);
-    progress_ = {job.path, 0, std::max<std::size_t>(job.exhibit->panels.size(), 1)};
+    progress_ = {order.path, 0, std::max<std::size_t>(order.exhibit->panels.size(), 1)};
 }
 
 std::optional<Exporter::Progress> Exporter::progress() const {
-    if (!thread_.busy()) return std::nullopt;
+    if (!job_.busy()) return std::nullopt;
     const std::lock_guard lock(mutex_);
     return progress_;
 }
 
 // A panel is about to be made.
-void Exporter::advance(const std::stop_token& stop) {
+void Exporter::count_panel(const std::stop_token& stop) {
     if (stop.stop_requested()) throw ExportStopped();
     {
         const std::lock_guard lock(mutex_);
@@ -38,24 +36,27 @@ void Exporter::advance(const std::stop_token& stop) {
     if (wake_) wake_();
 }
 
-// Nobody can wait for an answer here, so whatever goes wrong becomes a sentence.
-Exporter::Result Exporter::write(const Job& job, const std::stop_token& stop) {
-    begin(job);  // once more: while it waited, the job before it was counted
+// Nothing waits for an exception here, so whatever goes wrong becomes a sentence.
+Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
+    begin(order);  // once more: while it waited, the order before it was counted
+    Result result;
     try {
-        const Exhibit exhibit = watched(*job.exhibit, [&] { advance(stop); });
-        if (job.each.empty()) {
-            export_exhibit(exhibit, job.path, job.options);
-            return {"Written to " + job.path, false};
+        const Exhibit exhibit = watched(*order.exhibit, [&] { count_panel(stop); });
+        if (order.each.empty()) {
+            export_exhibit(exhibit, order.path, order.options);
+            result = {"Written to " + order.path, false};
+        } else {
+            co_await each_exported(exhibit, order.path, order.each, order.options);
+            result = {std::to_string(exhibit.panels.size()) + " files written to " + order.path, false};
         }
-        export_each(exhibit, job.path, job.each, job.options);
-        return {std::to_string(exhibit.panels.size()) + " files written to " + job.path, false};
     } catch (const ExportStopped& stopped) {
-        return {job.path + ": " + stopped.what(), true};
+        result = {order.path + ": " + stopped.what(), true};
     } catch (const std::bad_alloc&) {
-        return {job.path + ": does not fit into the machine's memory", true};
+        result = {order.path + ": does not fit into the machine's memory", true};
     } catch (const std::exception& error) {
-        return {error.what(), true};
+        result = {error.what(), true};
     }
+    co_return result;
 }
 
 }  // namespace decoderscope

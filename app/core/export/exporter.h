@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/export/export.h"
-#include "app/core/jobs/job_thread.h"
+#include "app/core/jobs/job.h"
 
 #include <chrono>
 #include <cstddef>
@@ -14,11 +14,10 @@
 
 namespace decoderscope {
 
-// Writes files on a thread of its own, so that the window never waits. One at a time: a new one waits for the one
-// before.
+// Writes files beside the window, so that it never waits. One at a time: a new one waits for the one before.
 class Exporter {
 public:
-    struct Job {
+    struct Order {
         std::shared_ptr<const Exhibit> exhibit;
         std::string path;  // a file, or with `each` a new folder
         ExportOptions options;
@@ -28,33 +27,38 @@ public:
         std::string sentence;  // what was written, or why nothing was
         bool failed = false;
     };
-    // How far the job under way is.
+    // How far the order under way is.
     struct Progress {
         std::string path;
         std::size_t done = 0, total = 1;  // panels
     };
 
-    // `wake` is called from the exporter's thread when there is something new to show.
+    // `wake` is called, from another thread where there are any, when there is something new to show.
     explicit Exporter(std::function<void()> wake);
 
-    void start(Job job);
-    // The job under way leaves nothing behind.
-    void stop() { thread_.stop(); }
-    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
-    // Waits until a result is there or nothing is under way, or as long as `patience`.
-    void wait(std::chrono::milliseconds patience) { thread_.wait(patience); }
+    void start(Order order);
+    // The order under way leaves nothing behind.
+    void stop() { job_.stop(); }
+    [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
+    // Waits until a result is there, nothing is under way, or `patience` is over.
+    void wait(std::chrono::milliseconds patience) { job_.wait(patience); }
+    // Waits until nothing is under way.
+    void finish() { job_.finish(); }
+    // Without threads, as JobRunner has them. A slice is a file.
+    void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
     // Nothing while there is nothing to do.
     [[nodiscard]] std::optional<Progress> progress() const;
 
 private:
-    void begin(const Job& job);
-    void advance(const std::stop_token& stop);
-    [[nodiscard]] Result write(const Job& job, const std::stop_token& stop);
+    void begin(const Order& order);
+    void count_panel(const std::stop_token& stop);
+    Resumable<Result> write(Order order, std::stop_token stop);
 
     std::function<void()> wake_;
     mutable std::mutex mutex_;
     Progress progress_;
-    JobThread<Job, Result> thread_;  // last: it starts when everything else is there
+    Job<Result> job_;  // last: its work uses the rest
 };
 
 }  // namespace decoderscope

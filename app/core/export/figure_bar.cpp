@@ -1,7 +1,8 @@
 #include "app/core/export/figure_bar.h"
 
 #include "app/core/export/figure_ticks.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_width.h"
 
 #include <algorithm>
 

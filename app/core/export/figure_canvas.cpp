@@ -1,6 +1,7 @@
 #include "app/core/export/figure_canvas.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/text_width.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "app/core/export/figure_cells.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_width.h"
 
 #include <cmath>
 

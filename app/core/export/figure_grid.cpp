@@ -2,7 +2,9 @@
 #include "app/core/export/figure_bar.h"
 #include "app/core/export/figure_labels.h"
 #include "app/core/export/figure_legend.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_width.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "app/core/export/figure_labels.h"
 
 #include "app/core/picture/meaning.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 namespace decoderscope::figure {
 

@@ -1,6 +1,6 @@
 // The shapes that a figure is made of: where their lines run and how much room they take.
 #include "app/core/export/figure.h"
-#include "app/core/text/text.h"
+#include "app/core/text/text_width.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "app/core/export/figure_ticks.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "app/core/export/json.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "app/core/export/figure_canvas.h"
 #include "app/core/export/png.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 #include <array>

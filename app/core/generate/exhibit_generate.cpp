@@ -1,7 +1,8 @@
 #include "app/core/export/exhibits.h"
 #include "app/core/generate/generation.h"
 #include "app/core/generate/logit_lens.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 #include <limits>

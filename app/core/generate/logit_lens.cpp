@@ -7,7 +7,6 @@ namespace decoderscope {
 
 namespace {
 
-constexpr std::string_view kPrefix = "logit_lens.", kSuffix = ".probs";
 constexpr std::size_t kShown = 5;
 
 LensCell most_probable(std::span<const float> probabilities) {
@@ -35,10 +34,9 @@ std::size_t settled_at(const LensTable& table, std::size_t position) {
 LensReading::LensReading(std::shared_ptr<const Run> run, Index row, Index length)
     : run_(std::move(run)), row_(row), length_(length) {
     for (const Step& step : run_->plan().steps()) {
-        if (!step.name.starts_with(kPrefix) || !step.name.ends_with(kSuffix)) continue;
+        if (step.lens.empty() || step.operation.traits().values != Values::weights) continue;
         probabilities_.push_back(&step);
-        table_.rows.push_back(
-            {step.name.substr(kPrefix.size(), step.name.size() - kPrefix.size() - kSuffix.size()), {}});
+        table_.rows.push_back({step.lens, {}});
     }
 }
 

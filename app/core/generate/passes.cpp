@@ -1,6 +1,7 @@
 #include "app/core/generate/passes.h"
 
 #include "app/core/generate/generation.h"
+#include "app/core/jobs/executed.h"
 #include "engine/error.h"
 
 #include <optional>
@@ -17,8 +18,6 @@ std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inpu
     return plan_decoder(request);
 }
 
-bool of_encoder(const std::string& name) { return name.starts_with("encoder"); }
-
 // Where an edit's cells lie in the tensors of a part's plan; nothing where they don't.
 struct Mover {
     const Plan& plan;
@@ -28,7 +27,7 @@ struct Mover {
     // has only the new positions, from the part's first.
     [[nodiscard]] std::optional<Index> moved(const Step& step, std::size_t axis, Index index) const {
         const Axis& along = step.axes[axis];
-        const bool computed = step.role != Role::parameter && !of_encoder(step.name);
+        const bool computed = step.role != Role::parameter && !step.in_encoder();
         const bool counts_new = along.name == axis::query || (along.name == axis::pos && along.size == part.count);
         if (along.name == axis::batch && part.row) {
             if (index != *part.row) return std::nullopt;
@@ -85,20 +84,19 @@ std::shared_ptr<const Plan> plan_of_part(const Scenario& scenario, const InputsP
     return planned(scenario, part_of(scenario.inputs, part), edits_of_part(scenario, part, past), past);
 }
 
-std::shared_ptr<const Plan> plan_by_cache(const Scenario& scenario, Index row, const std::stop_token& stop) {
+Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index row) {
     const Index before = row_length(scenario.inputs, row) - 1;
     if (before < 1) throw Error("The text has one token: there is none before it whose k and v could be kept.");
-    const auto first = execute(plan_of_part(scenario, {0, before, row}), {.stop = stop});
-    if (!first) return nullptr;
+    const std::shared_ptr<const Run> first = co_await executed(plan_of_part(scenario, {0, before, row}));
     const Past past = past_of(*first);
-    return plan_of_part(scenario, {before, 1, row}, &past);
+    co_return plan_of_part(scenario, {before, 1, row}, &past);
 }
 
 NamedTensors tensors_of_cached(const Run& cached) {
     NamedTensors tensors;
     for (const Step& step : cached.plan().steps()) {
         const bool kept_whole =  // cross-attention's k and v are inputs of a cached pass
-            step.role == Role::input && !step.block.empty() && !step.name.ends_with("_kept");
+            step.role == Role::input && step.part == Part::cross_attention;
         const bool recorded = step.role == Role::recorded || step.role == Role::on_demand;
         if ((recorded || kept_whole) && !cached.value(step.id).empty())
             tensors.emplace_back(step.name, cached.value(step.id));

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "app/core/diff/comparison.h"
+#include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
 #include "engine/decoder/past.h"
 #include "engine/model/inputs_part.h"
 
 #include <memory>
-#include <stop_token>
 #include <vector>
 
 namespace decoderscope {
@@ -25,10 +25,9 @@ namespace decoderscope {
                                                        const Past* past = nullptr);
 
 // The last token of a batch row by the KV cache: a pass over the tokens before it makes their k and v, and the plan
-// that comes back computes that one token alone. nullptr where it was stopped. Throws Error where there is no token
-// before it, or k and v can't be kept.
-[[nodiscard]] std::shared_ptr<const Plan> plan_by_cache(const Scenario& scenario, Index row,
-                                                        const std::stop_token& stop);
+// that comes back computes that one token alone. Throws Error where there is no token before it, or k and v can't be
+// kept.
+[[nodiscard]] Resumable<std::shared_ptr<const Plan>> plan_by_cache(Scenario scenario, Index row);
 
 // The cells of the full pass that such a cached pass has computed too, by the same names; k and v whole, so that the
 // kept rows are compared as well.

@@ -47,7 +47,7 @@ Ref output_step(const Plan& plan) {
     if (const Ref logits = plan.find("logits")) return logits;
     Ref last = nullptr;
     for (const Step& step : plan.steps()) {
-        const bool in_trace = step.role == Role::recorded && !step.name.starts_with("encoder");
+        const bool in_trace = step.role == Role::recorded && !step.in_encoder();
         const bool stream =
             step.axes.size() == 3 && step.axes[1].name == axis::pos && step.axes[2].name == axis::d_model;
         if (in_trace && stream) last = &step;

@@ -1,7 +1,6 @@
 #include "app/core/heads/head_pictures.h"
 
 #include "app/core/picture/heatmap_image.h"
-#include "app/core/text/labels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,10 +21,10 @@ Heatmap bare_heatmap(const Run& run, const Step& pattern, const Slice& slice, Ra
 }  // namespace
 
 bool hidden_alike(const Plan& plan, const Step& pattern) {
-    const Ref mask = plan.find(attention_of(pattern) + ".mask");
-    if (mask == nullptr) return true;
+    if (!pattern.masked_by) return true;
+    const Step& mask = plan[*pattern.masked_by];
     const auto one_head = [](const Patch& patch) { return patch.where.size() > 1 && patch.where[1].has_value(); };
-    return plan.find("custom_mask") == nullptr && std::none_of(mask->patches.begin(), mask->patches.end(), one_head);
+    return plan.find("custom_mask") == nullptr && std::none_of(mask.patches.begin(), mask.patches.end(), one_head);
 }
 
 PictureSize picture_size(const Step& pattern, PictureSize most) {

@@ -12,10 +12,9 @@ namespace decoderscope {
 
 namespace {
 
-std::string attention_name(AttentionKind kind, Index layer) {
-    const std::string block = "blocks." + std::to_string(layer);
-    if (kind == AttentionKind::encoder) return "encoder." + block + ".attn";
-    return block + (kind == AttentionKind::cross ? ".cross_attn" : ".attn");
+// Weights that a softmax gives to keys, before dropout.
+bool is_pattern(const Step& step) {
+    return !step.attention.empty() && step.masked_by && step.operation.traits().values == Values::weights;
 }
 
 // One head of a tensor [batch, head, query, key].
@@ -41,14 +40,19 @@ constexpr Index kCost = 20;  // of one weight, in multiply-adds
 
 std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {
     std::vector<std::string> names;
-    for (Index layer = 0; plan.find(attention_name(kind, layer) + ".pattern") != nullptr; ++layer)
-        names.push_back(attention_name(kind, layer));
+    for (const Step& step : plan.steps())
+        if (is_pattern(step) && kind_of_attention(step) == kind) names.push_back(step.attention);
     return names;
 }
 
-AttentionKind kind_of_attention(const std::string& attention) {
-    if (attention.starts_with("encoder.")) return AttentionKind::encoder;
-    return attention.ends_with(".cross_attn") ? AttentionKind::cross : AttentionKind::self;
+AttentionKind kind_of_attention(const Step& step) {
+    if (step.in_encoder()) return AttentionKind::encoder;
+    return step.part == Part::cross_attention ? AttentionKind::cross : AttentionKind::self;
+}
+
+AttentionKind kind_of_attention(const Plan& plan, const std::string& attention) {
+    const Ref pattern = plan.find(attention + ".pattern");
+    return pattern == nullptr ? AttentionKind::self : kind_of_attention(*pattern);
 }
 
 std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kind, Index batch) {
@@ -82,7 +86,7 @@ std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, Attenti
         }
         const Tensor& pattern = run.value(attention + ".pattern");
         const Tensor& mask = run.value(attention + ".mask");
-        const Index layer = std::stoll(attention.substr(attention.find("blocks.") + 7));
+        const Index layer = run.plan().find(attention + ".pattern")->layer;
         const auto first = scores.size();
         scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
         each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {

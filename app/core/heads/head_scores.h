@@ -16,8 +16,10 @@ inline constexpr std::array kAttentionKinds = {AttentionKind::self, AttentionKin
 
 // The attentions of a kind, by layer: "blocks.0.attn", "blocks.1.attn", …; empty where the model has none of that kind.
 [[nodiscard]] std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind);
-// The kind of an attention by its name: "encoder.blocks.0.attn" is the encoder's.
-[[nodiscard]] AttentionKind kind_of_attention(const std::string& attention);
+// The kind of an attention's steps.
+[[nodiscard]] AttentionKind kind_of_attention(const Step& step);
+// The same by the attention's name; self where the plan has no such attention.
+[[nodiscard]] AttentionKind kind_of_attention(const Plan& plan, const std::string& attention);
 
 // Which queries of an attention are padding, [query]: those whose position the attention mask of the input leaves out.
 // Empty where no mask was given.

@@ -1,30 +1,29 @@
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <future>
-#include <optional>
-#include <utility>
+#include "app/core/jobs/job.h"
 
 namespace decoderscope {
 
-// Something that takes longer than a frame, computed on a thread of its own, one at a time.
+// Something that takes longer than a frame and can't be cut into slices, one at a time, beside the window where there
+// are threads.
 template <class T>
 class Later {
 public:
-    [[nodiscard]] bool busy() const { return future_.valid(); }
+    [[nodiscard]] bool busy() const { return job_.busy(); }
 
     // Not while it is busy.
-    void start(std::function<T()> work) { future_ = std::async(std::launch::async, std::move(work)); }
+    void start(std::function<T()> work) {
+        job_.start([work = std::move(work)](const std::stop_token&) { return in_one_slice(work); });
+    }
 
-    // What was computed, once; nothing while it isn't there. Passes on what the work threw.
+    // What was computed, once; nothing while it isn't there. Passes on what the work threw. To be called each frame.
     [[nodiscard]] std::optional<T> take() {
-        const bool there = future_.valid() && future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-        return there ? std::optional<T>(future_.get()) : std::nullopt;
+        job_.advance(JobRunner::Clock::now());
+        return job_.collect();
     }
 
 private:
-    std::future<T> future_;  // its end waits for the work
+    Job<T> job_;
 };
 
 }  // namespace decoderscope

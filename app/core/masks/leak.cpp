@@ -1,7 +1,5 @@
 #include "app/core/masks/leak.h"
 
-#include "app/core/text/labels.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -88,12 +86,12 @@ void sum_up_earlier(Leak& leak) {
 }  // namespace
 
 std::ptrdiff_t position_axis(const Step& step) {
-    if (step.name.starts_with("encoder")) return -1;
+    const bool of_memory =
+        step.part == Part::cross_attention && (step.meaning == Meaning::key || step.meaning == Meaning::value);
+    if (step.in_encoder() || of_memory) return -1;
     for (std::size_t i = 0; i < step.axes.size(); ++i) {
         const std::string_view name = step.axes[i].name;
-        const bool of_memory = name == axis::pos && step.name.find(".cross_attn.") != std::string::npos &&
-                               (step.name.ends_with(".k") || step.name.ends_with(".v"));
-        if ((name == axis::pos || name == axis::query) && !of_memory) return static_cast<std::ptrdiff_t>(i);
+        if (name == axis::pos || name == axis::query) return static_cast<std::ptrdiff_t>(i);
     }
     return -1;
 }
@@ -129,8 +127,7 @@ void LeakTest::compare(const Step& step) {
     ++leak_.tensors;
     const auto axis = static_cast<std::size_t>(along);
     leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));
-    const bool raw = step.name.ends_with(".attn_scores");
-    const Tensor mask = raw ? run_->value(attention_of(step) + ".mask") : Tensor();
+    const Tensor mask = step.mask_to_come ? run_->value(*step.mask_to_come) : Tensor();
     const std::vector<Moved> changes = changes_in(step.name, before, after, mask, axis, batch_);
     for (std::size_t p = 0; p < changes.size(); ++p) add(leak_.moved[p], changes[p]);
 }

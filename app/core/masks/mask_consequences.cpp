@@ -97,12 +97,12 @@ NanStep nan_step(const Step& step, const Tensor& tensor, std::span<const float> 
     return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
 }
 
-// Masks and masked scores that nobody looked at yet hold a NaN only where the scores do.
+// Masks and masked scores that were not read yet hold a NaN only where the scores do.
 bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const Tensor& tensor) {
     if (tensor.is_ready() || !step.patches.empty()) return false;
-    if (step.operation.as<CombineMasks>() != nullptr) return true;
-    const bool filled = step.operation.as<FillMasked>() != nullptr;
-    return filled && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
+    const Traits traits = step.operation.traits();
+    if (traits.values == Values::mask) return true;
+    return traits.fill && std::ranges::none_of(trail, [&](const NanStep& one) { return one.id == step.operands[0]; });
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.s
 
 std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
     std::vector<NanStep> trail;
-    Reader read;  // what nobody looked at yet is made for a moment, and not kept
+    Reader read;  // what was not read yet is computed for a moment, and not kept
     for (const Step& step : run.plan().steps()) {
         const Tensor& tensor = run.value(step.id);
         if (step.is_source() || tensor.empty()) continue;

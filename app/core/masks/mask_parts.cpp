@@ -1,7 +1,5 @@
 #include "app/core/masks/mask_parts.h"
 
-#include "engine/ops/masks.h"
-
 #include <algorithm>
 
 namespace decoderscope {
@@ -30,7 +28,7 @@ Heatmap all_kept(const Heatmap& like, std::string title) {
 
 MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string& attention, Place place) {
     const Step& mask = *run.plan().find(attention + ".mask");
-    const CombineMasks& combine = *mask.operation.as<CombineMasks>();
+    const MaskFacts masks = mask.operation.traits().masks.value_or(MaskFacts());
     const Operands operands = run.operands_of(mask.id);
     const Slice slice = slice_of(mask, place, scenario.config().nhead);
     MaskParts parts;
@@ -38,9 +36,9 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     // Kept cells stay quiet: what a mask hides is what there is to see.
     parts.combined.scale = Scale::diverging;
     parts.combined.range = {-1e3F, 1e3F};
-    parts.is_causal = combine.causal;
-    parts.has_padding = combine.padding;
-    parts.has_drawn = combine.custom || !mask.patches.empty();
+    parts.is_causal = masks.causal;
+    parts.has_padding = masks.padding;
+    parts.has_drawn = masks.custom || !mask.patches.empty();
     parts.causal = all_kept(parts.combined, parts.is_causal ? "causal" : "not causal");
     parts.padding = all_kept(parts.combined, parts.has_padding ? "padding" : "no padding");
     parts.drawn = all_kept(parts.combined, parts.has_drawn ? "drawn" : "none drawn");
@@ -51,7 +49,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
         for (Index key = 0; key < slice.columns(); ++key) {
             const Cell cell = slice.cell(query, key);
             const std::size_t at = offset_of(parts.combined, query, key);
-            const CombineMasks::Verdict verdict = combine.verdict(operands, cell);
+            const MaskVerdict verdict = mask.operation.verdict(operands, cell);
             const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted[at] != 0;
             if (!verdict.causal) hide(parts.causal, at, hidden_by::causal);
             if (!verdict.padding) hide(parts.padding, at, hidden_by::padding);

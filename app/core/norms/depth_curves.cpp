@@ -1,8 +1,6 @@
 #include "app/core/norms/depth_curves.h"
 
-#include "app/core/text/text.h"
-#include "engine/ops/add.h"
-#include "engine/ops/norm.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <array>
@@ -93,7 +91,7 @@ std::vector<Ref> steps_of_block(const Run& run, const std::string& block) {
     return steps;
 }
 
-bool is_sum(const Step& step) { return step.operation.as<Add>() != nullptr && !step.name.ends_with(".resid_pre"); }
+bool is_sum(const Step& step) { return step.part == Part::add; }
 
 void add_point(std::vector<DepthCurve>& curves, const Step& step, Meaning meaning, double depth, double value) {
     const std::string name = name_in(step);
@@ -123,7 +121,7 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
         static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
-        if (step->operation.as<NormScale>() != nullptr)
+        if (step->operation.traits().scale)
             add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums,
                       mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;

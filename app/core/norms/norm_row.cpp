@@ -1,7 +1,6 @@
 #include "app/core/norms/norm_row.h"
 
-#include "app/core/text/text.h"
-#include "engine/ops/norm.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,13 +56,16 @@ void measure(NormRow& row) {
 std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block, const std::string& prefix) {
     std::vector<std::string> norms;
     for (const Step& step : plan.steps()) {
-        const auto* normalize = step.operation.as<Normalize>();
-        const bool final_norm = step.block.empty() && step.name == prefix + "ln_final.normalized";
-        if (normalize == nullptr || (step.block != block && !final_norm)) continue;
-        if (step.block.empty() && !final_norm) continue;
+        const bool in_block = !step.block.empty() && step.block == block;
+        const bool final_norm = step.block.empty() && step.lens.empty() && step.in_encoder() == !prefix.empty();
+        if (!step.operation.traits().norm || (!in_block && !final_norm)) continue;
         norms.push_back(step.name.substr(0, step.name.rfind('.')));
     }
     return norms;
+}
+
+bool is_of_norm(const Step& step, const std::string& norm) {
+    return step.name == norm + ".scale" || step.name == norm + ".normalized";
 }
 
 std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index batch, Index pos) {
@@ -72,12 +74,13 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     if (normalized == nullptr || scale == nullptr) return std::nullopt;
     const Tensor& after = run.value(normalized->id);
     if (after.empty() || !after.contains(Cell{batch, pos, 0})) return std::nullopt;
-    const auto* kind = normalized->operation.as<Normalize>();
-    const auto* scaled = scale->operation.as<NormScale>();
+    const std::optional<NormFacts> facts = normalized->operation.traits().norm;
+    const std::optional<ScaleFacts> scaled = scale->operation.traits().scale;
+    if (!facts || !scaled) return std::nullopt;
     const std::vector<StepId>& operands = normalized->operands;  // x, scale, gain, shift?
     NormRow row;
     row.norm = norm;
-    row.centred = kind->kind == NormKind::layernorm;
+    row.centred = facts->centred;
     row.before_step = plan[operands[0]].name;
     row.before = row_of(run.value(operands[0]), batch, pos);
     row.after = row_of(after, batch, pos);

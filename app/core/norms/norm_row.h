@@ -33,6 +33,9 @@ struct NormRow {
 [[nodiscard]] std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block,
                                                       const std::string& prefix);
 
+// Whether a step is one of the two that a norm of this name has.
+[[nodiscard]] bool is_of_norm(const Step& step, const std::string& norm);
+
 // One row of a norm; nothing where the run has no such norm, or not that row.
 [[nodiscard]] std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index batch, Index pos);
 

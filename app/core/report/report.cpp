@@ -3,8 +3,9 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/report/page.h"
+#include "app/core/text/counting.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "engine/error.h"
 
 #include <algorithm>
@@ -12,10 +13,6 @@
 namespace decoderscope {
 
 namespace {
-
-std::string counted(std::size_t number, const std::string& noun) {
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
 
 // ---- what was run
 
@@ -127,7 +124,7 @@ void masks_section(Page& page, const ReportOf& report) {
     page.section("Masks");
     page.paragraph("Who hides what, apart and combined, and what that makes of scores and weights.");
     const Ref looked_at = plan.find(report.step);
-    const std::string own = looked_at == nullptr ? "" : attention_of(*looked_at);
+    const std::string own = looked_at == nullptr ? "" : looked_at->attention;
     for (const AttentionKind kind : kAttentionKinds) {
         const std::vector<std::string> attentions = attentions_of_kind(plan, kind);
         if (attentions.empty()) continue;

@@ -50,11 +50,11 @@ struct TypeInput {
 struct SetOption {
     std::string key, value;
 };
-// Switches dropout on with this seed, or off.
 // How much of a run is kept.
 struct SetRecording {
     Recording recording = Recording::all;
 };
+// Switches dropout on with this seed; without one, off.
 struct SetDropout {
     std::optional<std::uint64_t> seed;
 };

@@ -9,45 +9,41 @@ namespace decoderscope {
 
 namespace {
 
-// Nobody can wait for an answer here, so whatever goes wrong becomes a sentence.
-ModelLoader::Result load(const ModelLoader::Job& job, LoadProgress& progress) {
-    ModelLoader::Result result{.job = job};
+// Nothing waits for an exception here, so whatever goes wrong becomes a sentence. The reading of the files is one
+// slice: without threads the window stands still meanwhile.
+Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<LoadProgress> progress) {
+    ModelLoader::Result result{.order = order};
     try {
-        if (job.session) {
-            result.work = job.recovered ? open_session(read_session_file(job.name), job.name, &progress)
-                                        : open_session(job.name, &progress);
-            result.pinned = pinned_run(*result.work, progress.stop);
-            return result;
+        if (order.session) {
+            result.work = order.recovered ? open_session(read_session_file(order.name), order.name, progress.get())
+                                          : open_session(order.name, progress.get());
+            result.pinned = co_await pinned_run(*result.work);
+        } else {
+            if (order.answers.empty()) result.asks = recognise_model(order.name);
+            if (!result.asks) result.model = load_model(order.name, order.answers, progress.get());
         }
-        if (job.answers.empty()) result.asks = recognise_model(job.name);
-        if (!result.asks) result.model = load_model(job.name, job.answers, &progress);
     } catch (const NeedsConversion& pickled) {
         result.error = pickled.sentence();
         result.python = pickled.python();
     } catch (const LoadStopped&) {
-        result.error = job.name + ": no longer wanted";
+        result.error = order.name + ": no longer wanted";
     } catch (const std::bad_alloc&) {
-        result.error = job.name + ": does not fit into the machine's memory";
+        result.error = order.name + ": does not fit into the machine's memory";
     } catch (const std::exception& error) {
         result.error = error.what();
     }
-    return result;
+    co_return result;
 }
 
 }  // namespace
 
-ModelLoader::ModelLoader(std::function<void()> wake)
-    : thread_(
-          [](const Order& order, const std::stop_token& stop) {
-              order.progress->stop = stop;
-              return load(order.job, *order.progress);
-          },
-          std::move(wake)) {}
-
-void ModelLoader::start(Job job) {
-    thread_.forget();
+void ModelLoader::start(Order order) {
+    job_.forget();
     progress_ = std::make_shared<LoadProgress>();
-    thread_.start({std::move(job), progress_});
+    job_.start([order = std::move(order), progress = progress_](const std::stop_token& stop) {
+        progress->stop = stop;
+        return load(order, progress);
+    });
 }
 
 }  // namespace decoderscope

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/diff/reference_run.h"
-#include "app/core/jobs/job_thread.h"
+#include "app/core/jobs/job.h"
 #include "app/core/work/saved_work.h"
 #include "engine/model/model.h"
 
@@ -13,10 +13,10 @@
 
 namespace decoderscope {
 
-// Reads models on a thread of its own, so that the window never waits. One at a time: a new one stops the one before.
+// Reads models beside the window, so that it never waits. One at a time: a new one stops the one before.
 class ModelLoader {
 public:
-    struct Job {
+    struct Order {
         std::string name;        // a bundled model's, or a path
         Overrides answers;       // to what its files don't say
         bool session = false;    // it is the path of a session, to be opened with its model
@@ -24,7 +24,7 @@ public:
     };
     // The model, or the session with its model; or what has to be answered first, or why there is none.
     struct Result {
-        Job job;
+        Order order;
         std::shared_ptr<const Model> model;
         std::optional<SavedWork> work;
         std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr where it has none
@@ -36,26 +36,24 @@ public:
         std::size_t bytes_read = 0, bytes_total = 0;  // a total of 0: not known yet
     };
 
-    // `wake` is called from the loader's thread when a result is there.
-    explicit ModelLoader(std::function<void()> wake);
+    // `wake` is called, from another thread where there are any, when a result is there.
+    explicit ModelLoader(std::function<void()> wake) : job_(std::move(wake)) {}
 
-    void start(Job job);
-    // Nothing comes of the job under way.
-    void stop() { thread_.forget(); }
-    [[nodiscard]] std::optional<Result> collect() { return thread_.collect(); }
-    // Waits until a result is there or nothing is under way, or as long as `patience`.
-    void wait(std::chrono::milliseconds patience) { thread_.wait(patience); }
-    // Of the job that was started last; to be asked by whoever starts them.
+    void start(Order order);
+    // Nothing comes of the order under way.
+    void stop() { job_.forget(); }
+    [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
+    // Waits until a result is there, nothing is under way, or `patience` is over.
+    void wait(std::chrono::milliseconds patience) { job_.wait(patience); }
+    // Without threads, as JobRunner has them.
+    void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
+    // Of the order that was started last.
     [[nodiscard]] Progress progress() const { return {progress_->bytes_read, progress_->bytes_total}; }
 
 private:
-    struct Order {
-        Job job;
-        std::shared_ptr<LoadProgress> progress;
-    };
-
     std::shared_ptr<LoadProgress> progress_ = std::make_shared<LoadProgress>();
-    JobThread<Order, Result> thread_;  // last: it starts when everything else is there
+    Job<Result> job_;
 };
 
 }  // namespace decoderscope

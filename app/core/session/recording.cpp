@@ -2,8 +2,6 @@
 
 #include "engine/error.h"
 #include "engine/memory.h"
-#include "engine/ops/masks.h"
-#include "engine/ops/softmax.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +13,6 @@
 namespace decoderscope {
 
 namespace {
-
-constexpr std::array<std::string_view, 5> kLeftOut = {".attn_scores", ".masked_scores", ".mlp.pre", ".mlp.gate",
-                                                      ".mlp.post"};
-
-bool is_made_when_looked_at(const Operation& operation) {
-    const auto* softmax = operation.as<Softmax>();
-    return operation.as<CombineMasks>() != nullptr || operation.as<FillMasked>() != nullptr ||
-           (softmax != nullptr && softmax->when_looked_at);
-}
 
 std::size_t bytes_of(const Step& step) { return static_cast<std::size_t>(element_count(step.axes)) * sizeof(float); }
 
@@ -56,11 +45,8 @@ std::optional<std::size_t> bytes_of_the_container() {
 
 bool is_recorded(const Step& step, Recording recording) {
     if (recording == Recording::all) return true;
-    return std::ranges::none_of(kLeftOut, [&](std::string_view part) {
-        const std::size_t found = step.name.find(part);  // dropout's names go on behind it
-        return found != std::string::npos &&
-               (found + part.size() == step.name.size() || step.name[found + part.size()] == '.');
-    });
+    const bool inside_mlp = !step.axes.empty() && step.axes.back().name == axis::d_ff;
+    return !step.is_scores && !inside_mlp;
 }
 
 std::function<bool(const Step&)> kept_steps(Recording recording) {
@@ -72,7 +58,7 @@ std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) 
     std::size_t kept = 0, largest = 0;  // what is let go of is there for a moment
     for (const Step& step : plan.steps()) {
         if (step.is_source() || step.role == Role::on_demand) continue;
-        if (!looked_at && is_made_when_looked_at(step.operation)) continue;
+        if (!looked_at && step.operation.traits().deferred) continue;
         if (is_recorded(step, recording))
             kept += bytes_of(step);
         else

@@ -11,6 +11,9 @@ namespace decoderscope {
 
 namespace {
 
+// How long an update works where there are no threads to do it.
+constexpr std::chrono::milliseconds kShareOfAFrame{4};
+
 std::vector<StepId> computed_steps(const Plan& plan) {
     std::vector<StepId> steps;
     for (const Step& step : plan.steps())
@@ -46,10 +49,29 @@ Session::Session(Scenario scenario, std::function<void()> wake)
 
 Session::Session(SavedWork work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
     file_ = work.saved_as;
-    restore(work, pinned_run(work));
+    restore(work, finished(pinned_run(work)));
+}
+
+// In their order: saving comes first, what can wait comes last.
+void Session::advance_jobs() {
+    if constexpr (kJobsOnThreads) return;
+    const auto until = JobRunner::Clock::now() + kShareOfAFrame;
+    keeper_.advance(until);
+    worker_.advance(until);
+    loader_.advance(until);
+    exporter_.advance(until);
+    monitor_.advance(until);
+}
+
+std::optional<JobRunner::Clock::time_point> Session::due() const {
+    std::optional<JobRunner::Clock::time_point> first;
+    for (const auto& due : {keeper_.due(), worker_.due(), loader_.due(), exporter_.due(), monitor_.due()})
+        if (due && (!first || *due < *first)) first = due;
+    return first;
 }
 
 void Session::update(std::chrono::milliseconds patience) {
+    advance_jobs();
     if (opening_ && opening_->reading) {
         if (patience.count() > 0) loader_.wait(patience);
         if (const auto result = loader_.collect()) take(*result);
@@ -72,8 +94,9 @@ void Session::finish_run() {
 void Session::finish() {
     while (computing_ || (opening_ && opening_->reading)) update(std::chrono::milliseconds(1000));
     monitor_.finish();
+    derived_->finish();
     keeper_.wait();
-    while (exporter_.progress()) exporter_.wait(std::chrono::milliseconds(1000));
+    exporter_.finish();
     update();
     keeper_.wait();  // an autosave that is no longer needed goes
 }
@@ -144,14 +167,13 @@ void Session::restore(std::vector<Scenario>& from, std::vector<Scenario>& to) {
 }
 
 void Session::start(std::shared_ptr<const Plan> plan) {
-    Worker::Job job{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
+    Worker::Order job{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
     if (!scenario_.edits.empty())
         job.unedited = Worker::Task{plan_of(varied(scenario_, {.without_edits = true})), shown_.unedited};
     job.recording = scenario_.recording;
     stale_ = true;
     computing_ = true;
-    // While nobody compares whole runs and the logits are not on the stage, those of the last position will do at
-    // first.
+    // Unless whole runs are compared or the logits are on the stage, those of the last position will do at first.
     const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
     if (shown_.run && cursor_.step != "logits" && cursor_.step != "probs" && !compared) job.last_row_first = {"logits"};
     if (shown_.run) job.looked_at = looked_at();
@@ -179,15 +201,15 @@ std::map<std::string, Worker::Task> Session::companion_tasks() {
             companion.error.clear();
             companion.scenario = varied(scenario_, companion.variation);
             if (const std::optional<Index> row = companion.variation.cached_row)
-                tasks[name] = {nullptr, nullptr, [scenario = companion.scenario, row](const std::stop_token& stop) {
-                                   return plan_by_cache(scenario, *row, stop);
-                               }};
+                tasks[name] = {nullptr, nullptr,
+                               [scenario = companion.scenario, row] { return plan_by_cache(scenario, *row); }};
             else if (companion.variation.adds_to_the_run())
                 tasks[name] = {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
             else if (companion.variation.changes_weights())
-                tasks[name] = {nullptr, companion.run,
-                               [companion = companion, fresh = fresh_weights_](const std::stop_token&) {
-                                   return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
+                tasks[name] = {nullptr, companion.run, [companion = companion, fresh = fresh_weights_] {
+                                   return in_one_slice([companion, fresh] {
+                                       return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
+                                   });
                                }};
             else
                 tasks[name] = {plan_of(companion.scenario), companion.run, {}};

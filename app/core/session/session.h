@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/checks/invariants_monitor.h"
+#include "app/core/derived/derived.h"
 #include "app/core/diff/reference_run.h"
 #include "app/core/export/exporter.h"
 #include "app/core/generate/sampling.h"
@@ -77,8 +78,8 @@ struct Offer {
 // One person's work: what is run, where they look, and the way back. Every change goes through apply().
 class Session {
 public:
-    // Opens on a scenario and computes it. `wake` is called from another thread when something new is there to show.
-    // Throws Error where it can't be run.
+    // Opens on a scenario and computes it. `wake` is called, from another thread where there are any, when something
+    // new is there to show. Throws Error where it can't be run.
     explicit Session(Scenario scenario, std::function<void()> wake = {});
     explicit Session(std::shared_ptr<const Model> model, std::function<void()> wake = {});
     // Goes on with work that was saved.
@@ -86,10 +87,13 @@ public:
 
     // Does what was asked. What fails leaves everything as it was, and a message.
     void apply(const Command& command);
-    // Takes over what the worker has finished; waits for it, but never longer than `patience`.
+    // Takes over what the worker has finished; waits for it, but never longer than `patience`. To be called each frame:
+    // without threads this is where the work is done, some milliseconds at a time.
     void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
     // Waits for all work to be done.
     void finish();
+    // When update() is to be called next though nothing happens; nothing where `wake` says so, as on threads.
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     // From now on unsaved work is autosaved into this folder, and what processes that are gone left there is offered.
     // Where that can't be, a message says why.
@@ -136,6 +140,9 @@ public:
     // The laws of every forward pass, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
 
+    // What is derived from runs for those who show them; made when it is first asked for, and so no part of the state.
+    [[nodiscard]] Derived& derived() const { return *derived_; }
+
     // How the next token is drawn. It is no part of what is run, and so not of what is undone.
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
 
@@ -149,6 +156,7 @@ public:
 private:
     struct Apply;
 
+    void advance_jobs();
     // Makes `next` what is run, with a way back; `merge` adds it to the change before. Throws Error where it doesn't
     // fit.
     void change(Scenario next, bool merge = false);
@@ -210,6 +218,7 @@ private:
     std::optional<Message> message_;
     std::string input_error_;
     bool typing_ = false;  // the last change was typed
+    std::unique_ptr<Derived> derived_ = std::make_unique<Derived>();
 };
 
 }  // namespace decoderscope

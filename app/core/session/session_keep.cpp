@@ -1,6 +1,7 @@
 // How a session's work is kept: what is written and when, and what comes back.
 #include "app/core/session/session.h"
 
+#include "app/core/text/counting.h"
 #include "engine/error.h"
 
 #include <array>
@@ -12,10 +13,6 @@ namespace decoderscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string counted(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // "lesson.dscope, 3 edits", or "reverse, 3 edits".
 std::string summary_of(const SessionFile& file) {

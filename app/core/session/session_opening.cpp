@@ -40,7 +40,7 @@ void Session::look_at_opened() {
         restore(*opened->work, opened->pinned);
     else
         tell_remarks();
-    if (opened && opened->job.recovered) return take_over_leftover(opened->job.name);
+    if (opened && opened->order.recovered) return take_over_leftover(opened->order.name);
     saved_changes_ = changes_;
     keeper_.drop_autosave();
 }

@@ -1,8 +1,5 @@
 #include "app/core/step/outline.h"
 
-#include "engine/ops/add.h"
-#include "engine/ops/carry.h"
-
 #include <algorithm>
 
 namespace decoderscope {
@@ -11,8 +8,7 @@ namespace {
 
 // Whether `reader` takes `read` over as the stream itself.
 bool continues_stream(const Step& reader, const Step& read) {
-    return reader.operation.as<Carry>() != nullptr ||
-           (reader.operation.as<Add>() != nullptr && reader.operands.front() == read.id);
+    return reader.operation.traits().goes_on && reader.operands.front() == read.id;
 }
 
 bool on_stream(const Plan& plan, const OutlinePart& part) {
@@ -37,7 +33,8 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
         if (step.is_source()) continue;
         if (before == nullptr || before->block != step.block) outline.push_back({step.block, {}});
         std::vector<OutlinePart>& parts = outline.back().parts;
-        if (parts.empty() || before->part != step.part) parts.push_back({step.part, step.meaning, {}, false});
+        if (parts.empty() || before->part != step.part)
+            parts.push_back({step.part, std::string(step.title), step.meaning, {}, false});
         parts.back().steps.push_back(step.id);
         // A part's colour is what most of it is about: attention, not the query that it begins with.
         parts.back().meaning = step.meaning;

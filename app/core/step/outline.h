@@ -9,7 +9,8 @@ namespace decoderscope {
 
 // A box of the diagram: steps that belong together.
 struct OutlinePart {
-    std::string title;  // "Self-attention"
+    Part part = Part::input;
+    std::string title;  // "Self-attention", "LayerNorm"
     Meaning meaning = Meaning::residual;
     std::vector<StepId> steps;
     bool on_stream = false;  // it carries the residual stream on, rather than adding to it from the side

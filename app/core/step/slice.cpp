@@ -2,12 +2,6 @@
 
 #include "app/core/masks/mask_rows.h"
 #include "app/core/text/labels.h"
-#include "engine/ops/activation.h"
-#include "engine/ops/carry.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/masks.h"
-#include "engine/ops/norm.h"
-#include "engine/ops/softmax.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,15 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-// The step that holds the mask which acts on this one; nullptr where none does.
-Ref mask_on(const Plan& plan, const Step& step) {
-    const bool scored = step.axes.size() == 4 && step.axes[2].name == axis::query && step.axes[3].name == axis::key;
-    if (!scored || step.is_source() || step.name.ends_with(".attn_scores") || step.name.ends_with(".dropout_mask"))
-        return nullptr;
-    return plan.find(attention_of(step) + ".mask");
-}
-
-std::uint8_t causes_of(const CombineMasks::Verdict& verdict, bool by_hand) {
+std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
     std::uint8_t causes = hidden_by::nothing;
     if (!verdict.causal) causes |= hidden_by::causal;
     if (!verdict.padding) causes |= hidden_by::padding;
@@ -87,13 +73,9 @@ Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads)
 Scale scale_of(const Plan& plan, const Step& step) {
     if (step.role == Role::input)
         return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
-    const Operation& op = step.operation;
-    if (op.as<Softmax>() || op.as<CombineMasks>() || op.as<DropoutMask>() || op.as<NormScale>())
-        return Scale::sequential;
-    if (const auto* activation = op.as<Activate>(); activation && activation->kind == ActivationKind::relu)
-        return Scale::sequential;
-    if (op.as<Drop>()) return scale_of(plan, plan[step.operands[0]]);
-    return Scale::diverging;
+    const Values values = step.operation.traits().values;
+    if (values == Values::as_first) return scale_of(plan, plan[step.operands[0]]);
+    return values == Values::any ? Scale::diverging : Scale::sequential;
 }
 
 std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
@@ -114,12 +96,11 @@ std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
 }
 
 std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
-    const Ref mask = mask_on(run.plan(), step);
-    if (mask == nullptr) return {};
-    const auto* combine = mask->operation.as<CombineMasks>();
-    const Operands operands = run.operands_of(mask->id);
-    MaskRows mask_rows(run.value(mask->id));
-    const std::vector<std::uint8_t> painted = painted_cells(*mask, slice);
+    if (!step.masked_by) return {};
+    const Step& mask = run.plan()[*step.masked_by];
+    const Operands operands = run.operands_of(mask.id);
+    MaskRows mask_rows(run.value(mask.id));
+    const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
     std::vector<std::uint8_t> causes(painted.size(), hidden_by::nothing);
     Cell cell = slice.cell(0, 0);
     for (Index row = 0; row < slice.rows(); ++row) {
@@ -129,7 +110,7 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
             cell[3] = column;
             const auto at = static_cast<std::size_t>(row * slice.columns() + column);
             if (kept[static_cast<std::size_t>(column)] == 0.0F)
-                causes[at] = causes_of(combine->verdict(operands, cell), painted[at] != 0);
+                causes[at] = causes_of(mask.operation.verdict(operands, cell), painted[at] != 0);
         }
     }
     return causes;
@@ -138,10 +119,9 @@ std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const S
 Range range_of_step(const Run& run, const Step& step) {
     const Tensor& values = run.value(step.id);
     const Scale scale = scale_of(run.plan(), step);
-    const Ref mask = mask_on(run.plan(), step);
-    if (mask == nullptr || mask->id == step.id) return range_of(values.values(), scale);
+    if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
     // The range of a tensor is that of its rows' ranges; hidden cells don't count.
-    MaskRows mask_rows(run.value(mask->id));
+    MaskRows mask_rows(run.value(*step.masked_by));
     std::vector<float> ends, seen;
     const auto keys = static_cast<std::size_t>(values.dim(3));
     for (Index i = 0; i * values.dim(3) < values.size(); ++i) {

@@ -1,46 +1,29 @@
 #include "app/core/text/labels.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 namespace decoderscope {
 
 namespace {
-
-bool in_encoder(const Step& step) { return step.block.starts_with("encoder."); }
 
 // The sequence that an axis runs over: the target's tokens, the source's, or neither.
 enum class Sequence { none, target, source };
 
 Sequence sequence_of(const Step& step, std::string_view axis) {
     if (axis == axis::src) return Sequence::source;
-    if (axis == axis::pos || axis == axis::query) return in_encoder(step) ? Sequence::source : Sequence::target;
+    if (axis == axis::pos || axis == axis::query) return step.in_encoder() ? Sequence::source : Sequence::target;
     if (axis == axis::key)
-        return in_encoder(step) || attention_of(step).ends_with(".cross_attn") ? Sequence::source : Sequence::target;
+        return step.in_encoder() || step.part == Part::cross_attention ? Sequence::source : Sequence::target;
     return Sequence::none;
 }
 
 }  // namespace
 
-std::string attention_of(const Step& step) {
-    for (const std::string_view site : {".cross_attn", ".attn"}) {
-        const std::size_t at = step.name.find(site);
-        const std::size_t end = at + site.size();
-        // "blocks.0.attn.z" and "blocks.0.attn_out" belong to it.
-        if (at != std::string::npos && (end == step.name.size() || step.name[end] == '.' || step.name[end] == '_'))
-            return step.name.substr(0, end);
-    }
-    return {};
-}
-
 std::string attention_beside(const Step& step) {
-    const std::string own = attention_of(step);
-    return own.empty() && !step.block.empty() ? step.block + ".attn" : own;
+    return step.attention.empty() && !step.block.empty() ? step.block + ".attn" : step.attention;
 }
 
-Index block_number(const Step& step) {
-    if (step.block.empty() || step.is_source()) return -1;
-    return std::stoll(step.block.substr(step.block.rfind('.') + 1));
-}
+Index block_number(const Step& step) { return step.is_source() ? -1 : step.layer; }
 
 std::string name_in_block(const Step& step, Index block) {
     if (block_number(step) < 0) return {};

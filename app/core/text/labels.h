@@ -7,14 +7,11 @@
 
 namespace decoderscope {
 
-// The attention that a step is part of ("blocks.0.attn", "blocks.0.cross_attn"); empty where it is part of none.
-[[nodiscard]] std::string attention_of(const Step& step);
-
 // The attention whose heads are meant at a step: its own, else the self-attention of its block; empty outside the
 // blocks.
 [[nodiscard]] std::string attention_beside(const Step& step);
 
-// The name of the same step another number of blocks further down the same stack: "blocks.1.attn.z" for
+// The name of the same step in another block of its stack, by the block's number: "blocks.1.attn.z" for
 // "blocks.0.attn.z" and 1. Empty for steps outside the blocks.
 [[nodiscard]] std::string name_in_block(const Step& step, Index block);
 // The number of the block that a step belongs to; -1 outside the blocks.

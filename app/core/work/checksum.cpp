@@ -96,7 +96,7 @@ std::string checksum_of(std::span<const std::byte> bytes) {
     return checksum_text(hash.digest());
 }
 
-std::string checksum_of_files(const std::vector<std::string>& paths, const std::stop_token& stop) {
+Resumable<std::string> checksum_of_files(std::vector<std::string> paths) {
     Xxh64 hash;
     std::vector<std::byte> piece(std::size_t{1} << 20);
     for (const std::string& path : paths) {
@@ -104,12 +104,12 @@ std::string checksum_of_files(const std::vector<std::string>& paths, const std::
         if (!file) throw Error(path + ": cannot be read: " + std::strerror(errno));
         while (file.read(reinterpret_cast<char*>(piece.data()), static_cast<std::streamsize>(piece.size())),
                file.gcount() > 0) {
-            if (stop.stop_requested()) return {};
+            co_yield kPause;
             hash.add(std::span(piece).first(static_cast<std::size_t>(file.gcount())));
         }
         if (file.bad()) throw Error(path + ": cannot be read: " + std::strerror(errno));
     }
-    return checksum_text(hash.digest());
+    co_return checksum_text(hash.digest());
 }
 
 }  // namespace decoderscope

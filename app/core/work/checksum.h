@@ -1,10 +1,11 @@
 #pragma once
 
+#include "app/core/jobs/resumable.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,7 @@ private:
 [[nodiscard]] bool is_checksum(const std::string& text);
 
 [[nodiscard]] std::string checksum_of(std::span<const std::byte> bytes);
-// Of the bytes of these files, one after the other. Throws Error naming the file that can't be read. Empty where it was
-// stopped.
-[[nodiscard]] std::string checksum_of_files(const std::vector<std::string>& paths, const std::stop_token& stop = {});
+// Of the bytes of these files, one after the other, a MB at a time. Throws Error naming the file that can't be read.
+[[nodiscard]] Resumable<std::string> checksum_of_files(std::vector<std::string> paths);
 
 }  // namespace decoderscope

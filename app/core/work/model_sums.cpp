@@ -9,47 +9,33 @@ namespace decoderscope {
 
 namespace {
 
-ModelChecksums sums_of(const Model& model, const std::stop_token& stop) {
+Resumable<ModelChecksums> sums_of(std::shared_ptr<const Model> model) {
+    ModelChecksums sums;
     try {
-        return checksums_of_model(model.path.empty() ? model.name : model.path, stop);
+        sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path);
     } catch (const Error&) {
-        return {};
+        sums = {};
     }
+    co_return sums;
 }
 
 }  // namespace
 
-ModelSums::ModelSums(std::function<void()> made)
-    : made_(std::move(made)), thread_([this](const std::stop_token& stop) { serve(stop); }) {}
-
-ModelSums::~ModelSums() {
-    thread_.request_stop();
-    thread_.join();
-}
-
 std::optional<ModelChecksums> ModelSums::find(const std::shared_ptr<const Model>& model) {
-    const std::lock_guard lock(mutex_);
     if (const auto known = known_.find(model); known != known_.end()) return known->second;
     if (std::find(asked_.begin(), asked_.end(), model) == asked_.end()) asked_.push_back(model);
-    changed_.notify_all();
     return std::nullopt;
 }
 
-void ModelSums::serve(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return !asked_.empty(); })) {
-        const std::shared_ptr<const Model> model = asked_.front();
-        lock.unlock();
-        ModelChecksums sums = sums_of(*model, stop);
-        lock.lock();
-        if (stop.stop_requested()) return;
-        std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
-        known_.emplace(model, std::move(sums));
-        asked_.erase(asked_.begin());
-        lock.unlock();
-        made_();
-        lock.lock();
-    }
+bool ModelSums::advance() {
+    if (asked_.empty()) return false;
+    if (!under_way_) under_way_.emplace(sums_of(asked_.front()));
+    if (!under_way_->advance()) return true;
+    std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
+    known_.emplace(asked_.front(), under_way_->result());
+    under_way_.reset();
+    asked_.erase(asked_.begin());
+    return true;
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,6 @@
 #include "app/core/work/saved_input.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "app/core/work/checksum.h"
 #include "engine/error.h"
 #include "engine/file.h"

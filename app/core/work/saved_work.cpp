@@ -1,5 +1,6 @@
 #include "app/core/work/saved_work.h"
 
+#include "app/core/jobs/executed.h"
 #include "app/core/session/edit_list.h"
 #include "app/core/work/checksum.h"
 #include "app/core/work/saved_input.h"
@@ -90,10 +91,7 @@ private:
     void compare_checksums(Opened& opened) {
         const SavedModel& saved = opened.saved;
         if (saved.weights.empty() && saved.config.empty()) return;
-        const ModelChecksums now = naming("model", [&] {
-            return checksums_of_model(saved.name, progress_ != nullptr ? progress_->stop : std::stop_token());
-        });
-        if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
+        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name); });
         const bool weights = !saved.weights.empty() && saved.weights != now.weights;
         const bool config = !saved.config.empty() && saved.config != now.config;
         if (!weights && !config) return;
@@ -102,6 +100,13 @@ private:
                           (config ? "config.json" : "") + (weights ? " are" : " is") +
                           " not what they were when the session was saved, so the numbers "
                           "may be others");
+    }
+
+    [[nodiscard]] ModelChecksums checksums_now(const std::string& name) const {
+        Resumable<ModelChecksums> sums = checksums_of_model(name);
+        while (!sums.advance())
+            if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
+        return sums.result();
     }
 
     // Edits that don't fit are a fault of the session, unless the model or its input is another now.
@@ -146,26 +151,27 @@ SavedWork open_session(const std::string& path, LoadProgress* progress) {
     return work;
 }
 
-std::shared_ptr<const ReferenceRun> pinned_run(const SavedWork& work, const std::stop_token& stop) {
-    if (work.pins.empty()) return nullptr;
+Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work) {
+    if (work.pins.empty()) co_return nullptr;
     const PinnedWork& pin = work.pins.front();
-    std::shared_ptr<const Run> run = execute(plan_of(pin.scenario), {.stop = stop});
-    if (!run) throw LoadStopped();
+    std::shared_ptr<const Run> run = co_await executed(plan_of(pin.scenario));
     ReferenceRun pinned = reference_of(pin.label, std::move(run));
     pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
-    return std::make_shared<const ReferenceRun>(std::move(pinned));
+    co_return std::make_shared<const ReferenceRun>(std::move(pinned));
 }
 
-ModelChecksums checksums_of_model(const std::string& name, const std::stop_token& stop) {
+Resumable<ModelChecksums> checksums_of_model(std::string name) {
     const std::string files = files_of_model(name);
-    if (files.empty()) return {};
+    if (files.empty()) co_return ModelChecksums();
     const Checkpoint checkpoint{fs::path(files)};
     std::vector<std::string> weights = checkpoint.files();
     std::sort(weights.begin(), weights.end());
     const std::string config = (checkpoint.folder() / "config.json").string();
     std::error_code failed;
-    return {checksum_of_files(weights, stop),
-            fs::exists(config, failed) ? checksum_of_files({config}, stop) : std::string()};
+    ModelChecksums sums;
+    sums.weights = co_await checksum_of_files(weights);
+    if (fs::exists(config, failed)) sums.config = co_await checksum_of_files(std::vector<std::string>(1, config));
+    co_return sums;
 }
 
 SessionFile session_file_of(const SavedWork& work) {

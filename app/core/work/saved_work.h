@@ -1,12 +1,12 @@
 #pragma once
 
 #include "app/core/diff/reference_run.h"
+#include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
 #include "app/core/work/session_file.h"
 #include "engine/model/load_progress.h"
 
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,16 +36,15 @@ struct SavedWork {
 [[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
                                      LoadProgress* progress = nullptr);
 
-// The run that the work keeps to compare with, computed; nullptr where it keeps none. Throws LoadStopped where it was
-// stopped.
-[[nodiscard]] std::shared_ptr<const ReferenceRun> pinned_run(const SavedWork& work, const std::stop_token& stop = {});
+// The run that the work keeps to compare with, computed; nullptr where it keeps none.
+[[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work);
 
 // The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
-// config.json. Empty for what has no files, or where it was stopped.
+// config.json. Empty for what has no files.
 struct ModelChecksums {
     std::string weights, config;
 };
-[[nodiscard]] ModelChecksums checksums_of_model(const std::string& name, const std::stop_token& stop = {});
+[[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name);
 
 // The work as its file holds it, but for the models' checksums, which take longer to make.
 [[nodiscard]] SessionFile session_file_of(const SavedWork& work);

@@ -6,17 +6,15 @@
 
 namespace decoderscope {
 
-SessionKeeper::SessionKeeper(std::function<void()> wake)
-    : wake_(std::move(wake)),
-      sums_([this] {
-          const std::lock_guard lock(mutex_);
-          changed_.notify_all();
-      }),
-      thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+SessionKeeper::SessionKeeper(std::function<void()> wake) : wake_(std::move(wake)) {}
 
 SessionKeeper::~SessionKeeper() {
-    thread_.request_stop();
-    if (thread_.joinable()) thread_.join();
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+        schedule();
+    }
+    wait();
 }
 
 void SessionKeeper::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
@@ -30,9 +28,9 @@ void SessionKeeper::changed(SavedWork work, std::uint64_t number) {
     const std::lock_guard lock(mutex_);
     if (!slot_) return;
     if (!autosave_) autosave_due_ = Clock::now() + delay_;
-    autosave_ = Job{std::move(work), slot_->path(), number, true};
+    autosave_ = Order{std::move(work), slot_->path(), number, true};
     drop_ = false;
-    changed_.notify_all();
+    schedule();
 }
 
 void SessionKeeper::drop_autosave() {
@@ -40,7 +38,7 @@ void SessionKeeper::drop_autosave() {
     if (!slot_) return;
     autosave_.reset();
     drop_ = true;
-    changed_.notify_all();
+    schedule();
 }
 
 void SessionKeeper::adopt(Leftover leftover) {
@@ -51,7 +49,7 @@ void SessionKeeper::adopt(Leftover leftover) {
 void SessionKeeper::save(SavedWork work, std::string path, std::uint64_t number) {
     const std::lock_guard lock(mutex_);
     saves_.push_back({std::move(work), std::move(path), number, false});
-    changed_.notify_all();
+    schedule();
 }
 
 std::vector<SessionKeeper::Outcome> SessionKeeper::collect() {
@@ -59,27 +57,36 @@ std::vector<SessionKeeper::Outcome> SessionKeeper::collect() {
     return std::exchange(outcomes_, {});
 }
 
-bool SessionKeeper::busy() const {
-    const std::lock_guard lock(mutex_);
-    return working_ || drop_ || !saves_.empty();
-}
-
 void SessionKeeper::wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !working_ && !drop_ && saves_.empty(); });
+    while (busy()) runner_.wait(std::chrono::milliseconds(1000), [this] { return !busy(); });
 }
 
 void SessionKeeper::flush() {
     {
         const std::lock_guard lock(mutex_);
         autosave_due_ = Clock::now();
-        changed_.notify_all();
+        schedule();
     }
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !working_ && !drop_ && !autosave_ && saves_.empty(); });
+    const auto all = [this] { return !busy() && !autosave_waits_; };
+    while (!all()) runner_.wait(std::chrono::milliseconds(1000), all);
 }
 
-// ---- the thread's part
+// With the mutex held.
+void SessionKeeper::count() {
+    to_do_ = saves_.size() + (drop_ ? 1U : 0U) + (writing_ ? 1U : 0U);
+    autosave_waits_ = autosave_.has_value();
+}
+
+// Has the runner do what is to be done, when it is due. With the mutex held: so of two that schedule at a time the
+// later one knows what the other wants.
+void SessionKeeper::schedule() {
+    count();
+    const bool now = drop_ || !saves_.empty();
+    if (!now && (!autosave_ || ending_)) return;
+    runner_.start([this](const std::stop_token&) { return serve(); }, now ? Clock::now() : autosave_due_);
+}
+
+// ---- the runner's part
 
 bool SessionKeeper::has_checksums(const SavedWork& work) {
     bool all = sums_.find(work.scenario.model()).has_value();
@@ -87,65 +94,75 @@ bool SessionKeeper::has_checksums(const SavedWork& work) {
     return all;
 }
 
-// What is to be written now, with the mutex held. A save waits until its models' files are read through, an autosave
-// does not.
-std::optional<SessionKeeper::Job> SessionKeeper::take_job(bool ending) {
-    const auto ready =
-        std::find_if(saves_.begin(), saves_.end(), [&](const Job& job) { return ending || has_checksums(job.work); });
-    std::optional<Job> job;
+// What is to be written now. A save waits until its models' files are read through, an autosave does not.
+std::optional<SessionKeeper::Order> SessionKeeper::take_order() {
+    const std::lock_guard lock(mutex_);
+    const auto ready = std::find_if(saves_.begin(), saves_.end(),
+                                    [&](const Order& save) { return ending_ || has_checksums(save.work); });
+    std::optional<Order> order;
     if (ready != saves_.end()) {
-        job = std::move(*ready);
+        order = std::move(*ready);
         saves_.erase(ready);
-    } else if (!ending && autosave_ && Clock::now() >= autosave_due_) {
-        job = std::exchange(autosave_, std::nullopt);
+    } else if (!ending_ && autosave_ && Clock::now() >= autosave_due_) {
+        order = std::exchange(autosave_, std::nullopt);
     }
-    working_ = job.has_value();
-    return job;
+    writing_ = order.has_value();
+    count();
+    return order;
 }
 
-void SessionKeeper::serve(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
+void SessionKeeper::drop_if_told() {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(drop_, false)) return;
+    std::error_code ignored;
+    std::filesystem::remove(slot_->path(), ignored);
+}
+
+Resumable<Done> SessionKeeper::serve() {
     for (;;) {
-        std::optional<Job> job;
-        const auto something = [&] { return drop_ || job || (job = take_job(stop.stop_requested())); };
-        if (autosave_)
-            changed_.wait_until(lock, stop, autosave_due_, something);
-        else
-            changed_.wait(lock, stop, [&] { return something() || autosave_.has_value(); });
-        if (std::exchange(drop_, false)) {
-            std::error_code ignored;
-            std::filesystem::remove(slot_->path(), ignored);
-            changed_.notify_all();
-        }
-        if (!job && stop.stop_requested() && !(job = take_job(true))) return;
-        if (!job) continue;
-        lock.unlock();
-        Outcome outcome = write(*job);
-        lock.lock();
-        working_ = false;
-        outcomes_.push_back(std::move(outcome));
-        changed_.notify_all();
-        if (!wake_ || stop.stop_requested()) continue;
-        lock.unlock();
-        wake_();
-        lock.lock();
+        drop_if_told();
+        if (const std::optional<Order> order = take_order())
+            write_and_tell(*order);
+        else if (!sums_.advance())
+            break;
+        co_yield kPause;
     }
+    {
+        const std::lock_guard lock(mutex_);
+        schedule();  // an autosave whose moment is still to come
+    }
+    runner_.notify();
+    co_return Done{};
 }
 
-// Nobody can wait for an answer here, so whatever goes wrong becomes a sentence.
-SessionKeeper::Outcome SessionKeeper::write(const Job& job) {
-    Outcome outcome{job.path, job.number, job.autosave, {}};
+void SessionKeeper::write_and_tell(const Order& order) {
+    Outcome outcome = write(order);
+    bool tell = false;
+    {
+        const std::lock_guard lock(mutex_);
+        writing_ = false;
+        count();
+        outcomes_.push_back(std::move(outcome));
+        tell = wake_ && !ending_;
+    }
+    runner_.notify();
+    if (tell) wake_();
+}
+
+// Nothing waits for an exception here, so whatever goes wrong becomes a sentence.
+SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
+    Outcome outcome{order.path, order.number, order.autosave, {}};
     try {
-        SessionFile file = session_file_of(job.work);
-        if (!job.autosave) file.saved_as.clear();  // a file does not name itself
+        SessionFile file = session_file_of(order.work);
+        if (!order.autosave) file.saved_as.clear();  // a file does not name itself
         const auto put = [&](SavedRun& run, const std::shared_ptr<const Model>& model) {
             ModelChecksums sums = sums_.find(model).value_or(ModelChecksums());
             run.model.weights = std::move(sums.weights);
             run.model.config = std::move(sums.config);
         };
-        put(file.run, job.work.scenario.model());
-        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, job.work.pins[i].scenario.model());
-        write_session_file(job.path, file);
+        put(file.run, order.work.scenario.model());
+        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario.model());
+        write_session_file(order.path, file);
         forget_adopted();
     } catch (const std::exception& error) {
         outcome.error = error.what();

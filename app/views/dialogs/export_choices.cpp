@@ -6,6 +6,7 @@
 #include "app/core/norms/norm_row.h"
 #include "app/core/text/labels.h"
 #include "app/views/generate/generate_parts.h"
+#include "app/views/masks/masks_sections.h"
 #include "app/views/shell/view_state.h"
 
 #include <algorithm>
@@ -98,12 +99,10 @@ void add_heads_tab(Scene& scene) {
 }
 
 void add_masks_tab(Scene& scene) {
-    const MasksShown& masks = scene.state.masks.shown;
-    if (scene.shown.run->plan().find(masks.attention + ".mask") == nullptr) return;
-    scene.add("Masks, scores, pattern and output", masks.attention + ".masks",
-              [shown = scene.shown, attention = masks.attention, place = masks.place] {
-                  return masks_exhibit(shown, attention, place);
-              });
+    const std::string attention = shown_attention(scene.session);
+    if (scene.shown.run->plan().find(attention + ".mask") == nullptr) return;
+    scene.add("Masks, scores, pattern and output", attention + ".masks",
+              [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
 }
 
 void add_norms_tab(Scene& scene) {
@@ -111,7 +110,7 @@ void add_norms_tab(Scene& scene) {
     if (!norms.shown) return;
     const ShownRun pre = {norms.shown->pre.scenario, norms.shown->pre.run},
                    post = {norms.shown->post.scenario, norms.shown->post.run};
-    const std::string prefix = scene.step.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
     scene.add("The curves by depth", "norm-curves", [own = scene.shown.scenario, pre, post, prefix] {
         return depth_exhibit(own, depth_curves(*pre.run, prefix), depth_curves(*post.run, prefix));
     });
@@ -122,7 +121,7 @@ void add_norms_tab(Scene& scene) {
     const std::vector<std::string> rows = norms_of_block(pre.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
-        if (scene.step.name.starts_with(name + ".")) norm = name;
+        if (is_of_norm(scene.step, name)) norm = name;
     scene.add("One row of " + norm, norm + ".row", norm_row_exhibit(pre, post, norm, scene.place.batch, norms.row));
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
@@ -147,10 +146,10 @@ void add_generate_tab(Scene& scene) {
 }
 
 void add_diff_tab(Scene& scene) {
-    const ShownComparison& diff = scene.state.diff.shown;
-    if (diff.of == nullptr || diff.version != scene.session.shown().version) return;
+    const Value<ShownComparison>& diff = scene.state.diff.shown;
+    if (!diff || diff->of.lock() != scene.session.shown().run) return;
     scene.add("A, B and the difference", scene.step.name + ".difference",
-              difference_exhibit(scene.shown, diff.reference, scene.step, scene.place, diff.comparison.tolerance));
+              difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void rename(ExportDialogState& dialog) {
     if (dialog.typed) {
         stem = now.substr(name);
         for (const Format& format : kFormats)
-            if (stem.ends_with(format.ending)) stem.resize(stem.size() - std::string_view(format.ending).size());
+            if (stem.ends_with(format.ending)) stem.erase(stem.size() - std::string_view(format.ending).size());
     }
     set_path(dialog, now.substr(0, name) + stem + ending_for(dialog));
 }

@@ -49,22 +49,17 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
 
 // ---- the second line: which of these it is
 
-void refresh_alternatives(const Snapshot& shown, DiffTabState& diff) {
-    if (diff.alternatives_of == shown.version) return;
-    diff.alternatives_of = shown.version;
-    diff.alternatives = alternatives_to(shown.scenario);
-}
-
 void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));
     if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
                            ImGuiComboFlags_HeightLarge)) {
-        tooltip("Which key of the configuration B has otherwise");
+        tooltip("Configuration key that differs in B");
     } else {
-        refresh_alternatives(session.shown(), diff);
-        for (const auto& option : diff.alternatives)
+        const Snapshot& shown = session.shown();
+        const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
+        for (const auto& option : others->options)
             if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option))
                 diff.option = option;
         ImGui::EndCombo();

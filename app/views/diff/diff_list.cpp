@@ -125,7 +125,7 @@ void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, A
 
 // Where the step that we look at stands in the list in order.
 std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
-    const auto& tensors = diff.shown.comparison.tensors;
+    const auto& tensors = diff.shown->comparison.tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
         if (tensors[i].name == step) return i;
     return tensors.size();
@@ -135,7 +135,7 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 
 void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.diff;
-    const auto& tensors = diff.shown.comparison.tensors;
+    const auto& tensors = diff.shown->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + head});
@@ -144,7 +144,7 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     compat::begin_child("diff-list", {area.width(), height});
     // In order the list follows the step that we look at; worst first it stays with the worst.
-    const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number);
+    const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number());
     if (where != diff.listed_step) {
         diff.listed_step = where;
         if (!diff.in_order) ImGui::SetScrollY(0.0F);
@@ -161,7 +161,7 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
             const auto at = static_cast<std::size_t>(i);
             const float y = start.y + line * static_cast<float>(i);
-            draw_row(ui, session, tensors[diff.in_order ? at : diff.shown.worst_first[at]],
+            draw_row(ui, session, tensors[diff.in_order ? at : diff.shown->worst_first[at]],
                      {{area.low.x, y}, {area.high.x - scrollbar, y + line}}, i, commands);
         }
     }

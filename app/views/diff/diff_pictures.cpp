@@ -21,48 +21,7 @@ const TensorDifference* difference_of(const Comparison& comparison, const std::s
     return found == all.end() ? nullptr : &*found;
 }
 
-void refresh(const Session& session, DiffTabState& diff) {
-    const Snapshot& shown = session.shown();
-    const Step& step = session.step();
-    ShownDifference& now = diff.difference;
-    const Place place = session.cursor().place;
-    if (now.number == diff.shown.number && now.step == step.name && now.place == place) return;
-    const Tensor& other = *diff.shown.reference.find(step.name);
-    now.number = diff.shown.number;
-    now.step = step.name;
-    now.place = place;
-    now.pictures = difference_pictures(shown.scenario, *shown.run, step, place, other, diff.shown.reference.run.get(),
-                                       diff.tolerance);
-    const DifferencePictures& p = now.pictures;
-    const auto over = std::count(p.over.begin(), p.over.end(), std::uint8_t{1});
-    now.pictures.a.title = "A   now";
-    now.pictures.b.title = "B   " + diff.shown.reference.label;
-    now.pictures.difference.title += "   " + std::to_string(over) + " of " + std::to_string(p.over.size()) + " over";
-    // Where all of them are over, marks tell nothing.
-    if (static_cast<std::size_t>(over) == p.over.size()) now.pictures.over.clear();
-    ++now.version;
-}
-
 // ---- the line above the pictures: the step, and which slice of it is seen
-
-// "◀ head 2 ▶", drawn from right to left.
-void stepper(const Ui& ui, const char* name, Index value, Index count, float& right, float y, int& moved) {
-    moved = 0;
-    if (count < 2) return;
-    const float button = ImGui::GetFrameHeight();
-    const std::string text = std::string(name) + " " + std::to_string(value);
-    const float width = compat::text_size(ui.fonts.caption, std::string(name) + " 00").x;
-    right -= button * 2 + width;
-    ImGui::PushID(name);
-    ImGui::SetCursorScreenPos({right, y});
-    if (icon_button(ui, "less", Icon::back, value > 0, ("The " + std::string(name) + " before").c_str())) moved = -1;
-    const float text_y = y + (button - compat::font_size(ui.fonts.caption)) * 0.5F;
-    draw_text(ui, ui.fonts.caption, {right + button, text_y}, ui.theme.text, text);
-    ImGui::SetCursorScreenPos({right + button + width, y});
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, ("The next " + std::string(name)).c_str())) moved = 1;
-    ImGui::PopID();
-    right -= ui.px(8);
-}
 
 Index size_along(const Step& step, std::string_view name) {
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
@@ -70,17 +29,24 @@ Index size_along(const Step& step, std::string_view name) {
     return 1;
 }
 
-// Returns where its text may go on at the right.
+// Returns where its text may end at the right.
 float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& commands) {
     const Step& step = session.step();
     const Place place = session.cursor().place;
     float right = line.high.x;
-    int moved = 0;
+    const auto moved = [&](const char* name, Index value, Index count) {
+        if (count < 2) return 0;
+        right -= counter_width(ui, name, value);
+        ImGui::SetCursorScreenPos({right, line.low.y});
+        const int by = counter(ui, name, value, count);
+        right -= ui.px(12);
+        return by;
+    };
     const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.config().nhead : 1;
-    stepper(ui, "head", place.head, heads, right, line.low.y, moved);
-    if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
-    stepper(ui, "batch", place.batch, size_along(step, axis::batch), right, line.low.y, moved);
-    if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
+    if (const int by = moved("head", place.head, heads); by != 0)
+        commands.push_back(command::ChooseHead{place.head + by});
+    if (const int by = moved("batch", place.batch, size_along(step, axis::batch)); by != 0)
+        commands.push_back(command::ChooseBatch{place.batch + by});
     return right;
 }
 
@@ -150,9 +116,10 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
 
 void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.diff;
-    refresh(session, diff);
     const Step& step = session.step();
-    const DifferencePictures& p = diff.difference.pictures;
+    const Value<DifferencePictures> pictures =
+        shown_difference(session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
+    const DifferencePictures& p = *pictures;
     const Slice slice = slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
     const std::array<Area, 3> areas = arrange(ui, p.a, area);
     const std::array<const Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
@@ -160,7 +127,7 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
     for (std::size_t i = 0; i < 3; ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
                                .key = kKeys + i,
-                               .version = diff.difference.version,
+                               .version = pictures.number(),
                                .color = color_of(step.meaning),
                                .stale = session.stale()};
         if (i == 2) drawing.changed = &p.over;
@@ -188,7 +155,7 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
 
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const Step& step = session.step();
-    const TensorDifference* d = difference_of(state.diff.shown.comparison, step.name);
+    const TensorDifference* d = difference_of(state.diff.shown->comparison, step.name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},

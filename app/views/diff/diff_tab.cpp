@@ -14,7 +14,7 @@ namespace {
 // The name that the session knows our companion by.
 constexpr const char* kCompanion = "diff";
 
-// The other configuration is computed beside the run as long as somebody compares with it.
+// The other configuration is computed beside the run for as long as it is compared with.
 void ask_for_companion(DiffTabState& diff, Commands& commands) {
     const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
     if (wanted && diff.asked != diff.option) {
@@ -75,26 +75,6 @@ ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, cons
     return {};
 }
 
-// Brings the comparison up to date, or a frame's worth closer to it. Returns whether it is there.
-bool refresh(const Snapshot& shown, DiffTabState& diff, const Compared& b) {
-    constexpr Index kNumbersInAFrame = 500'000;
-    ShownComparison& now = diff.shown;
-    if (now.version != shown.version || now.of != b.of || now.comparison.tolerance != diff.tolerance) {
-        now.version = shown.version;
-        now.of = b.of;
-        now.reference = reference_for(shown, diff, b.label);
-        now.comparison = {.tolerance = diff.tolerance};
-        now.under_way.emplace(recorded_tensors(*shown.run), now.reference.tensors, diff.tolerance);
-    }
-    if (!now.under_way) return true;
-    if (!now.under_way->advance(kNumbersInAFrame)) return false;
-    now.comparison = now.under_way->found();
-    now.under_way.reset();
-    now.worst_first = worst_first(now.comparison);
-    ++now.number;
-    return true;
-}
-
 // ---- where there is nothing to list
 
 // A heading and a paragraph in the middle. Returns where the next line may start.
@@ -121,7 +101,7 @@ void draw_missing(const Ui& ui, const Compared& b, Area area) {
 
 void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
     DiffTabState& diff = state.diff;
-    const Comparison& comparison = diff.shown.comparison;
+    const Comparison& comparison = diff.shown->comparison;
     std::string text = measured_text(comparison) + ".";
     const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
     if (no_edits)
@@ -143,7 +123,7 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
 // ---- what came out
 
 void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.diff.shown.comparison;
+    const Comparison& comparison = state.diff.shown->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
     const std::string caption = "largest |A − B| of each step";
@@ -191,6 +171,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     ask_for_companion(diff, commands);
     state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
+    diff.shown = {};
     const float header = ui.px(70);
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
@@ -198,13 +179,16 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
         draw_missing(ui, b, below);
         return;
     }
-    if (!refresh(session.shown(), diff, b)) {
-        state.busy = true;
-        const int percent = static_cast<int>(diff.shown.under_way->progress() * 100.0);
+    const Snapshot& shown = session.shown();
+    diff.shown = shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
+                                  [&] { return reference_for(shown, diff, b.label); });
+    if (!diff.shown) {
+        const int percent =
+            static_cast<int>(comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
         draw_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
         return;
     }
-    if (!diff.shown.comparison.differs() && diff.shown.comparison.largest == 0.0) {
+    if (!diff.shown->comparison.differs() && diff.shown->comparison.largest == 0.0) {
         draw_nothing_differs(ui, session, state, below);
         return;
     }

@@ -1,5 +1,5 @@
 #include "app/core/picture/heatmap_image.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -198,7 +198,7 @@ void draw_sum(const Bars& bars, Area area) {
 
 void draw_next_token(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const ShownNextToken& shown = scene.tab().next;
+    const ShownNextToken& shown = *scene.next;
     if (!shown.next) {
         draw_prose(ui, area.low, area.width(), ui.theme.warning,
                    "The logits of the last position hold NaN or an infinity: there is nothing to draw from.", 2);

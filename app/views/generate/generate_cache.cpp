@@ -1,6 +1,7 @@
 #include "app/core/generate/generation.h"
+#include "app/core/step/shown_step.h"
+#include "app/core/text/counting.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -9,12 +10,6 @@
 #include <cmath>
 
 namespace decoderscope {
-
-std::string grouped(Index number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-    return digits;
-}
 
 namespace {
 
@@ -105,13 +100,13 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
     const Ref step = scene.run().plan().find(name);
     if (step == nullptr || area.height() < scene.ui.px(60)) return;
     const Place place = {scene.row, scene.session.cursor().place.head};
-    const ShownHeatmap& shown = scene.state.heatmaps.get(scene.session.shown(), *step, place);
+    const Value<ShownHeatmap> shown = shown_heatmap(scene.session.derived(), scene.session.shown(), *step, place);
     const Slice slice = slice_of(*step, place, scene.scenario().config().nhead);
-    HeatmapDrawing drawing{.heatmap = shown.heatmap,
+    HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = key,
-                           .version = shown.version,
+                           .version = shown.number(),
                            .color = color_of(step->meaning),
-                           .lit = CellRect{rows.kept, 0, rows.computed, shown.heatmap.columns},
+                           .lit = CellRect{rows.kept, 0, rows.computed, shown->heatmap.columns},
                            .stale = scene.session.stale(),
                            .legend = Legend::bar};
     const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.state.viewports[key], area);
@@ -120,7 +115,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
     const bool padding = row >= scene.length;
     area_tooltip(scene.ui, area,
                  {cell_name(name, slice.cell(row, column)) + " = " +
-                      short_number(static_cast<double>(shown.heatmap.at(row, column))),
+                      short_number(static_cast<double>(shown->heatmap.at(row, column))),
                   padding           ? "padding"
                   : row < rows.kept ? "kept from an earlier pass"
                                     : "computed in this pass",

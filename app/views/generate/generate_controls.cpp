@@ -19,13 +19,13 @@ void transport(const GenerateScene& scene) {
     const Ui& ui = scene.ui;
     GenerateTabState& tab = scene.tab();
     const std::string ended = why_text_ends(scene.scenario(), scene.row);
-    const bool more = ended.empty() && tab.next.next.has_value();
+    const bool more = ended.empty() && scene.next->next.has_value();
     const char* stopped = ended.empty() ? "There is nothing to draw from" : ended.c_str();
     if (icon_button(ui, "back", Icon::back, scene.length > 1, "Step back: take the last token away (,)"))
         step_back(scene.session, scene.commands);
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "one", Icon::forward, more, more ? "Generate one token (.)" : stopped))
-        static_cast<void>(generate_token(scene.session, scene.state, scene.commands));
+        static_cast<void>(generate_token(scene.session, scene.commands));
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "run", tab.running ? Icon::pause : Icon::last, more,
                     more ? "Generate until the end, or stop (R)" : stopped))
@@ -134,7 +134,7 @@ std::vector<Chip> chips_of(const GenerateScene& scene, float most) {
         chips.push_back({text, compat::text_size(ui.fonts.mono_small, text).x + ui.px(10), position});
     };
     for (Index position = 0; position < scene.length; ++position) add(scene.piece(scene.token_at(position)), position);
-    const ShownNextToken& shown = scene.tab().next;
+    const ShownNextToken& shown = *scene.next;
     if (shown.next && why_text_ends(scene.scenario(), scene.row).empty())
         add(scene.piece(shown.next->candidates[shown.draw.rank].token), scene.length);
     return chips;

@@ -1,4 +1,4 @@
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -145,17 +145,6 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
                   right - at.x);
 }
 
-// Reads the table off the companion's run, a frame's worth at a time. Returns whether it is complete.
-bool keep_lens(const GenerateScene& scene, const Companion& companion) {
-    constexpr Index kNumbersInAFrame = 2'000'000;
-    ShownLens& lens = scene.tab().lens;
-    if (lens.run != companion.run || lens.row != scene.row)
-        lens = {.run = companion.run, .row = scene.row, .reading = LensReading(companion.run, scene.row, scene.length)};
-    if (!lens.complete) lens.complete = lens.reading->advance(kNumbersInAFrame);
-    if (!lens.complete) scene.state.busy = true;
-    return lens.complete;
-}
-
 }  // namespace
 
 void draw_lens(const GenerateScene& scene, Area area) {
@@ -173,8 +162,10 @@ void draw_lens(const GenerateScene& scene, Area area) {
     if (found != companions.end() && !found->second.error.empty()) return say(ui.theme.error, found->second.error);
     const bool current =
         found != companions.end() && found->second.run && found->second.beside == scene.session.shown().run;
-    if (!current || !keep_lens(scene, found->second)) return say(ui.theme.muted, "computing …");
-    const LensTable& table = scene.tab().lens.reading->table();
+    const Value<LensTable> read =
+        current ? shown_lens(scene.session.derived(), found->second.run, scene.row, scene.length) : Value<LensTable>();
+    if (!read) return say(ui.theme.muted, "computing …");
+    const LensTable& table = *read;
     const Area cells = {{area.low.x, area.low.y + text}, {area.high.x, area.high.y - key}};
     const Grid grid = lay_out(scene, table.rows.size(), cells);
     draw_table(scene, table, grid);

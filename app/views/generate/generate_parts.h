@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/generate/shown_generation.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/view_state.h"
 
@@ -20,6 +21,7 @@ struct GenerateScene {
     Commands& commands;
     Index row;     // of the batch
     Index length;  // how many tokens it has
+    Value<ShownNextToken> next;
 
     [[nodiscard]] GenerateTabState& tab() const { return state.generate; }
     [[nodiscard]] const Scenario& scenario() const { return session.shown().scenario; }
@@ -46,8 +48,6 @@ void draw_next_token(const GenerateScene& scene, Area area);
 void draw_cache(const GenerateScene& scene, Area area);
 // The button that proves it: the cached pass against the full pass, tensor by tensor.
 void draw_cache_proof(const GenerateScene& scene, Area area);
-// A number with its thousands apart: "12,345".
-[[nodiscard]] std::string grouped(Index number);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);
 

@@ -1,5 +1,5 @@
 #include "app/core/diff/comparison_text.h"
-#include "app/core/generate/passes.h"
+#include "app/core/text/counting.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -11,27 +11,6 @@
 namespace decoderscope {
 
 namespace {
-
-// Brings the comparison up to date, or a frame's worth closer to it. Returns whether it is there.
-bool keep_proof(const GenerateScene& scene, const Companion& companion) {
-    constexpr Index kNumbersInAFrame = 500'000;
-    ShownProof& proof = scene.tab().proof;
-    if (proof.full != companion.beside || proof.cached != companion.run) {
-        proof.full = companion.beside;
-        proof.cached = companion.run;
-        proof.under_way.emplace(same_cells(scene.scenario(), *proof.full, *proof.cached, scene.row),
-                                tensors_of_cached(*proof.cached), 0.0);
-    }
-    if (!proof.under_way) return true;
-    if (!proof.under_way->advance(kNumbersInAFrame)) {
-        scene.state.busy = true;
-        return false;
-    }
-    proof.comparison = proof.under_way->found();
-    proof.under_way.reset();
-    proof.worst_first = worst_first(proof.comparison);
-    return true;
-}
 
 void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string& text, ImFont* font) {
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
@@ -53,9 +32,8 @@ void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area
                      i == 0 ? ui.theme.text : ui.theme.muted, texts[i], ui.fonts.mono_small);
 }
 
-void draw_differences(const GenerateScene& scene, Area area) {
+void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area area) {
     const Ui& ui = scene.ui;
-    const ShownProof& proof = scene.tab().proof;
     const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     const std::array titles = {"largest difference", "largest number", "relative"};
     for (std::size_t i = 0; i < titles.size(); ++i)
@@ -114,9 +92,12 @@ void draw_cache_proof(const GenerateScene& scene, Area area) {
     if (!companion.error.empty()) return say(ui.theme.warning, companion.error);
     const bool current =
         companion.run && companion.beside == scene.session.shown().run && companion.variation.cached_row == scene.row;
-    if (!current || !keep_proof(scene, companion)) return say(ui.theme.muted, "computing …");
-    say(scene.tab().proof.comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(scene.tab().proof));
-    draw_differences(scene, {{area.low.x, area.low.y + ui.px(38)}, area.high});
+    const Value<ShownProof> proof =
+        current ? shown_proof(scene.session.derived(), scene.scenario(), companion.beside, companion.run, scene.row)
+                : Value<ShownProof>();
+    if (!proof) return say(ui.theme.muted, "computing …");
+    say(proof->comparison.largest == 0.0 ? ui.theme.muted : ui.theme.text, verdict(*proof));
+    draw_differences(scene, *proof, {{area.low.x, area.low.y + ui.px(38)}, area.high});
 }
 
 }  // namespace decoderscope

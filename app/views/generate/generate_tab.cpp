@@ -1,5 +1,5 @@
 #include "app/core/generate/generation.h"
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/shell/panels.h"
@@ -25,18 +25,10 @@ namespace {
 
 constexpr double kSecondsPerToken = 0.35;
 
-// Sorts the candidates where the run, the row or a setting is another one.
-const ShownNextToken& keep_next_token(const Session& session, GenerateTabState& tab) {
-    ShownNextToken& shown = tab.next;
-    const Sampling& sampling = session.sampling();
-    const Snapshot& now = session.shown();
-    const Index row = session.cursor().place.batch;
-    if (shown.run == now.run && shown.row == row && shown.sampling == sampling) return shown;
-    shown = {.run = now.run, .row = row, .sampling = sampling};
-    shown.next = next_token(now.scenario, *now.run, row, sampling);
-    shown.number = sampling_number(sampling.seed, row, row_length(now.scenario.inputs, row));
-    if (shown.next) shown.draw = draw(*shown.next, shown.number);
-    return shown;
+Value<ShownNextToken> next_token_of(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return shown_next_token(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                            session.sampling());
 }
 
 // While it runs, a token goes by now and then.
@@ -49,7 +41,7 @@ void run_on(const Session& session, ViewState& state, Commands& commands) {
     }
     if (session.stale() || now < tab.next_token_at) return;
     tab.next_token_at = now + kSecondsPerToken;
-    tab.running = generate_token(session, state, commands);
+    tab.running = generate_token(session, commands);
 }
 
 // The runs beside this one are computed as long as a page shows them.
@@ -101,13 +93,13 @@ std::string why_text_ends(const Scenario& scenario, Index row) {
     return has_ended(scenario, row) ? "The text has ended: its last token is the one that ends a text." : "";
 }
 
-bool generate_token(const Session& session, ViewState& state, Commands& commands) {
+bool generate_token(const Session& session, Commands& commands) {
     const Scenario& scenario = session.shown().scenario;
     const Index row = session.cursor().place.batch;
     if (!generation_obstacle(scenario).empty() || session.stale()) return false;
-    const ShownNextToken& shown = keep_next_token(session, state.generate);
-    if (!shown.next || !why_text_ends(scenario, row).empty()) return false;
-    commands.push_back(command::AppendToken{row, shown.next->candidates[shown.draw.rank].token});
+    const Value<ShownNextToken> shown = next_token_of(session);
+    if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
+    commands.push_back(command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
     return true;
 }
 
@@ -129,8 +121,8 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
         return;
     }
     const Index row = session.cursor().place.batch;
-    const GenerateScene scene = {ui, session, state, commands, row, row_length(scenario.inputs, row)};
-    static_cast<void>(keep_next_token(session, state.generate));
+    const GenerateScene scene = {
+        ui, session, state, commands, row, row_length(scenario.inputs, row), next_token_of(session)};
     run_on(session, state, commands);
     ask_for_runs(scene);
     float y = inner.low.y;

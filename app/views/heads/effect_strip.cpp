@@ -1,7 +1,9 @@
 #include "app/views/heads/effect_strip.h"
 
+#include "app/core/heads/measured_heads.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ std::string number(double value) { return short_number_text(value, 3); }
 // Which two runs are compared.
 struct Compared {
     std::shared_ptr<const Run> before, after;
-    bool preview = false;  // nobody switched anything yet
+    bool preview = false;  // no head is switched yet
 };
 
 // A companion may for a moment still be of the model before: only outputs of the same shape are compared.
@@ -39,15 +41,16 @@ struct Shown {
     const Session& session;
     const Step& output;
     const Compared& runs;
-    const std::vector<PositionEffect>& effects;
+    Value<OutputEffects> measured;
     std::vector<std::string> positions;
     Index batch;
     bool by_norm;
 
+    [[nodiscard]] const std::vector<PositionEffect>& effects() const { return measured->positions; }
     [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
-    [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects[at].norm : effects[at].largest; }
+    [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects()[at].norm : effects()[at].largest; }
     [[nodiscard]] bool changes_its_mind(std::size_t at) const {
-        return has_logits() && !std::isnan(effects[at].norm) && effects[at].top_before != effects[at].top_after;
+        return has_logits() && !std::isnan(effects()[at].norm) && effects()[at].top_before != effects()[at].top_after;
     }
     // A number of the output by name: the token, or the index.
     [[nodiscard]] std::string name_of(Index index) const {
@@ -61,13 +64,13 @@ struct Shown {
 std::string movement(const Shown& shown, std::size_t most) {
     const auto count = [&](auto matches) {
         Index found = 0;
-        for (std::size_t i = 0; i < shown.effects.size(); ++i) found += matches(i) ? 1 : 0;
+        for (std::size_t i = 0; i < shown.effects().size(); ++i) found += matches(i) ? 1 : 0;
         return found;
     };
-    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects[at].norm); });
+    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects()[at].norm); });
     if (broken > 0) return " to NaN at " + std::to_string(broken) + (broken == 1 ? " position" : " positions");
     const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
-    std::string text = " by up to " + number(shown.effects[most].largest) + " at position " + std::to_string(most);
+    std::string text = " by up to " + number(shown.effects()[most].largest) + " at position " + std::to_string(most);
     if (minds > 0)
         text += minds == 1 ? " · 1 best token changes" : " · " + std::to_string(minds) + " best tokens change";
     return text;
@@ -75,7 +78,7 @@ std::string movement(const Shown& shown, std::size_t most) {
 
 std::string headline(const Shown& shown, bool opened) {
     const std::string what = shown.has_logits() ? "the logits" : shown.output.name;
-    const auto most = furthest(shown.effects);
+    const auto most = furthest(shown.effects());
     if (shown.runs.preview)
         return most ? "Without this head " + what + " would move" + movement(shown, *most)
                     : "Without this head nothing would change.";
@@ -101,7 +104,7 @@ void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
 
 void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     if (!compat::begin_tooltip()) return;
-    const PositionEffect& effect = shown.effects[at];
+    const PositionEffect& effect = shown.effects()[at];
     text_line(ui.fonts.mono_small, ui.theme.muted,
               shown.output.name + "  position " + std::to_string(at) + "  “" + shown.positions[at] + "”");
     text_line(ui.fonts.mono_small, ui.theme.text,
@@ -162,15 +165,15 @@ void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top,
 
 void draw_positions(const Ui& ui, const Shown& shown, Area area) {
     double top = 0.0;
-    for (std::size_t i = 0; i < shown.effects.size(); ++i)
+    for (std::size_t i = 0; i < shown.effects().size(); ++i)
         if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
-    const float pitch = std::min(area.width() / static_cast<float>(shown.effects.size()), ui.px(88));
+    const float pitch = std::min(area.width() / static_cast<float>(shown.effects().size()), ui.px(88));
     // Where they crowd, only every so many have a label, as wide as its neighbours leave it.
     const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
     const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
     ImGui::GetWindowDrawList()->AddLine(
-        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects.size()), floor}, ui.theme.line);
-    for (std::size_t i = 0; i < shown.effects.size(); ++i) {
+        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects().size()), floor}, ui.theme.line);
+    for (std::size_t i = 0; i < shown.effects().size(); ++i) {
         const float x = area.low.x + pitch * static_cast<float>(i);
         draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
         const float room = pitch * static_cast<float>(every);
@@ -203,13 +206,13 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     const Shown shown = {session,
                          *output,
                          runs,
-                         state.heads.effects.get(runs.before, runs.after, output->name, batch),
+                         output_effects(session.derived(), runs.before, runs.after, *output, batch),
                          axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
                          state.heads.by_norm};
     choose_height(ui, state.heads, top);
     const std::string text = headline(shown, state.heads.opened) + (session.stale() ? "  · computing …" : "");
-    const bool moved = furthest(shown.effects).has_value();
+    const bool moved = furthest(shown.effects()).has_value();
     draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
 }

@@ -1,8 +1,10 @@
 #include "app/views/heads/head_page.h"
 
 #include "app/core/heads/head_switches.h"
+#include "app/core/heads/measured_heads.h"
+#include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/widgets/bipartite_view.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
@@ -61,11 +63,11 @@ void draw_heading(const Ui& ui, const Session& session, ViewState& state, const 
 // "entropy 0.93 bits · spread 0.8 · …"
 void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
     float x = line.low.x;
-    const MeasuredHeads* measured =
-        state.heads.scores.get(session.shown(), state.heads.kind, session.cursor().place.batch);
-    if (measured == nullptr) {
+    const Snapshot& shown = session.shown();
+    const Value<MeasuredHeads> measured =
+        measured_heads(session.derived(), shown.scenario, shown.run, state.heads.kind, session.cursor().place.batch);
+    if (!measured) {
         draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, "measuring …");
-        state.busy = true;
         return;
     }
     for (const HeadScore& score : measured->scores) {
@@ -165,7 +167,8 @@ void draw_operands(const Ui& ui, const Session& session, ViewState& state, const
 void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
                   Hovered& hovered, Commands& commands) {
     const float left = std::floor(area.width() * 0.5F), gap = ui.px(20);
-    const Heatmap& heatmap = state.heatmaps.get(session.shown(), open.pattern, session.cursor().place).heatmap;
+    const Heatmap& heatmap =
+        shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
     const auto token =
@@ -177,10 +180,10 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
 }
 
 // How high the row of q, k and v comes out: as high as its pictures, but never more than a third.
-float operands_height(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
+float operands_height(const Ui& ui, const Session& session, const OpenHead& open, Area area) {
     const Ref query = session.shown().run->plan().find(open.attention + ".q");
     if (query == nullptr) return 0.0F;
-    const Heatmap& heatmap = state.heatmaps.get(session.shown(), *query, session.cursor().place).heatmap;
+    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), *query, session.cursor().place)->heatmap;
     return fitted_height(ui, heatmap, (area.width() - ui.px(32)) / 3, area.height() * 0.32F);
 }
 
@@ -196,7 +199,7 @@ void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area
     y += line + ui.px(8);
     draw_measures(ui, session, state, open, {{area.low.x, y}, {area.high.x, y + caption}});
     y += caption + ui.px(14);
-    const float operands = operands_height(ui, session, state, open, {{area.low.x, y}, area.high});
+    const float operands = operands_height(ui, session, open, {{area.low.x, y}, area.high});
     Hovered hovered;
     draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}},
                  hovered, commands);

@@ -2,7 +2,8 @@
 
 #include "app/core/heads/head_pictures.h"
 #include "app/core/heads/head_switches.h"
-#include "app/core/text/text.h"
+#include "app/core/heads/measured_heads.h"
+#include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
 
@@ -50,7 +51,8 @@ bool draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab
     const Index heads = pattern.axes[1].size, batch = session.cursor().place.batch;
     const PictureSize size = picture_size(pattern, {static_cast<Index>(box.width()), static_cast<Index>(box.height())});
     const std::uint64_t key = kTextureKeys + pattern.id,
-                        version = version_of(ui, heads_tab.pictures.get(shown, pattern), batch, size, range);
+                        version = version_of(ui, version_of_pictures(session.derived(), *shown.run, pattern), batch,
+                                             size, range);
     ImTextureID texture = ui.textures.find(key, version);
     if (texture == ImTextureID()) {
         if (heads_tab.painted > kPaintedAtOnce) return false;

@@ -1,6 +1,7 @@
 #include "app/views/heads/heads_grid.h"
 
-#include "app/core/text/text.h"
+#include "app/core/heads/measured_heads.h"
+#include "app/core/text/numbers.h"
 #include "app/views/heads/heads_cell.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -215,10 +216,11 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
 
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.heads;
-    const MeasuredHeads* known = heads.scores.get(session.shown(), heads.kind, session.cursor().place.batch);
-    if (known == nullptr) {
+    const Snapshot& shown = session.shown();
+    const Value<MeasuredHeads> known =
+        measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
+    if (!known) {
         draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, "Measuring the heads …");
-        state.busy = true;
         return;
     }
     const MeasuredHeads& measured = *known;

@@ -1,5 +1,5 @@
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -94,7 +94,7 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
     list.AddLine({area.low.x, area.high.y}, {area.high.x, area.high.y}, ui.theme.line, 1.0F);
     const auto x = [&](std::size_t i) { return area.low.x + step * static_cast<float>(i); };
     std::size_t at = 0;
-    for (const NanStep& nan : scene.shown().nan) {
+    for (const NanStep& nan : scene.nan->steps) {
         while (at < timeline.size() && timeline[at] != nan.id) ++at;
         if (at == timeline.size()) return;
         const float share = static_cast<float>(nan.count) / static_cast<float>(nan.size);
@@ -111,12 +111,12 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
 }
 
 // "then attn.z 8/96, …", for the steps behind the first; the first one's block is understood.
-std::string nan_list(const std::vector<NanStep>& trail, const std::string& block, std::size_t most) {
+std::string nan_list(const Plan& plan, const std::vector<NanStep>& trail, const std::string& block, std::size_t most) {
     std::string text;
     for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {
         const std::string& name = trail[i].name;
-        text += (text.empty() ? "then " : ", ") +
-                (name.starts_with(block + ".") ? name.substr(block.size() + 1) : name) + " " +
+        const bool in_block = !block.empty() && plan[trail[i].id].block == block;
+        text += (text.empty() ? "then " : ", ") + (in_block ? name.substr(block.size() + 1) : name) + " " +
                 std::to_string(trail[i].count) + " of " + std::to_string(trail[i].size);
     }
     if (trail.size() > most + 1) text += ", and " + std::to_string(trail.size() - most - 1) + " more steps";
@@ -125,16 +125,16 @@ std::string nan_list(const std::vector<NanStep>& trail, const std::string& block
 
 void draw_nan(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const auto& trail = scene.shown().nan;
     const float line = ui.px(18);
-    if (scene.shown().run != scene.session.shown().run) {
+    if (!scene.nan) {
         draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, "looking for NaN …", area.width());
         return;
     }
+    const auto& trail = scene.nan->steps;
     if (trail.empty()) {
         draw_finding(scene, area.low, area.width(), good(ui),
-                     "No NaN in any of " + std::to_string(scene.shown().steps) + " steps",
-                     "Every number of every computed step was looked at.");
+                     "No NaN in any of " + std::to_string(scene.session.timeline().size()) + " steps",
+                     "Every number of every computed step was checked.");
         return;
     }
     const NanStep& first = trail.front();
@@ -148,12 +148,13 @@ void draw_nan(const MasksScene& scene, Area area) {
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
         scene.commands.push_back(command::Follow{first.name, first.first});
     const float left = area.low.x + ui.px(14);
-    const std::string list = nan_list(trail, scene.run().plan()[first.id].block, 3);
+    const Plan& plan = scene.run().plan();
+    const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
     const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
     area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
                  {"where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
                   "not stop it.",
-                  nan_list(trail, "", 12)});
+                  nan_list(plan, trail, "", 12)});
     draw_nan_strip(scene, {{left, y + ui.px(2)}, {area.high.x, std::min(area.high.y, y + ui.px(22))}});
 }
 

@@ -1,4 +1,4 @@
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -116,8 +116,7 @@ std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
 
 void draw_leak(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const LeakShown& shown = scene.tab().leak;
-    const Leak* leak = shown.run && shown.current ? &shown.leak : nullptr;
+    const Leak* leak = scene.leak ? &*scene.leak : nullptr;
     ImGui::GetWindowDrawList()->AddLine({area.low.x - ui.px(12), area.low.y},
                                         {area.low.x - ui.px(12), area.high.y - ui.px(8)}, ui.theme.line, 1.0F);
     draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y + ui.px(6)}, ui.theme.muted,

@@ -1,6 +1,6 @@
 #include "app/core/masks/mask_edits.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -112,7 +112,7 @@ void draw_between(const Ui& ui, Area gap, const char* text, const std::vector<st
 
 // The cell under the mouse on its way: raw score, filled score, weight.
 std::string way_of(const MasksScene& scene, CellRect at) {
-    const MasksShown& shown = scene.shown();
+    const ShownMasks& shown = scene.shown();
     const Heatmap& raw = shown.raw.heatmap;
     const auto number = [&](const MaskPicture& picture) {
         return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
@@ -141,14 +141,10 @@ void draw_way(const MasksScene& scene, ImVec2 at, float width) {
 }  // namespace
 
 void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend, Area area) {
-    const MasksShown& shown = scene.shown();
-    std::uint64_t version = shown.version;
-    for (const auto part : {static_cast<std::uint64_t>(shown.place.batch), static_cast<std::uint64_t>(shown.place.head),
-                            std::hash<std::string>{}(shown.attention)})
-        version = (version ^ part) * 0x100000001b3ULL;
+    const ShownMasks& shown = scene.shown();
     const HeatmapDrawing drawing{.heatmap = picture.heatmap,
                                  .key = key_of(picture.heatmap.title),
-                                 .version = version,
+                                 .version = scene.masks.number(),
                                  .color = color,
                                  .lit = lit_in(scene, picture),
                                  .changed = &picture.marked,
@@ -175,7 +171,7 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
 
 void draw_mask_chain(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const MasksShown& shown = scene.shown();
+    const ShownMasks& shown = scene.shown();
     const float gap = ui.px(20), line = ui.px(20), width = std::floor((area.width() - gap * 3) / 4);
     struct Link {
         const MaskPicture& picture;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "app/core/heads/head_scores.h"
+#include "app/core/masks/shown_masks.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/view_state.h"
+#include "app/views/widgets/prose.h"
 
 // The parts of the Masks tab, a file each.
 namespace decoderscope {
@@ -18,15 +21,21 @@ struct MasksScene {
     const std::string& attention;  // "blocks.0.attn"
     Place place;
     float tooltips_y;  // where the pictures' tooltips stand: below them all, so that none is covered
+    Value<ShownMasks> masks;
+    Value<NanTrail> nan;  // empty while it is being searched for
+    Value<Leak> leak;     // empty while it isn't known
 
     [[nodiscard]] MasksTabState& tab() const { return state.masks; }
-    [[nodiscard]] const MasksShown& shown() const { return state.masks.shown; }
+    [[nodiscard]] const ShownMasks& shown() const { return *masks; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // Whether the keys are the source's: cross-attention and the encoder.
     [[nodiscard]] bool keys_of_source() const {
-        return attention.find(".cross_attn") != std::string::npos || attention.starts_with("encoder.");
+        return kind_of_attention(run().plan(), attention) != AttentionKind::self;
     }
 };
+
+// The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
+[[nodiscard]] std::string shown_attention(const Session& session);
 
 // Which attention; what the brush takes; band, all heads, reset. One row.
 void draw_mask_tools(const MasksScene& scene, Area area);
@@ -44,8 +53,6 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
 
 // A line of findings: a dot that says whether all is well, and a text that is cut where it does not fit.
 void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip);
-// Prose in as many lines as it takes, at most `lines`. Returns the y below it.
-float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
 

@@ -7,73 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 namespace decoderscope {
 
 namespace {
-
-// The attention that we look at: that of the current step, else the self-attention of its block, else the first.
-std::string attention_looked_at(const Session& session) {
-    const Plan& plan = session.shown().run->plan();
-    const Step& step = session.step();
-    for (const std::string& name : {attention_of(step), step.block + ".attn"})
-        if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
-    return "blocks.0.attn";
-}
-
-MaskPicture picture_of(const Session& session, ViewState& state, const std::string& name, const char* title,
-                       Place place) {
-    const Snapshot& shown = session.shown();
-    const Step& step = *shown.run->plan().find(name);
-    const ShownHeatmap& made = state.heatmaps.get(shown, step, place);
-    MaskPicture picture{&step, made.heatmap, made.changed, step.axes.back().name == axis::key};
-    picture.heatmap.title = title;
-    return picture;
-}
-
-// Makes what is shown anew where the snapshot, the attention or the place is another.
-void keep_shown(const Session& session, ViewState& state, const std::string& attention, Place place) {
-    MasksShown& shown = state.masks.shown;
-    const Snapshot& snapshot = session.shown();
-    if (shown.version == snapshot.version && shown.attention == attention && shown.place == place) return;
-    const Config& config = snapshot.scenario.config();
-    shown.steps = session.timeline().size();
-    shown.version = snapshot.version;
-    shown.attention = attention;
-    shown.place = place;
-    shown.parts = mask_parts(snapshot.scenario, *snapshot.run, attention, place);
-    shown.raw = picture_of(session, state, attention + ".attn_scores", "raw scores", place);
-    shown.masked = picture_of(session, state, attention + ".masked_scores", "masked scores", place);
-    shown.pattern = picture_of(session, state, attention + ".pattern", "pattern", place);
-    shown.output = picture_of(session, state, attention + ".z", "output z", place);
-    const Step& target = *snapshot.run->plan().find("blocks.0.attn.mask");
-    shown.tokens = axis_labels(snapshot.scenario, target, 2, place.batch);
-    shown.fill = fill_consequences(*snapshot.run, attention, place, config.nhead, config.mask_value);
-}
-
-// Looks for NaN in the run that is shown: at once where it is small, else beside the window.
-void keep_nan_trail(const Session& session, ViewState& state) {
-    constexpr std::size_t kBytesAtOnce = 20'000'000;
-    MasksShown& shown = state.masks.shown;
-    if (auto found = shown.searched.take()) std::tie(shown.run, shown.nan) = std::move(*found);
-    const std::shared_ptr<const Run> run = session.shown().run;
-    if (shown.run == run) return;
-    if (shown.searched.busy()) {
-        state.busy = true;  // until it is found
-        return;
-    }
-    const auto search = [run, before = shown.run, known = shown.nan] {
-        return std::pair{run, before ? nan_trail(*run, *before, known) : nan_trail(*run)};
-    };
-    if (run->recorded_bytes() <= kBytesAtOnce) {
-        std::tie(shown.run, shown.nan) = search();
-        return;
-    }
-    shown.searched.start(search);
-    state.busy = true;
-}
 
 // ---- the leak test's companion
 
@@ -88,54 +26,42 @@ void keep_leak_position(const Session& session, MasksTabState& tab) {
 
 void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& commands) {
     const Snapshot& shown = session.shown();
-    const Index batch = session.cursor().place.batch;
-    if (tab.asked_for == shown.version && tab.asked_batch == batch && tab.asked_position == tab.leak_position) return;
-    tab.asked_for = shown.version;
-    tab.asked_batch = batch;
-    tab.asked_position = tab.leak_position;
-    const Variation wanted = leak_variation(shown.scenario, *shown.run, batch, tab.leak_position);
-    if (tab.asked && *tab.asked == wanted && shown.companions.contains(kLeakRun)) return;
-    tab.asked = wanted;
-    commands.push_back(command::Accompany{kLeakRun, wanted});
+    const Value<Variation> wanted = shown_leak_variation(session.derived(), shown.scenario, shown.run,
+                                                         session.cursor().place.batch, tab.leak_position);
+    if (std::exchange(tab.asked_for, wanted.number()) == wanted.number()) return;
+    if (tab.asked && *tab.asked == *wanted && shown.companions.contains(kLeakRun)) return;
+    tab.asked = *wanted;
+    commands.push_back(command::Accompany{kLeakRun, *wanted});
 }
 
-// Measures once for a pair of runs, a frame's worth at a time. While the companion is still that of the run before, or
-// is being compared, nothing is claimed.
-void keep_leak(const Session& session, ViewState& state) {
-    constexpr std::size_t kNumbersAFrame = 1'000'000;
-    MasksTabState& tab = state.masks;
+// What the leak test found. While the companion is still that of the run before, or is being compared, nothing is
+// claimed.
+Value<Leak> leak_found(const Session& session, const MasksTabState& tab) {
     const Snapshot& shown = session.shown();
     const Companion* companion = shown.companion(kLeakRun);
-    LeakShown& leak = tab.leak;
-    leak.current = false;
-    if (companion == nullptr || !tab.asked || companion->variation != *tab.asked) return;
-    if (leak.changed != companion->run) {
-        leak = {.run = shown.run,
-                .changed = companion->run,
-                .test = LeakTest(shown.run, companion->run, tab.asked_batch, tab.asked_position),
-                .batch = tab.asked_batch};
-    }
-    if (leak.run != shown.run) return;
-    if (leak.test && leak.test->advance(kNumbersAFrame)) {
-        leak.leak = leak.test->leak();
-        leak.test.reset();
-    }
-    leak.current = !leak.test;
-    state.busy = state.busy || leak.test.has_value();
+    const bool current =
+        companion != nullptr && tab.asked && companion->variation == *tab.asked && companion->beside == shown.run;
+    if (!current) return {};
+    return shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch, tab.leak_position);
 }
 
 }  // namespace
 
+std::string shown_attention(const Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    for (const std::string& name : {step.attention, step.block + ".attn"})
+        if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
+    return "blocks.0.attn";
+}
+
 void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    const std::string attention = attention_looked_at(session);
+    const std::string attention = shown_attention(session);
     const Place place = session.cursor().place;
     state.hovered.reset();
     state.masks.hovered = std::exchange(state.masks.hovered_next, std::nullopt);
-    keep_shown(session, state, attention, place);
-    keep_nan_trail(session, state);
     keep_leak_position(session, state.masks);
     ask_for_leak_run(session, state.masks, commands);
-    keep_leak(session, state);
 
     const float pad = ui.px(16), gap = ui.px(8);
     const float left = area.low.x + pad, right = area.high.x - pad;
@@ -148,7 +74,16 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
         y += height + gap;
         return box;
     };
-    const MasksScene scene = {ui, session, state, commands, attention, place, area.high.y - choices - findings - gap};
+    const MasksScene scene = {ui,
+                              session,
+                              state,
+                              commands,
+                              attention,
+                              place,
+                              area.high.y - choices - findings - gap,
+                              shown_masks(session.derived(), session.shown(), attention, place),
+                              shown_nan_trail(session.derived(), session.shown().run),
+                              leak_found(session, state.masks)};
     draw_mask_tools(scene, part(tools));
     draw_mask_parts(scene, part(parts));
     draw_mask_chain(scene, part(pictures - parts - gap));

@@ -3,31 +3,6 @@
 
 namespace decoderscope {
 
-float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines) {
-    const float line_height = compat::font_size(ui.fonts.caption) + ui.px(4);
-    std::string line;
-    int drawn = 0;
-    const auto flush = [&](const std::string& next) {
-        draw_text(ui, ui.fonts.caption, at, color, line, width);
-        at.y += line_height;
-        ++drawn;
-        line = next;
-    };
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find(' ', start), text.size());
-        const std::string word = text.substr(start, end - start);
-        const std::string longer = line.empty() ? word : line + " " + word;
-        const bool last = drawn + 1 >= lines;
-        if (!line.empty() && !last && compat::text_size(ui.fonts.caption, longer).x > width)
-            flush(word);
-        else
-            line = longer;
-        start = end + 1;
-    }
-    if (!line.empty()) flush({});
-    return at.y;
-}
-
 void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
                   const char* tip) {
     const Ui& ui = scene.ui;

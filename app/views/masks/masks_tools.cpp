@@ -15,35 +15,34 @@ namespace {
 // ---- which attention
 
 // The attention of a kind in this block, or in the last block of a stack that is shorter; empty where there is none.
-std::string attention_of_kind(const Plan& plan, Index block, const std::string& stack, const char* site) {
-    for (; block >= 0; --block)
-        if (const std::string name = stack + std::to_string(block) + site; plan.find(name + ".mask") != nullptr)
-            return name;
-    return {};
+std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind) {
+    std::string found;
+    for (const std::string& name : attentions_of_kind(plan, kind))
+        if (found.empty() || plan.find(name + ".mask")->layer <= block) found = name;
+    return found;
 }
 
 void choose_attention(const MasksScene& scene) {
-    struct Kind {
+    struct Choice {
         const char* label;
-        const char* stack;
-        const char* site;
+        AttentionKind kind;
         const char* tip;
         const char* missing;
     };
-    constexpr std::array kinds = {
-        Kind{"Self", "blocks.", ".attn", "The decoder's self-attention: each position looks at the target.", ""},
-        Kind{"Cross", "blocks.", ".cross_attn", "Cross-attention: each position looks at the source.",
-             "This model has no cross-attention."},
-        Kind{"Encoder", "encoder.blocks.", ".attn", "The encoder's self-attention; it is never causal.",
-             "This model has no encoder."},
+    constexpr std::array choices = {
+        Choice{"Self", AttentionKind::self, "The decoder's self-attention: each position looks at the target.", ""},
+        Choice{"Cross", AttentionKind::cross, "Cross-attention: each position looks at the source.",
+               "This model has no cross-attention."},
+        Choice{"Encoder", AttentionKind::encoder, "The encoder's self-attention; it is never causal.",
+               "This model has no encoder."},
     };
     const Plan& plan = scene.run().plan();
     const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
-    for (const Kind& kind : kinds) {
-        const std::string name = attention_of_kind(plan, block, kind.stack, kind.site);
+    for (const Choice& choice : choices) {
+        const std::string name = attention_of_kind(plan, block, choice.kind);
         const bool chosen = name == scene.attention;
         if (name.empty()) ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
-        const bool clicked = toggle_button(scene.ui, kind.label, chosen, name.empty() ? kind.missing : kind.tip);
+        const bool clicked = toggle_button(scene.ui, choice.label, chosen, name.empty() ? choice.missing : choice.tip);
         if (name.empty()) ImGui::PopStyleColor();
         if (clicked && !name.empty() && !chosen) scene.commands.push_back(command::GoTo{name + ".pattern"});
         ImGui::SameLine(0, scene.ui.px(2));

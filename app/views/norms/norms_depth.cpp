@@ -1,5 +1,5 @@
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/norms/depth_chart.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -122,7 +122,7 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     const bool encoder = !scene.prefix.empty();
     std::string note =
         std::string("From left to right: ") + (encoder ? "encoder" : "decoder") + " blocks. Padding is left out.";
-    if (encoder && scene.pre.variation.layers) note += " Only the decoder is stacked deeper.";
+    if (encoder && scene.runs.pre.variation.layers) note += " Only the decoder is stacked deeper.";
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
 }
 
@@ -130,7 +130,8 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
 
 void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                          Commands& commands) {
-    const BothNorms<DepthCurves>& both = measured_curves(state, scene);
+    const Value<BothNorms<DepthCurves>> curves = shown_curves(session, scene);
+    const BothNorms<DepthCurves>& both = *curves;
     const std::vector<DepthChart> charts = charts_of(ui, both);
     const ImVec2 gap = {ui.px(20), ui.px(14)};
     const float width = std::floor((area.width() - gap.x) * 0.5F),

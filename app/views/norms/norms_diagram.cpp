@@ -1,4 +1,3 @@
-#include "app/core/text/text.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -24,7 +23,7 @@ struct Diagram {
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
 
-bool is_sum(const OutlinePart& part) { return part.title == "Add"; }
+bool is_sum(const OutlinePart& part) { return part.part == Part::add; }
 
 // What a part hands over: its last step that is always computed.
 const Step& outcome(const Diagram& d, const OutlinePart& part) {
@@ -34,7 +33,8 @@ const Step& outcome(const Diagram& d, const OutlinePart& part) {
 }
 
 bool is_explained(const Diagram& d, const OutlinePart& part) {
-    return !d.explained.empty() && d.plan[part.steps.front()].name.starts_with(d.explained + ".");
+    const Ref norm = d.explained.empty() ? nullptr : d.plan.find(d.explained + ".normalized");
+    return norm != nullptr && std::ranges::find(part.steps, norm->id) != part.steps.end();
 }
 
 bool is_here(const Diagram& d, const OutlinePart& part) {
@@ -91,7 +91,7 @@ void draw_box(const Diagram& d, Area box, ImU32 color, ImU32 frame, bool lit, bo
 // Returns whether it was clicked.
 bool draw_part(const Diagram& d, std::size_t number) {
     const OutlinePart& part = d.parts[number];
-    const bool lit = is_here(d, part), node = is_sum(part) || part.title == "Residual stream";
+    const bool lit = is_here(d, part), node = is_sum(part) || part.part == Part::residual_stream;
     const float left = part.on_stream ? d.area.low.x : d.area.low.x + d.ui.px(24);
     const Area box = {{left, d.top(number)},
                       {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
@@ -163,31 +163,23 @@ void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const
     if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, side.meaning);
 }
 
-std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
-    for (OutlineBlock& outlined : outline_of(companion.run->plan()))
-        if (outlined.name == block) return std::move(outlined.parts);
-    return {};
-}
-
 }  // namespace
 
 void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                         Commands& commands) {
-    auto& cache = state.norms.diagrams;
-    if (const std::string key = scene.key + " " + scene.block; cache.key != key)
-        cache = {key, {parts_of(scene.pre, scene.block), parts_of(scene.post, scene.block)}};
+    const auto diagrams = norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
     const bool pre_is_main = session.shown().scenario.config().norm_first;
     draw_diagram(ui, scene,
                  {"pre", "Pre-Norm", "x + f(norm(x))",
-                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.pre,
-                  cache.value.pre, pre_is_main},
+                  "Each sublayer f reads a normalised copy. The stream x runs through untouched.", scene.runs.pre,
+                  diagrams->pre, pre_is_main},
                  explained, {area.low, {area.low.x + half, area.high.y}}, commands);
     draw_diagram(ui, scene,
                  {"post", "Post-Norm", "norm(x + f(x))",
-                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.post,
-                  cache.value.post, !pre_is_main},
+                  "Each sublayer f reads x itself. Every sum is normalised before it goes on.", scene.runs.post,
+                  diagrams->post, !pre_is_main},
                  explained, {{area.high.x - half, area.low.y}, area.high}, commands);
 }
 

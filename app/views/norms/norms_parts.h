@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/prose.h"
 
 #include <string>
 
@@ -13,12 +14,10 @@ inline constexpr const char* kPostNormRun = "norms.post";
 
 // The two runs, and where we are in them.
 struct NormsScene {
-    const Companion& pre;
-    const Companion& post;
+    const BothNorms<Companion>& runs;
     const Step& here;    // the computed step that we are at
     std::string prefix;  // of its stack: "" or "encoder."
     std::string block;   // its block, or the first of its stack
-    std::string key;     // another text for other runs or another place in the model
 };
 
 // Both block diagrams side by side; a click on a part goes there.
@@ -34,19 +33,12 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
 void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands);
 
-// What was measured for these views, made anew where the scene is another.
-[[nodiscard]] const BothNorms<DepthCurves>& measured_curves(ViewState& state, const NormsScene& scene);
-[[nodiscard]] const std::optional<StepPair>& measured_pair(const Session& session, ViewState& state,
-                                                           const NormsScene& scene);
-[[nodiscard]] const BothNorms<std::optional<NormRow>>& measured_rows(const Session& session, ViewState& state,
-                                                                     const NormsScene& scene);
+// What is shown of these two runs.
+[[nodiscard]] Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene);
+[[nodiscard]] Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene);
+[[nodiscard]] Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
+                                                                  const NormsScene& scene);
 // The norm that is explained: the one that we are at, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
-
-// "row ◀ 2 ▶" in the flow of the panel. Returns by how much it was moved.
-[[nodiscard]] int stepper(const Ui& ui, const char* label, Index value, Index count);
-
-// Prose over several lines of an area, from its top. Returns how high it came out.
-float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text);
 
 }  // namespace decoderscope

@@ -1,6 +1,6 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/number_strip.h"
@@ -22,7 +22,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
-    for (const std::string& name : norms_of_block(scene.pre.run->plan(), scene.block, scene.prefix)) {
+    for (const std::string& name : norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix)) {
         if (toggle_button(ui, last_part(name).c_str(), name == norm, (name + "\nClick to go there").c_str()))
             commands.push_back(command::GoTo{name + ".normalized"});
         ImGui::SameLine(0, ui.px(2));
@@ -30,12 +30,12 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::SameLine(0, ui.px(10));
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
-    if (const int moved = stepper(ui, "batch", batch, inputs.batch()); moved != 0)
+    if (const int moved = counter(ui, "batch", batch, inputs.batch()); moved != 0)
         commands.push_back(command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
-    const Ref normalized = scene.pre.run->plan().find(norm + ".normalized");
+    const Ref normalized = scene.runs.pre.run->plan().find(norm + ".normalized");
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
-    norms.row += stepper(ui, "row", norms.row, rows);
+    norms.row += counter(ui, "row", norms.row, rows);
     norms.row = std::clamp<Index>(norms.row, 0, std::max<Index>(rows - 1, 0));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
@@ -212,7 +212,8 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
                     Commands& commands) {
     const std::string norm = explained_norm(scene);
     draw_choice_of_row(ui, session, state.norms, scene, norm, area, commands);
-    const BothNorms<std::optional<NormRow>>& both = measured_rows(session, state, scene);
+    const Value<BothNorms<std::optional<NormRow>>> shown = shown_rows(session, state, scene);
+    const BothNorms<std::optional<NormRow>>& both = *shown;
     const std::array<const NormRow*, 2> rows = {both.pre ? &*both.pre : nullptr, both.post ? &*both.post : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
         text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},

@@ -1,6 +1,5 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/text.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -76,17 +75,17 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
                            [&](const Axis& axis) { return axis.name == name; });
     };
     if (has(axis::batch)) {
-        const int moved = stepper(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
+        const int moved = counter(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
         if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
         ImGui::SameLine(0, ui.px(16));
     }
     if (has(axis::head)) {
-        const int moved = stepper(ui, "head", place.head, config.nhead);
+        const int moved = counter(ui, "head", place.head, config.nhead);
         if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
         ImGui::SameLine(0, ui.px(16));
     }
     if (const Index block = block_number(scene.here); block >= 0) {
-        const int moved = stepper(ui, "layer", block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
+        const int moved = counter(ui, "layer", block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
         if (moved != 0) commands.push_back(command::MoveLayer{moved});
     }
     ImGui::EndGroup();
@@ -98,7 +97,8 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                      Commands& commands) {
     const float choices = ui.px(32), line = compat::font_size(ui.fonts.mono_small) + ui.px(12);
     draw_place(ui, session, scene, {{area.low.x, area.high.y - choices}, area.high}, commands);
-    const std::optional<StepPair>& pair = measured_pair(session, state, scene);
+    const Value<std::optional<StepPair>> shown = shown_pair(session, scene);
+    const std::optional<StepPair>& pair = *shown;
     if (!pair) {
         text_block(ui, ui.fonts.text, ui.theme.muted, area,
                    scene.here.name + " is not computed in both runs, so there is nothing to compare.");
@@ -110,11 +110,10 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
     const std::array<Area, 3> places = arrange(ui, *pair, pictures);
     const std::array<const Heatmap*, 3> heatmaps = {&pair->a, &pair->b, &pair->difference};
     const Slice slice = slice_of(scene.here, session.cursor().place, session.shown().scenario.config().nhead);
-    const std::uint64_t version = std::hash<std::string>{}(state.norms.pair.key);
     for (std::size_t i = 0; i < places.size(); ++i) {
         HeatmapDrawing drawing{.heatmap = *heatmaps[i],
                                .key = kFirstKey + i,
-                               .version = version,
+                               .version = shown.number(),
                                .color = color_of(scene.here.meaning),
                                .stale = session.stale()};
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);

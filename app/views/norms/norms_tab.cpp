@@ -157,29 +157,30 @@ bool take_runs(const Session& session, NormsTabState& norms) {
     if (pre == nullptr || post == nullptr) return false;
     if (norms.shown && norms.shown->pre.run == pre->run && norms.shown->post.run == post->run) return true;
     norms.shown = {*pre, *post};
-    ++norms.runs_taken;
     return true;
 }
 
 NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
-    const std::string prefix = here.name.starts_with("encoder.") ? "encoder." : "";
+    const std::string prefix = here.in_encoder() ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
-    return {norms.shown->pre, norms.shown->post, here, prefix, block, std::to_string(norms.runs_taken) + " " + prefix};
+    return {*norms.shown, here, prefix, block};
 }
 
 std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
     switch (state.norms.view) {
         case NormsView::depth: {
-            const auto& curves = measured_curves(state, scene);
-            return depth_sentence(curves.pre, curves.post);
+            const auto curves = shown_curves(session, scene);
+            return depth_sentence(curves->pre, curves->post);
         }
         case NormsView::step: {
-            const auto& pair = measured_pair(session, state, scene);
+            const auto shown = shown_pair(session, scene);
+            const std::optional<StepPair>& pair = *shown;
             return pair ? pair_sentence(*pair, scene.here.name) : std::string();
         }
         case NormsView::row: {
-            const auto& rows = measured_rows(session, state, scene);
+            const auto shown = shown_rows(session, state, scene);
+            const BothNorms<std::optional<NormRow>>& rows = *shown;
             std::string text;
             if (rows.pre) text += "Pre-Norm " + norm_row_sentence(*rows.pre);
             if (rows.post) text += (text.empty() ? "Post-Norm " : " Post-Norm ") + norm_row_sentence(*rows.post);
@@ -212,46 +213,6 @@ std::string waiting_text(const Session& session) {
 }
 
 }  // namespace
-
-// ImGui's own wrapping would break a number at its point.
-float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text) {
-    const float line = compat::font_size(font) + ui.px(3);
-    float y = area.low.y;
-    std::string shown;
-    const auto flush = [&] {
-        if (!shown.empty()) draw_text(ui, font, {area.low.x, y}, color, shown, area.width());
-        y += line;
-        shown.clear();
-    };
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        const std::string longer = shown + (shown.empty() ? "" : " ") + text.substr(at, end - at);
-        if (!shown.empty() && compat::text_size(font, longer).x > area.width()) {
-            flush();
-            continue;
-        }
-        shown = longer;
-        at = end + 1;
-    }
-    flush();
-    return y - area.low.y;
-}
-
-int stepper(const Ui& ui, const char* label, Index value, Index count) {
-    int moved = 0;
-    ImGui::PushID(label);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, label);
-    ImGui::SameLine(0, ui.px(2));
-    if (icon_button(ui, "less", Icon::back, value > 0, nullptr)) moved = -1;
-    ImGui::SameLine(0, 0);
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.mono, ui.theme.text, std::to_string(value));
-    ImGui::SameLine(0, 0);
-    if (icon_button(ui, "more", Icon::forward, value + 1 < count, nullptr)) moved = 1;
-    ImGui::PopID();
-    return moved;
-}
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     accompany(state.norms, commands);

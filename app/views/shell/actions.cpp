@@ -127,7 +127,7 @@ std::vector<Action> make_actions() {
          [](const Session& s) { return !s.scenario().inputs.tokens.empty(); },
          [](const Session&, ViewState& state, Commands&) { state.input.focus = true; }},
         generate_action("Generate one token", Key::period, true,
-                        [](const Session& s, ViewState& v, Commands& c) { generate_token(s, v, c); }),
+                        [](const Session& s, ViewState&, Commands& c) { generate_token(s, c); }),
         generate_action("Step back one token", Key::comma, true,
                         [](const Session& s, ViewState&, Commands& c) { step_back(s, c); }),
         generate_action("Generate until the end, or stop", Key::r, false,

@@ -1,5 +1,6 @@
 #include "app/core/diff/transformer_lens.h"
 #include "app/core/step/explanation_text.h"
+#include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -169,9 +170,9 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
         std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) != 0)
         text_line(ui.fonts.caption, ui.theme.accent, "without edits " + exact_number(before.at(cell)));
     ImGui::Dummy({1, ui.px(2)});
-    const Explanation& explanation = state.explanations.get(session.shown(), step, cell);
-    for (std::size_t i = 0; i < explanation.lines.size(); ++i)
-        explained_line(ui, session.shown().run->plan(), step, explanation.lines[i], static_cast<int>(i), commands);
+    const Value<Explanation> explanation = shown_explanation(session.derived(), session.shown(), step, cell);
+    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
+        explained_line(ui, session.shown().run->plan(), step, explanation->lines[i], static_cast<int>(i), commands);
     type_over(ui, state, step, cell, value, commands);
 }
 

@@ -80,7 +80,7 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     if (hit.clicked) go_to(d, part.steps.front());
     const float middle = d.y + d.row() * 0.5F;
     if (lit) d.here_y = d.y;
-    const bool sum = part.title == "Add";
+    const bool sum = part.part == Part::add;
     if (sum) {
         list.AddCircleFilled({d.stream_x(), middle}, d.ui.px(8), d.ui.theme.panel, 20);
         list.AddCircle({d.stream_x(), middle}, d.ui.px(8), lit ? d.ui.theme.accent : color, 20,

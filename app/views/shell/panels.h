@@ -26,7 +26,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 // Puts the token that is drawn next behind the text of the row that we look at. Returns whether there is one.
-bool generate_token(const Session& session, ViewState& state, Commands& commands);
+bool generate_token(const Session& session, Commands& commands);
 // Takes the last token of that row away.
 void step_back(const Session& session, Commands& commands);
 

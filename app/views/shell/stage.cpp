@@ -38,6 +38,7 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
     state.generate.asked_lens.reset();
     state.generate.running = false;
     state.diff.asked.reset();
+    state.diff.shown = {};
 }
 
 }  // namespace

@@ -21,33 +21,6 @@
 
 namespace decoderscope {
 
-// A heatmap as it is shown, made once for a place in a snapshot.
-struct ShownHeatmap {
-    Heatmap heatmap;
-    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty where nothing does
-    std::uint64_t version = 0;
-};
-
-// The heatmaps of the snapshot that is shown.
-class HeatmapCache {
-public:
-    const ShownHeatmap& get(const Snapshot& shown, const Step& step, Place place);
-
-private:
-    std::uint64_t version_ = 0;
-    std::map<std::tuple<StepId, Index, Index>, ShownHeatmap> heatmaps_;
-};
-
-// The explanations of the last few cells that were pointed at.
-class ExplanationCache {
-public:
-    const Explanation& get(const Snapshot& shown, const Step& step, const Cell& cell);
-
-private:
-    std::uint64_t version_ = 0;
-    std::map<std::pair<StepId, Cell>, Explanation> explanations_;
-};
-
 // Which dialog lies over the window.
 enum class Dialog { none, keys, palette, export_file, open_model, save_session, unsaved, settings, checks };
 
@@ -84,8 +57,6 @@ struct ViewState {
     bool busy = false;              // a view has more to do: it wants another frame soon
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
-    HeatmapCache heatmaps;
-    ExplanationCache explanations;
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
 };

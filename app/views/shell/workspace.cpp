@@ -80,6 +80,7 @@ bool shows_them_how(const Command& command) {
 
 Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) {
     Commands commands;
+    session.derived().next_frame();
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);

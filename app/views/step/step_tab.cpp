@@ -1,3 +1,5 @@
+#include "app/core/step/shown_step.h"
+#include "app/core/text/wrapping.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
@@ -63,23 +65,23 @@ std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
 }
 
 // How high a step's picture comes out.
-float height_of(const Ui& ui, const Session& session, ViewState& state, const Step& step, float width, float most) {
+float height_of(const Ui& ui, const Session& session, const Step& step, float width, float most) {
     if (session.shown().run->value(step.id).empty()) return std::min(most, ui.px(60));
-    return fitted_height(ui, state.heatmaps.get(session.shown(), step, session.cursor().place).heatmap, width, most);
+    return fitted_height(ui, shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
+                         width, most);
 }
 
 // A step whose picture is a narrow strip beside another.
 bool is_strip(const Step& step) { return step.axes.size() >= 2 && step.axes.back().size <= 2; }
 
 // Cards under one another in a column, as high as they come out, centred.
-void stack_cards(const Ui& ui, const Session& session, ViewState& state, const std::vector<Ref>& steps, Area column,
+void stack_cards(const Ui& ui, const Session& session, const std::vector<Ref>& steps, Area column,
                  std::vector<Card>& cards) {
     const float gap = ui.px(14);
     const float room = column.height() - gap * static_cast<float>(steps.size() - 1);
     std::vector<float> heights;
     float sum = 0.0F;
-    for (const Ref step : steps)
-        sum += heights.emplace_back(height_of(ui, session, state, *step, column.width(), room));
+    for (const Ref step : steps) sum += heights.emplace_back(height_of(ui, session, *step, column.width(), room));
     // Where they don't fit, the high ones give way first.
     while (sum > room + 1.0F) {
         const auto highest = std::max_element(heights.begin(), heights.end());
@@ -95,25 +97,25 @@ void stack_cards(const Ui& ui, const Session& session, ViewState& state, const s
     }
 }
 
-Arrangement side_by_side(const Ui& ui, const Session& session, ViewState& state, const Step& result,
-                         const std::vector<Ref>& operands, Area area) {
+Arrangement side_by_side(const Ui& ui, const Session& session, const Step& result, const std::vector<Ref>& operands,
+                         Area area) {
     const float arrow = std::min(ui.px(104), area.width() * 0.16F);
     const float column = std::floor((area.width() - arrow) * 0.5F);
     Arrangement a;
-    stack_cards(ui, session, state, operands, {area.low, {area.low.x + column, area.high.y}}, a.operands);
+    stack_cards(ui, session, operands, {area.low, {area.low.x + column, area.high.y}}, a.operands);
     std::vector<Card> right;
-    stack_cards(ui, session, state, {&result}, {{area.high.x - column, area.low.y}, area.high}, right);
+    stack_cards(ui, session, {&result}, {{area.high.x - column, area.low.y}, area.high}, right);
     a.result = right.front().area;
     a.operation = {{area.low.x + column, area.low.y}, {area.high.x - column, area.high.y}};
     return a;
 }
 
 // Rows of operands over the result: two in a row, a strip beside its neighbour.
-Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState& state, const Step& result,
+Arrangement one_above_the_other(const Ui& ui, const Session& session, const Step& result,
                                 const std::vector<Ref>& operands, Area area) {
     const float gap = ui.px(14), arrow = ui.px(34), strip = ui.px(190);
     const std::size_t rows = (operands.size() + 1) / 2;
-    const float result_height = height_of(ui, session, state, result, area.width(), area.height() * 0.5F);
+    const float result_height = height_of(ui, session, result, area.width(), area.height() * 0.5F);
     float room = area.height() - result_height - arrow - gap * static_cast<float>(rows);
     Arrangement a;
     a.downwards = true;
@@ -125,8 +127,8 @@ Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState&
         const float second_width = second == nullptr ? 0.0F : is_strip(*second) ? strip : half;
         const float first_width = second == nullptr ? area.width() : area.width() - gap * 2 - second_width;
         const float most = room / static_cast<float>(rows - row);
-        float height = height_of(ui, session, state, first, first_width, most);
-        if (second != nullptr) height = std::max(height, height_of(ui, session, state, *second, second_width, most));
+        float height = height_of(ui, session, first, first_width, most);
+        if (second != nullptr) height = std::max(height, height_of(ui, session, *second, second_width, most));
         a.operands.push_back({first, {{area.low.x, y}, {area.low.x + first_width, y + height}}, false});
         if (second != nullptr)
             a.operands.push_back({*second, {{area.high.x - second_width, y}, {area.high.x, y + height}}, false});
@@ -139,33 +141,17 @@ Arrangement one_above_the_other(const Ui& ui, const Session& session, ViewState&
 }
 
 // Wide results (rows of d_model numbers) lie below their operands, square ones beside them.
-Arrangement arrange(const Ui& ui, const Session& session, ViewState& state, const Step& result, Area area) {
+Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
     const std::vector<Ref> operands = distinct_operands(session.shown().run->plan(), result);
     if (operands.empty()) return {{}, {}, area, false};
     const Index columns = result.axes.empty() ? 1 : result.axes.back().size;
     const Index rows = result.axes.size() < 2 ? 1 : result.axes[result.axes.size() - 2].size;
     const bool wide = columns > 12 && columns > 2 * rows;
-    return wide ? one_above_the_other(ui, session, state, result, operands, area)
-                : side_by_side(ui, session, state, result, operands, area);
+    return wide ? one_above_the_other(ui, session, result, operands, area)
+                : side_by_side(ui, session, result, operands, area);
 }
 
 // ---- the arrow between operands and result
-
-// The operation's name in as many lines as the width takes.
-std::vector<std::string> wrapped(const Ui& ui, std::string_view text, float width) {
-    std::vector<std::string> lines(1);
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        const std::string word(text.substr(at, end - at));
-        const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
-        if (!lines.back().empty() && compat::text_size(ui.fonts.caption, longer).x > width)
-            lines.push_back(word);
-        else
-            lines.back() = longer;
-        at = end + 1;
-    }
-    return lines;
-}
 
 void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -174,7 +160,8 @@ void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
     list.AddLine({area.low.x + ui.px(6), middle}, {area.high.x - ui.px(14), middle}, color, ui.px(2));
     list.AddTriangleFilled({area.high.x - ui.px(6), middle}, {area.high.x - ui.px(15), middle - ui.px(5)},
                            {area.high.x - ui.px(15), middle + ui.px(5)}, color);
-    const std::vector<std::string> lines = wrapped(ui, step.operation.about().name, area.width() - ui.px(8));
+    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
+    const std::vector<std::string> lines = wrapped(step.operation.about().name, area.width() - ui.px(8), measure);
     const float line = compat::font_size(ui.fonts.caption) + ui.px(2);
     float y = middle - ui.px(8) - line * static_cast<float>(lines.size());
     for (const std::string& text : lines) {
@@ -211,13 +198,14 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)},
                         {area.high.x - pad, area.high.y - choices - hint - ui.px(8)}};
     Hovered hovered;
-    const Arrangement arrangement = arrange(ui, session, state, result, inner);
+    const Arrangement arrangement = arrange(ui, session, result, inner);
     const auto cell = explained_cell(session, state, result);
-    const Explanation* explanation = cell ? &state.explanations.get(session.shown(), result, *cell) : nullptr;
+    const auto explanation =
+        cell ? shown_explanation(session.derived(), session.shown(), result, *cell) : Value<Explanation>();
     const Index heads = session.shown().scenario.config().nhead;
     for (const Card& card : arrangement.operands) {
         std::optional<CellRect> lit;
-        for (std::size_t i = 0; explanation != nullptr && i < result.operands.size() && !lit; ++i)
+        for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)
             if (result.operands[i] == card.step.id)
                 lit = lit_cells(*explanation, i, slice_of(card.step, session.cursor().place, heads));
         draw_card(ui, session, state, card, lit, hovered, commands);

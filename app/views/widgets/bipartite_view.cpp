@@ -1,6 +1,6 @@
 #include "app/views/widgets/bipartite_view.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "app/views/widgets/cards.h"
 
 #include "app/core/diff/transformer_lens.h"
+#include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 void paint(const Session& session, ViewState& state, const Step& step, const Slice& slice,
            const HeatmapGesture& gesture, Commands& commands) {
-    const std::string attention = attention_of(step);
+    const std::string attention = step.attention;
     const bool all_heads = ImGui::GetIO().KeyShift;
     const auto ask = [&](Spot spot, bool continues) {
         const Cell cell = slice.cell(spot.first, spot.second);
@@ -63,7 +64,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
 
 bool shows_mask(const Session& session, const Step& step) {
     return step.axes.size() == 4 && step.axes[3].name == axis::key &&
-           session.shown().run->plan().find(attention_of(step) + ".mask") != nullptr;
+           session.shown().run->plan().find(step.attention + ".mask") != nullptr;
 }
 
 void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
@@ -75,14 +76,14 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
         return;
     }
     const Place place = session.cursor().place;
-    const ShownHeatmap& shown = state.heatmaps.get(session.shown(), step, place);
+    const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
     const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
-    HeatmapDrawing drawing{.heatmap = shown.heatmap,
+    HeatmapDrawing drawing{.heatmap = shown->heatmap,
                            .key = step.id + 1,
-                           .version = shown.version,
+                           .version = shown.number(),
                            .color = color_of(step.meaning),
                            .lit = lit,
-                           .changed = &shown.changed,
+                           .changed = &shown->changed,
                            .stale = session.stale(),
                            .paintable = shows_mask(session, step),
                            .painting = state.painting && shows_mask(session, step)};
@@ -91,7 +92,7 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
     if (gesture.hovered) {
         const Cell cell = slice.cell(gesture.hovered->first, gesture.hovered->second);
         hovered = {step.name, cell};
-        if (!gesture.painted) cell_tooltip(ui, session, step, shown, slice, *gesture.hovered);
+        if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, *gesture.hovered);
         if (gesture.painted) paint(session, state, step, slice, gesture, commands);
     }
     if (!gesture.clicked) return;

@@ -1,6 +1,7 @@
 #include "app/views/widgets/heatmap_view.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/utf8.h"
 #include "app/views/widgets/heatmap_labels.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"

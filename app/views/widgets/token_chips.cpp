@@ -1,6 +1,6 @@
 #include "app/views/widgets/token_chips.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>

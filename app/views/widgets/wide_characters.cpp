@@ -1,6 +1,6 @@
 #include "app/views/widgets/wide_characters.h"
 
-#include "app/core/text/text.h"
+#include "app/core/text/utf8.h"
 
 #include <algorithm>
 

@@ -190,6 +190,11 @@ int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t co
     return moved;
 }
 
+float counter_width(const Ui& ui, const char* label, std::int64_t value) {
+    return compat::text_size(ui.fonts.caption, label).x + compat::text_size(ui.fonts.mono, std::to_string(value)).x +
+           ImGui::GetFrameHeight() * 2 + ui.px(8);
+}
+
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::InvisibleButton(id, {area.width(), area.height()});

@@ -46,6 +46,8 @@ enum class Icon { first, back, forward, last, play, pause, undo, redo };
 
 // "batch  ◀ 0 ▶": a number out of `count`. Returns how far it was moved: −1, 0 or 1.
 [[nodiscard]] int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);
+// How wide that comes out.
+[[nodiscard]] float counter_width(const Ui& ui, const char* label, std::int64_t value);
 
 // The bar between two panels; drags `width`. `direction` is +1 where the panel lies left of the bar.
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most);

@@ -1,5 +1,7 @@
 #include "app/core/export/figure.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_width.h"
+#include "app/core/text/utf8.h"
 #include "tests/catch.h"
 
 #include <cairo.h>

@@ -64,7 +64,7 @@ std::vector<Index> generate(Generator generator, int most) {
 // The largest difference between the cached pass over a row's last token and the full pass.
 Comparison proof(const Scenario& scenario, Index row) {
     const auto full = execute(plan_of(scenario));
-    const auto cached = execute(plan_by_cache(scenario, row, {}));
+    const auto cached = execute(finished(plan_by_cache(scenario, row)));
     return compare(same_cells(scenario, *full, *cached, row), tensors_of_cached(*cached), 1e-5);
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("the cached pass goes by the edits, wherever their cells lie") {
     // The edits do something: without them the rows differ.
     Scenario plain = scenario;
     plain.edits.clear();
-    const auto cached = execute(plan_by_cache(plain, 0, {}));
+    const auto cached = execute(finished(plan_by_cache(plain, 0)));
     CHECK(
         compare(same_cells(scenario, *execute(plan_of(scenario)), *cached, 0), tensors_of_cached(*cached), 1e-5).over >
         10);

@@ -40,8 +40,8 @@ TEST_CASE("files are summed one after the other, and one that is missing is name
     const TemporaryFolder folder;
     write_bytes(folder.file("1"), "Nobody inspects ");
     write_bytes(folder.file("2"), "the spammish repetition");
-    CHECK(checksum_of_files({folder.file("1"), folder.file("2")}) == "xxh64:fbcea83c8a378bf1");
-    check_message(error_of([&] { static_cast<void>(checksum_of_files({folder.file("absent")})); }),
+    CHECK(finished(checksum_of_files({folder.file("1"), folder.file("2")})) == "xxh64:fbcea83c8a378bf1");
+    check_message(error_of([&] { static_cast<void>(finished(checksum_of_files({folder.file("absent")}))); }),
                   {"absent", "cannot be read"});
     CHECK(is_checksum("xxh64:fbcea83c8a378bf1"));
     for (const char* none : {"", "fbcea83c8a378bf1", "xxh64:FBCEA83C8A378BF1", "xxh64:fbcea83c8a378bf", "sha256:00"})

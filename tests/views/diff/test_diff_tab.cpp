@@ -1,6 +1,6 @@
 // The Diff tab: what gestures ask for, and what is then seen.
 #include "app/core/diff/comparison_text.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -35,6 +35,23 @@ void switch_head_off(Driver& d, const std::string& attention, Index head) {
     d.session.apply(command::ScaleHeadTo{attention, head, 0.0F});
     d.session.finish();
     d.settle();
+}
+
+// Clicks on the button behind the number that stands beside a name: "head ◀ 0 ▶".
+bool click_more(Driver& d, std::string_view name) {
+    for (const DrawnText& label : d.seen()) {
+        if (label.text != name) continue;
+        std::optional<DrawnText> number;
+        for (const DrawnText& piece : d.seen()) {
+            const bool behind = piece.low.x > label.high.x && std::abs(piece.middle().y - label.middle().y) < 6.0F;
+            if (behind && (!number || piece.low.x < number->low.x)) number = piece;
+        }
+        if (!number) return false;
+        d.hands.click(number->high.x + ImGui::GetFrameHeight() * 0.5F, number->middle().y);
+        d.settle();
+        return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -173,10 +190,7 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
     switch_head_off(d, "blocks.0.attn", 1);
     d.session.apply(command::GoTo{"blocks.0.attn.z"});
     d.settle();
-    const auto head = find_text(d.seen(), "head0");
-    REQUIRE(head);
-    d.hands.click(head->high.x + 20, head->middle().y);
-    d.settle();
+    REQUIRE(click_more(d, "head"));
     REQUIRE(d.last<command::ChooseHead>());
     CHECK(d.session.cursor().place.head == 1);
     CHECK(d.sees("32of32over"));
@@ -234,12 +248,17 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 0);
     d.forget();
-    d.hands.push(MouseMove{650, 300});
+    // The names of the blocks stand below the marks of their steps.
+    const auto named = std::ranges::find_if(d.seen(), [](const DrawnText& piece) { return piece.text == "blocks.1"; });
+    REQUIRE(named != d.seen().end());
+    const ImVec2 at = {named->middle().x, named->low.y - 12};
+    d.hands.push(MouseMove{at.x, at.y});
     d.settle();
     CHECK(d.sees("max|A−B|"));
-    d.hands.click(650, 300);
+    d.hands.click(at.x, at.y);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
+    CHECK(d.last<command::GoTo>()->step.starts_with("blocks.1."));
     CHECK(d.session.cursor().step == d.last<command::GoTo>()->step);
 }
 
@@ -251,10 +270,12 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     d.settle();
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
-    // The first picture is A; the number of its last cell stands in it.
+    // The first picture is A, under its title; the number of its last cell stands in it.
+    const auto title = find_text(d.seen(), "Anow");
+    REQUIRE(title);
     const std::string written = short_number_text(static_cast<double>(a), 2);
     const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
-        return piece.text.find(written) != std::string::npos && piece.low.y > 480;
+        return piece.text.find(written) != std::string::npos && piece.low.y > title->high.y;
     });
     REQUIRE(number != d.seen().end());
     const ImVec2 at = number->middle_of(written);
@@ -274,12 +295,11 @@ TEST_CASE("three textures are uploaded once, and nothing is computed again for t
     switch_head_off(d, "blocks.0.attn", 0);
     d.session.apply(command::GoTo{"blocks.0.resid_mid"});
     d.settle();
-    const std::uint64_t number = d.state.diff.shown.number, version = d.state.diff.difference.version;
+    const std::uint64_t number = d.state.diff.shown.number();
     int uploads = 0;
     for (const auto& [key, picture] : d.textures.pictures()) uploads += picture.uploads;
     for (int i = 0; i < 5; ++i) d.settle();
-    CHECK(d.state.diff.shown.number == number);
-    CHECK(d.state.diff.difference.version == version);
+    CHECK(d.state.diff.shown.number() == number);
     int again = 0;
     for (const auto& [key, picture] : d.textures.pictures()) again += picture.uploads;
     CHECK(again == uploads);

@@ -1,6 +1,6 @@
 // What a person does in the Generate tab, and what they then see.
 #include "app/core/generate/generation.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
@@ -49,6 +49,12 @@ struct GenerateDriver : Driver {
     [[nodiscard]] std::vector<Index> tokens() const { return row_tokens(session.scenario().inputs, row()); }
     [[nodiscard]] NextToken next() const {
         return *next_token(session.scenario(), *session.shown().run, row(), session.sampling());
+    }
+    // The proof that is on the screen; empty where there is none.
+    [[nodiscard]] Value<ShownProof> proof() const {
+        const Companion* cached = session.shown().companion("generate.cache");
+        if (cached == nullptr) return {};
+        return shown_proof(session.derived(), session.scenario(), cached->beside, cached->run, row());
     }
     [[nodiscard]] std::string piece(Index token) const { return session.scenario().model()->tokenizer.piece(token); }
 };
@@ -203,14 +209,17 @@ TEST_CASE("the cache's page says what is kept, and proves it tensor by tensor") 
     CHECK(cached->run->value("logits").dim(1) == 1);
     CHECK((d.sees("Largestdifferencebetweencachedandfullpass") || d.sees("equalbitforbit")));
     CHECK(d.sees("largestnumber"));
-    const Comparison& found = d.state.generate.proof.comparison;
+    const auto proof = d.proof();
+    REQUIRE(proof);
+    const Comparison& found = proof->comparison;
     CHECK(found.in_both > 40);
     CHECK(found.unmatched == 0);
     CHECK(found.largest < 1e-5);
-    CHECK(d.sees(found.tensors[d.state.generate.proof.worst_first.front()].name));
+    CHECK(d.sees(found.tensors[proof->worst_first.front()].name));
     d.press(Key::period);  // the proof follows
     CHECK(d.session.shown().companion("generate.cache")->beside == d.session.shown().run);
-    CHECK(d.state.generate.proof.full == d.session.shown().run);
+    REQUIRE(d.proof());
+    CHECK(d.proof().number() != proof.number());
     d.press(Key::s);
     CHECK(d.session.shown().companions.empty());
 }
@@ -222,7 +231,9 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
     for (const char* label : {"embedding", "block0", "block1", "output", "thefinalanswer"}) CHECK(d.sees(label));
     const Companion* lens = d.session.shown().companion("generate.lens");
     REQUIRE(lens != nullptr);
-    const LensTable& table = d.state.generate.lens.reading->table();
+    const auto read = shown_lens(d.session.derived(), lens->run, 0, d.length());
+    REQUIRE(read);
+    const LensTable& table = *read;
     REQUIRE(table.rows.size() == 4);
     for (const LensTable::Row& row : table.rows)
         for (const LensCell& cell : row.cells) CHECK(d.sees(d.piece(cell.top.front().first)));

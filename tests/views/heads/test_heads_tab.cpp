@@ -1,7 +1,8 @@
 // What a person does in the Heads tab, and what they then see.
 #include "app/core/heads/head_pictures.h"
 #include "app/core/heads/head_switches.h"
-#include "app/core/text/text.h"
+#include "app/core/heads/measured_heads.h"
+#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
@@ -249,8 +250,11 @@ TEST_CASE("a query with nothing left to look at is called out, in the lines and 
     CHECK(d.sees("YoureditsmovethelogitstoNaN"));
     CHECK(d.sees("NaN"));
     REQUIRE(d.click_text("←Allheads"));
-    CHECK(d.numbers().front().text ==
-          fixed_text(d.state.heads.scores.get(d.session.shown(), AttentionKind::self, 0)->scores.front().values[0], 2));
+    CHECK(d.numbers().front().text == fixed_text(measured_heads(d.session.derived(), d.session.shown().scenario,
+                                                                d.session.shown().run, AttentionKind::self, 0)
+                                                     ->scores.front()
+                                                     .values[0],
+                                                 2));
 }
 
 TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {

@@ -1,4 +1,5 @@
 // The Masks tab: what a gesture asks for, and what is then read on the screen.
+#include "app/views/masks/masks_sections.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -26,16 +27,16 @@ void open_tab(Driver& d) {
 ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key) {
     const auto name = find_text(d.seen(), title);
     REQUIRE(name);
-    const auto& heatmap = d.state.masks.shown.parts.combined;
+    const Step& mask = *d.session.shown().run->plan().find(shown_attention(d.session) + ".mask");
+    const Index queries = mask.axes[2].size, keys = mask.axes[3].size;
     std::vector<ImVec2> columns, rows;
     for (const DrawnText& piece : d.seen()) {
         if (piece.text == "→" || piece.text == "∧" || piece.text == "=") continue;
         const float below = piece.low.y - name->high.y;
-        if (below > 2 && below < 24 && piece.low.x > name->low.x &&
-            columns.size() < static_cast<std::size_t>(heatmap.columns))
+        if (below > 2 && below < 24 && piece.low.x > name->low.x && columns.size() < static_cast<std::size_t>(keys))
             columns.push_back(piece.middle());
         if (below > 24 && piece.high.x < name->low.x + 4 && piece.high.x > name->low.x - 24 &&
-            rows.size() < static_cast<std::size_t>(heatmap.rows))
+            rows.size() < static_cast<std::size_t>(queries))
             rows.push_back(piece.middle());
     }
     const auto by_x = [](ImVec2 a, ImVec2 b) { return a.x < b.x; };
@@ -197,9 +198,10 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
                 d.hands.push(MouseMove{2, 2});
                 d.settle();
                 check_layout(d, screen.size);
-                const std::string attention = d.state.masks.shown.attention;
+                const std::string attention = shown_attention(d.session);
                 d.session.apply(command::PaintMasks{
-                    {attention, 0, std::nullopt, cells_of_row(1, d.state.masks.shown.parts.combined.columns), false}});
+                    {attention, 0, std::nullopt,
+                     cells_of_row(1, d.session.shown().run->value(attention + ".mask").dim(3)), false}});
                 d.session.apply(command::SetOption{"mask_value", "-inf"});
                 d.session.finish();
                 d.settle();

@@ -115,7 +115,7 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.post")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
-    CHECK(d.state.norms.curves.value.post.growth() < 0.6);
+    CHECK(norm_curves(d.session.derived(), *d.state.norms.shown, "")->post.growth() < 0.6);
 }
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {

@@ -1,6 +1,6 @@
 // What a person's gestures ask for, and what they then see.
 #include "app/core/step/explanation_text.h"
-#include "app/core/text/text.h"
+#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -213,11 +213,16 @@ TEST_CASE("heads are chosen and switched off by their chips") {
 
 TEST_CASE("the timeline scrubs, and Space plays") {
     Driver d;
-    d.hands.click(700, 765);
+    // The names of the blocks stand below their steps' marks, from the first one on.
+    const auto named = std::find_if(d.seen().rbegin(), d.seen().rend(),
+                                    [](const DrawnText& piece) { return piece.text == "blocks.2"; });
+    REQUIRE(named != d.seen().rend());
+    d.hands.click(named->low.x + 2, named->low.y - 12);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
-    CHECK(d.session.timeline_position() > 40);
-    CHECK(d.session.timeline_position() < 65);
+    CHECK(d.session.step().block == "blocks.2");
+    const std::size_t place = d.session.timeline_position();
+    CHECK(d.session.shown().run->plan()[d.session.timeline()[place - 4]].block == "blocks.1");
     d.session.apply(command::GoFirst{});
     d.hands.tap(Key::space);
     d.settle();

@@ -1,3 +1,4 @@
+// Work is shared out over threads, one a core.
 #include "engine/parallel.h"
 
 #include <algorithm>

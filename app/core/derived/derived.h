@@ -1,0 +1,81 @@
+#pragma once
+
+#include "app/core/derived/shelf.h"
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <typeindex>
+
+namespace decoderscope {
+
+// The one cache of what is derived from runs: pictures, measures, comparisons. A value is known by what it was made
+// from (its origins, which are never changed once they are there), its type, and a key: a place, a step, an option. A
+// view asks each frame and draws what it gets; it never decides when to measure.
+//
+// A value is made when it is first asked for. It is dropped once one of its origins is gone, or when it was the least
+// recently used of its type and more than T::kKept (16 where T has no such member) are there; what was asked for in the
+// last frame stays in any case. So a value should not hold its origins, unless few are kept.
+//
+// T is a type that stands for one thing alone: two labs that both ask for a std::string would get each other's.
+// Only the window's thread may ask.
+class Derived {
+public:
+    // The value; `make()` returns a T where it isn't there yet. A hit builds no key: pass it by std::tie or as values.
+    template <class T, class... Parts, class Make>
+    [[nodiscard]] Value<T> get(const Origins& of, const std::tuple<Parts...>& key, Make&& make) {
+        auto& shelf = this->shelf<T, Key<Parts...>>();
+        if (Value<T> found = shelf.find(of, key, ++clock_)) return found;
+        T value = make();  // may ask for others
+        return shelf.put(of, key, std::move(value), ++clock_);
+    }
+
+    // The same for what may take longer than a frame: `begin()` returns a Resumable<T>, which owns what it reads. Its
+    // first slice is done in the frame that asks; the rest is a job, dropped where a frame no longer asks for it. Empty
+    // until it is done; waiting() then says that another frame is wanted. One job a type: another value waits until it
+    // is done or dropped.
+    template <class T, class... Parts, class Begin>
+    [[nodiscard]] Value<T> later(const Origins& of, const std::tuple<Parts...>& key, Begin&& begin) {
+        auto& shelf = this->shelf<T, Key<Parts...>>();
+        shelf.go_on(++clock_);
+        Value<T> found = shelf.find(of, key, ++clock_);
+        if (!found && !shelf.is_under_way(of, key, ++clock_)) found = shelf.begin(of, key, begin, ++clock_);
+        waiting_ = waiting_ || !found;
+        return found;
+    }
+
+    // The value with this key that was used last, of whatever origins: what a new one may take over from. Empty where
+    // there is none.
+    template <class T, class... Parts>
+    [[nodiscard]] Value<T> latest(const std::tuple<Parts...>& key) {
+        return shelf<T, Key<Parts...>>().latest(key);
+    }
+
+    // To be called before each frame: drops what is no longer needed.
+    void next_frame();
+    // Whether something that was asked for in this frame isn't there yet.
+    [[nodiscard]] bool waiting() const { return waiting_; }
+    // Waits for all jobs; the next to ask has their values.
+    void finish();
+    // How many values are held, those under way included.
+    [[nodiscard]] std::size_t size() const;
+
+private:
+    template <class... Parts>
+    using Key = std::tuple<std::remove_cvref_t<Parts>...>;
+
+    template <class T, class K>
+    Shelf<T, K>& shelf() {
+        std::unique_ptr<ShelfBase>& found = shelves_[typeid(Shelf<T, K>)];
+        if (!found) found = std::make_unique<Shelf<T, K>>();
+        return static_cast<Shelf<T, K>&>(*found);
+    }
+
+    std::map<std::type_index, std::unique_ptr<ShelfBase>> shelves_;
+    std::uint64_t clock_ = 0;  // counts what was asked, so that no two values have the same number
+    std::uint64_t frame_began_ = 0;
+    bool waiting_ = false;
+};
+
+}  // namespace decoderscope

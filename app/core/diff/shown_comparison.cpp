@@ -1,0 +1,81 @@
+#include "app/core/diff/shown_comparison.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr Index kSlice = 500'000;  // numbers
+
+// How far a comparison is, from 0 to 1: written by the job, read by the window.
+struct ComparisonProgress {
+    std::shared_ptr<std::atomic<double>> part = std::make_shared<std::atomic<double>>(0.0);
+};
+
+std::shared_ptr<std::atomic<double>> progress_of(Derived& derived, const std::shared_ptr<const Run>& run,
+                                                 const std::shared_ptr<const void>& b, double tolerance) {
+    return derived.get<ComparisonProgress>({run, b}, std::tie(tolerance), [] { return ComparisonProgress(); })->part;
+}
+
+Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_ptr<const void> b,
+                                    ReferenceRun reference, double tolerance,
+                                    std::shared_ptr<std::atomic<double>> progress) {
+    Comparing comparing(recorded_tensors(*run), reference.tensors, tolerance);
+    while (!comparing.advance(kSlice)) {
+        *progress = comparing.progress();
+        co_yield kPause;
+    }
+    ShownComparison made;
+    made.of = run;
+    made.b = std::move(b);
+    made.reference = std::move(reference);
+    made.comparison = comparing.found();
+    made.worst_first = worst_first(made.comparison);
+    co_return made;
+}
+
+DifferencePictures titled(DifferencePictures pictures, const std::string& label) {
+    const auto over = std::count(pictures.over.begin(), pictures.over.end(), std::uint8_t{1});
+    pictures.a.title = "A   now";
+    pictures.b.title = "B   " + label;
+    pictures.difference.title += "   " + std::to_string(over) + " of " + std::to_string(pictures.over.size()) + " over";
+    // Where all of them are over, marks tell nothing.
+    if (static_cast<std::size_t>(over) == pictures.over.size()) pictures.over.clear();
+    return pictures;
+}
+
+}  // namespace
+
+Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
+                                        const std::shared_ptr<const void>& b, double tolerance,
+                                        const std::function<ReferenceRun()>& reference) {
+    return derived.later<ShownComparison>({run, b}, std::tie(tolerance), [&] {
+        return compared(run, b, reference(), tolerance, progress_of(derived, run, b, tolerance));
+    });
+}
+
+double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
+                           const std::shared_ptr<const void>& b, double tolerance) {
+    return *progress_of(derived, run, b, tolerance);
+}
+
+Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario, const Value<ShownComparison>& of,
+                                           const Step& step, Place place) {
+    const std::shared_ptr<const Run> run = of->of.lock();
+    const double tolerance = of->comparison.tolerance;
+    return derived.get<DifferencePictures>({run, of->b}, std::tie(step.id, place, tolerance), [&] {
+        const ReferenceRun& b = of->reference;
+        return titled(difference_pictures(scenario, *run, step, place, *b.find(step.name), b.run.get(), tolerance),
+                      b.label);
+    });
+}
+
+Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
+                                       const std::shared_ptr<const Run>& run) {
+    return derived.get<Alternatives>({run}, std::tuple<>(), [&] { return Alternatives{alternatives_to(scenario)}; });
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/diff/comparison.h"
+#include "app/core/diff/reference_run.h"
+#include "app/core/step/slice.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+// What is derived of a run and what it is compared with.
+namespace decoderscope {
+
+// A run, A, compared with a run or a file, B.
+struct ShownComparison {
+    static constexpr std::size_t kKept = 1;  // it keeps B
+
+    std::weak_ptr<const Run> of;    // A
+    std::shared_ptr<const void> b;  // B's run or file
+    ReferenceRun reference;         // the same, to compare with
+    Comparison comparison;
+    std::vector<std::size_t> worst_first;
+};
+// Empty while they are being compared. `b` is B's run or file, and `reference()` makes it one to compare with.
+[[nodiscard]] Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
+                                                      const std::shared_ptr<const void>& b, double tolerance,
+                                                      const std::function<ReferenceRun()>& reference);
+// How far that is, from 0 to 1.
+[[nodiscard]] double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
+                                         const std::shared_ptr<const void>& b, double tolerance);
+
+// The pictures of a step of A in both, which must have it in the same shape. A is there, and is of this scenario.
+[[nodiscard]] Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario,
+                                                         const Value<ShownComparison>& of, const Step& step,
+                                                         Place place);
+
+// The configuration keys and values with which the run could be made otherwise.
+struct Alternatives {
+    Overrides options;
+};
+[[nodiscard]] Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
+                                                     const std::shared_ptr<const Run>& run);
+
+}  // namespace decoderscope

@@ -1,0 +1,91 @@
+// Work in slices, on the thread that calls advance().
+#include "app/core/jobs/job_runner.h"
+
+namespace decoderscope {
+
+struct JobRunner::State {
+    struct Started {
+        Work make;
+        Clock::time_point due;
+        std::stop_source stop;
+        std::optional<Resumable<Done>> work;  // once it has begun
+    };
+
+    std::optional<Started> waiting;
+    std::unique_ptr<Started> under_way;
+    bool inside = false;     // of a slice
+    bool forgotten = false;  // what is under way ends with its slice
+
+    [[nodiscard]] bool idle() const { return !waiting && !under_way; }
+
+    ~State() { forget(); }
+
+    void forget() {
+        if (waiting) waiting->stop.request_stop();
+        waiting.reset();
+        if (under_way) under_way->stop.request_stop();
+        forgotten = true;
+        if (!inside) under_way.reset();
+    }
+
+    // Does one slice; false where there is none to do.
+    bool slice(bool hurry) {
+        if (inside) return false;
+        if (!under_way) {
+            if (!waiting || (!hurry && Clock::now() < waiting->due)) return false;
+            under_way = std::make_unique<Started>(std::move(*waiting));
+            waiting.reset();
+            forgotten = false;
+            under_way->work.emplace(under_way->make(under_way->stop.get_token()));
+        }
+        inside = true;
+        const bool done = under_way->work->advance();
+        inside = false;
+        if (done || forgotten) under_way.reset();
+        return true;
+    }
+};
+
+JobRunner::JobRunner() : state_(std::make_unique<State>()) {}
+JobRunner::~JobRunner() = default;
+JobRunner::JobRunner(JobRunner&&) noexcept = default;
+JobRunner& JobRunner::operator=(JobRunner&&) noexcept = default;
+
+void JobRunner::start(Work work, Clock::time_point due) {
+    if (state_->waiting) state_->waiting->stop.request_stop();
+    state_->waiting = State::Started{std::move(work), due, std::stop_source(), std::nullopt};
+}
+
+void JobRunner::stop() {
+    if (state_->waiting) state_->waiting->stop.request_stop();
+    if (state_->under_way) state_->under_way->stop.request_stop();
+}
+
+void JobRunner::forget() { state_->forget(); }
+
+bool JobRunner::busy() const { return !state_->idle(); }
+
+void JobRunner::wait(std::chrono::milliseconds patience, const std::function<bool()>& enough) {
+    const Clock::time_point until = Clock::now() + patience;
+    while (!enough() && state_->slice(false) && Clock::now() < until) {
+    }
+}
+
+void JobRunner::notify() {}
+
+void JobRunner::finish() {
+    while (state_->slice(true)) {
+    }
+}
+
+void JobRunner::advance(Clock::time_point until) {
+    while (state_->slice(false) && Clock::now() < until) {
+    }
+}
+
+std::optional<JobRunner::Clock::time_point> JobRunner::due() const {
+    if (state_->under_way) return Clock::now();
+    return state_->waiting ? std::optional(state_->waiting->due) : std::nullopt;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "app/core/jobs/job_runner.h"
+
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+namespace decoderscope {
+
+// One place for work that takes longer than a frame and hands over one result: of what is started while work is under
+// way, only the newest waits.
+//
+//     Job<Scores> job(wake);
+//     job.start([run](std::stop_token) { return scores_of(run); });   // Resumable<Scores> scores_of(…)
+//     job.start([run](std::stop_token) { return in_one_slice([run] { return all_scores(*run); }); });
+//     if (auto scores = job.collect()) …                              // each frame
+//
+// Without threads advance() is to be called each frame; on threads it does nothing. Not safe to be called from several
+// threads.
+template <class Result>
+class Job {
+public:
+    using Clock = JobRunner::Clock;
+    using Work = std::function<Resumable<Result>(std::stop_token)>;
+
+    // `wake` is called when a result is there: on threads, from the job's own.
+    explicit Job(std::function<void()> wake = {}) : told_(std::make_shared<Told>()) { told_->wake = std::move(wake); }
+
+    // Takes the place of work that waits; what is under way goes on. Begins when `due` has come.
+    void start(Work work, Clock::time_point due = Clock::now()) {
+        const std::uint64_t number = told_->number;
+        runner_.start([told = told_, work = std::move(work),
+                       number](const std::stop_token& stop) { return tell(*told, work(stop), number); },
+                      due);
+    }
+    // Tells what is under way and what waits, by their token, to stop; what comes of it is still told.
+    void stop() { runner_.stop(); }
+    // The same, and nothing comes of it.
+    void forget() {
+        {
+            const std::lock_guard lock(told_->mutex);
+            ++told_->number;
+            told_->result.reset();
+            told_->thrown = nullptr;
+        }
+        runner_.forget();
+    }
+
+    // What came of it, once. Passes on what the work threw.
+    [[nodiscard]] std::optional<Result> collect() {
+        const std::lock_guard lock(told_->mutex);
+        if (told_->thrown) std::rethrow_exception(std::exchange(told_->thrown, nullptr));
+        return std::exchange(told_->result, std::nullopt);
+    }
+    // Whether work waits or is under way.
+    [[nodiscard]] bool busy() const { return runner_.busy(); }
+    // Waits until a result is there, nothing is under way, or `patience` is over.
+    void wait(std::chrono::milliseconds patience) {
+        runner_.wait(patience, [this] { return told_->is_there(); });
+    }
+    // Has work begin before it is due, and waits until nothing is under way.
+    void finish() { runner_.finish(); }
+
+    // Without threads: as JobRunner has them.
+    void advance(Clock::time_point until) { runner_.advance(until); }
+    [[nodiscard]] std::optional<Clock::time_point> due() const { return runner_.due(); }
+
+private:
+    struct Told {
+        std::function<void()> wake;
+        std::mutex mutex;
+        std::optional<Result> result;
+        std::exception_ptr thrown;
+        std::uint64_t number = 0;  // of what is still wanted
+
+        [[nodiscard]] bool is_there() {
+            const std::lock_guard lock(mutex);
+            return result || thrown;
+        }
+    };
+
+    static Resumable<Done> tell(Told& told, Resumable<Result> work, std::uint64_t number) {
+        while (!work.advance()) co_yield kPause;
+        std::optional<Result> result;
+        std::exception_ptr thrown;
+        try {
+            result = work.result();
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        {
+            const std::lock_guard lock(told.mutex);
+            if (told.number != number) co_return Done{};
+            told.result = std::move(result);
+            told.thrown = thrown;
+        }
+        if (told.wake) told.wake();
+        co_return Done{};
+    }
+
+    std::shared_ptr<Told> told_;
+    JobRunner runner_;  // last: its work uses the rest
+};
+
+}  // namespace decoderscope

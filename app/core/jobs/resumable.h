@@ -1,0 +1,115 @@
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace decoderscope {
+
+// Ends a slice of work: `co_yield kPause;`.
+struct Pause {};
+inline constexpr Pause kPause;
+
+namespace detail {
+
+// What a function that pauses remembers, whatever it returns.
+class ResumablePromise {
+public:
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(Pause) noexcept { return {}; }
+    void unhandled_exception() { thrown_ = std::current_exception(); }
+
+    void wait_for(ResumablePromise& inner) { inner_ = &inner; }
+    void rethrow() const {
+        if (thrown_) std::rethrow_exception(thrown_);
+    }
+    // Runs to the next pause, of this function or of the one that it waits for; true at the end.
+    bool advance() {
+        for (;;) {
+            if (inner_ != nullptr && !inner_->advance()) return false;
+            inner_ = nullptr;
+            self_.resume();
+            if (self_.done()) return true;
+            if (inner_ == nullptr) return false;
+        }
+    }
+
+protected:
+    explicit ResumablePromise(std::coroutine_handle<> self) : self_(self) {}
+
+private:
+    std::coroutine_handle<> self_;
+    ResumablePromise* inner_ = nullptr;
+    std::exception_ptr thrown_;
+};
+
+}  // namespace detail
+
+// Work that takes longer than a frame, as a function that pauses: `co_yield kPause` after every slice of it, which is
+// to take a few milliseconds at most where that can be had; `co_return` hands the result over; `co_await f()` does
+// another such function's work, with its pauses, and gives its result. It does nothing before the first advance(), and
+// may be dropped at any pause. Arguments that are references have to outlive it.
+template <class T>
+class [[nodiscard]] Resumable {
+public:
+    class promise_type : public detail::ResumablePromise {
+    public:
+        promise_type() : ResumablePromise(std::coroutine_handle<promise_type>::from_promise(*this)) {}
+        Resumable get_return_object() { return Resumable(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        void return_value(T value) { value_ = std::move(value); }
+        T take() { return std::move(*value_); }
+
+    private:
+        std::optional<T> value_;
+    };
+
+    Resumable(Resumable&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Resumable& operator=(Resumable&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Resumable() {
+        if (handle_) handle_.destroy();
+    }
+
+    // Does the next slice. Returns whether that was the last one.
+    bool advance() { return handle_.promise().advance(); }
+    // Once, after the last slice. Passes on what the work threw.
+    T result() {
+        handle_.promise().rethrow();
+        return handle_.promise().take();
+    }
+
+    // co_await: the function that waits goes on when this one is at its end.
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    template <class Outer>
+    void await_suspend(std::coroutine_handle<Outer> outer) noexcept {
+        outer.promise().wait_for(handle_.promise());
+    }
+    T await_resume() { return result(); }
+
+private:
+    explicit Resumable(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+    std::coroutine_handle<promise_type> handle_;
+};
+
+// The whole of it at once.
+template <class T>
+T finished(Resumable<T> work) {
+    while (!work.advance()) {
+    }
+    return work.result();
+}
+
+// A function that can't be cut, as work of one slice.
+template <class Function>
+auto in_one_slice(Function function) -> Resumable<decltype(function())> {
+    co_return function();
+}
+
+// The result of work that hands its results over as it goes.
+struct Done {};
+
+}  // namespace decoderscope

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "app/core/norms/depth_curves.h"
+#include "app/core/picture/chart_axis.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+// Where the parts of a chart of curves by depth lie, as plain numbers: in pixels for a window, in points for a figure,
+// y downwards. The painter chooses strokes, colours and fonts.
+namespace decoderscope {
+
+struct ChartSpot {
+    double x = 0.0, y = 0.0;
+};
+
+// The rectangle that the curves are drawn in.
+struct ChartBox {
+    double x = 0.0, y = 0.0, width = 0.0, height = 0.0;
+
+    [[nodiscard]] double bottom() const { return y + height; }
+};
+
+// A label of an axis, and where on the axis it stands: a y of the upright one, an x of the level one.
+struct ChartLabel {
+    double at = 0.0;
+    std::string text;
+};
+
+// The upright axis that holds all finite values of these curves; 0 to 1 where there are none.
+[[nodiscard]] ChartAxis axis_of_curves(std::span<const DepthCurve* const> curves, bool may_be_logarithmic);
+// The label of a tick.
+[[nodiscard]] std::string tick_text(double tick);
+
+// Curves are strokes in as many pieces as they have gaps: a number that isn't finite is none. A dot marks each point
+// where there is room for them.
+struct ChartStroke {
+    std::vector<std::vector<ChartSpot>> pieces;  // each of two points or more
+    std::vector<ChartSpot> dots;
+};
+
+struct ChartPlot {
+    ChartBox box;
+    ChartAxis axis;
+    Index blocks = 1;  // the level axis runs from 0 to these; at least 1
+
+    [[nodiscard]] double x(double depth) const { return box.x + depth / static_cast<double>(blocks) * box.width; }
+    // What is outside of the axis lies on its end.
+    [[nodiscard]] double y(double value) const;
+
+    [[nodiscard]] std::vector<ChartLabel> ticks() const;
+    // The numbers of the blocks, thinned so that each has `room`.
+    [[nodiscard]] std::vector<ChartLabel> block_numbers(double room) const;
+    // `least_step`: a point nearer than this to the one before it is left out. `dot_room`: how much width a dot takes.
+    [[nodiscard]] ChartStroke stroke(const DepthCurve& curve, double least_step, double dot_room) const;
+};
+
+}  // namespace decoderscope

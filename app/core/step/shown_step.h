@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/session/session.h"
+#include "app/core/step/slice.h"
+
+#include <cstdint>
+#include <vector>
+
+// What is derived of single steps.
+namespace decoderscope {
+
+// A step's picture at a place.
+struct ShownHeatmap {
+    static constexpr std::size_t kKept = 64;  // the cards of a step and of the steps around it
+
+    Heatmap heatmap;
+    std::vector<std::uint8_t> changed;  // [row, column]: differs from the unedited run; empty where nothing does
+};
+
+// The step must have values.
+[[nodiscard]] Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place);
+
+// How a cell of a step came to be.
+[[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,
+                                                   const Cell& cell);
+
+}  // namespace decoderscope

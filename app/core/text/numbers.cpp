@@ -1,0 +1,81 @@
+#include "app/core/text/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+
+namespace decoderscope {
+
+namespace {
+
+std::string to_text(double value, std::chars_format format, int precision) {
+    std::array<char, 400> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, precision);
+    return {buffer.data(), end.ptr};
+}
+
+// The power of ten of a number once it is rounded to `digits` significant digits.
+int exponent_of(const std::string& scientific) {
+    const std::size_t sign = scientific.find('e') + 1;
+    const int size = std::stoi(scientific.substr(sign + 1));
+    return scientific[sign] == '-' ? -size : size;
+}
+
+// A positive number.
+std::string magnitude_text(double value, int digits) {
+    const std::string scientific = to_text(value, std::chars_format::scientific, digits - 1);
+    const int exponent = exponent_of(scientific);
+    if (exponent >= -3 && exponent < 5) {
+        return to_text(value, std::chars_format::fixed, std::max(0, digits - 1 - exponent));
+    }
+    return scientific.substr(0, scientific.find('e')) + "e" + std::to_string(exponent);
+}
+
+// The same number without the zeros behind its last digit: "0.500" -> "0.5", "1.00e-5" -> "1e-5".
+std::string without_trailing_zeros(const std::string& text) {
+    if (text.find('.') == std::string::npos) return text;
+    const std::size_t exponent = std::min(text.find('e'), text.size());
+    std::size_t end = text.find_last_not_of('0', exponent - 1) + 1;
+    if (text[end - 1] == '.') --end;
+    return text.substr(0, end) + text.substr(exponent);
+}
+
+// The text for a number that has no digits, or for zero; empty for any other.
+std::string special_text(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+    return value == 0.0 ? "0" : "";
+}
+
+double parsed(const std::string& number) {
+    double value = 0.0;
+    std::from_chars(number.data(), number.data() + number.size(), value);
+    return value;
+}
+
+std::string with_sign(double value, const std::string& magnitude) { return (value < 0 ? "−" : "") + magnitude; }
+
+}  // namespace
+
+std::string number_text(double value, int digits) {
+    const std::string special = special_text(value);
+    return special.empty() ? with_sign(value, magnitude_text(std::fabs(value), digits)) : special;
+}
+
+std::string fixed_text(double value, int decimals) {
+    if (!std::isfinite(value)) return special_text(value);
+    const std::string magnitude = to_text(std::fabs(value), std::chars_format::fixed, decimals);
+    return with_sign(parsed(magnitude) == 0.0 ? 0.0 : value, magnitude);
+}
+
+std::string short_number_text(double value, int digits) {
+    const std::string special = special_text(value);
+    if (!special.empty()) return special;
+    const std::string full = magnitude_text(std::fabs(value), digits);
+    const bool exact = static_cast<float>(parsed(full)) == static_cast<float>(std::fabs(value));
+    return with_sign(value, exact ? without_trailing_zeros(full) : full);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// One character of UTF-8 text: its code point and its bytes.
+struct Utf8Character {
+    char32_t code = 0;
+    std::string_view bytes;
+};
+
+// The characters of a text. Bytes that are no valid UTF-8 come as U+FFFD, one for each.
+[[nodiscard]] std::vector<Utf8Character> characters(std::string_view text);
+
+// The text as valid UTF-8, with U+FFFD for each byte that is not.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
+// The text as a figure can show it: valid, on one line, nothing invisible. A line break, a tab and a carriage return
+// are written as "\n", "\t" and "\r", other control and text-direction characters as U+FFFD; where there are only
+// spaces, each is written as "␣".
+[[nodiscard]] std::string printable(std::string_view text);
+
+// Whether a character only changes how its neighbours are drawn (a variation selector, a joiner).
+[[nodiscard]] bool is_ignorable(char32_t code);
+
+}  // namespace decoderscope

@@ -1,0 +1,26 @@
+#include "app/views/norms/norms_parts.h"
+
+namespace decoderscope {
+
+Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene) {
+    return norm_curves(session.derived(), scene.runs, scene.prefix);
+}
+
+Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene) {
+    return norm_step_pair(session.derived(), scene.runs, scene.here.name, session.cursor().place);
+}
+
+Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
+                                                    const NormsScene& scene) {
+    return norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
+                     state.norms.row);
+}
+
+std::string explained_norm(const NormsScene& scene) {
+    const std::vector<std::string> norms = norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix);
+    for (const std::string& norm : norms)
+        if (is_of_norm(scene.here, norm)) return norm;
+    return norms.empty() ? std::string() : norms.front();
+}
+
+}  // namespace decoderscope
