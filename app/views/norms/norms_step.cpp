@@ -125,7 +125,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                          *gesture.hovered);
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
-        if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;
+        if (pair->a.row_axis == axis::pos) state.lab<NormsTabState>().row = gesture.clicked->first;
     }
     draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
               "Orange: more under Pre-Norm, blue: under Post-Norm.", area.width());

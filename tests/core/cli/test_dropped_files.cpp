@@ -1,5 +1,6 @@
 // What a file dropped on the window does.
 #include "app/application.h"
+#include "app/views/diff/diff_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -62,10 +63,10 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     REQUIRE(application.session().message());
     CHECK(application.session().message()->failed);
     CHECK_FALSE(application.session().shown().trace_file);
-    application.state().tab = Tab::diff;
+    application.state().tab = "diff";
     application.dropped(trace);
     REQUIRE(application.session().shown().trace_file);
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
-    CHECK(application.state().diff.against == Against::file);
-    CHECK(application.state().diff.typed.data() == trace.front());
+    CHECK(application.state().lab<DiffTabState>().against == Against::file);
+    CHECK(application.state().lab<DiffTabState>().typed.data() == trace.front());
 }

@@ -114,7 +114,7 @@ TEST_CASE("all of the work is in its session") {
     scenario.generated = {{1, {5, 6}}};
     work.sampling = {.temperature = 0.7, .top_k = 3, .top_p = 0.9, .seed = 12345678901234567890U};
     work.cursor = {"blocks.3.attn.pattern", {1, 7}, Cell{1, 7, 3, 0}};
-    work.view.tab = Tab::norms;
+    work.view.tab = "norms";
     work.view.norms = {NormsView::row, 12, 0.1F, 2.5F, 3};
     work.view.compare = {Against::configuration, {"activation", "gelu"}, folder.file("trace.safetensors"), 1e-5};
     Scenario pinned = scenario_of(scenario.model());
@@ -312,7 +312,7 @@ TEST_CASE("the least session is a model; what a person writes by hand is read") 
     CHECK(work.scenario.config().layer_norm_eps == 1e-3);
     CHECK(work.scenario.inputs.tokens.at(Cell{1, 1}) == 3.0F);
     CHECK(work.scenario.inputs.attention_mask.at(Cell{0, 1}) == 0.0F);
-    CHECK(work.view.tab == Tab::heads);
+    CHECK(work.view.tab == "heads");
 }
 
 TEST_CASE("a session of a newer version is refused with what to do, whatever else it holds") {
