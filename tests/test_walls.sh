@@ -18,6 +18,18 @@ wall engine "app/|cairo|CLI/|$imgui|$screen" 'the engine knows numbers, and noth
 wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixels'
 wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
+# A model is loaded by what its architecture asks for, so the architecture knows of a model its configuration and inputs
+# alone, and these know no architecture.
+beyond=$(grep -rn '#include "engine/model/' engine/decoder | grep -vE '"engine/model/(config|inputs)\.h"')
+if [ -n "$beyond" ]; then
+    printf 'the decoder knows a configuration and inputs, and nothing else of a model:\n%s\n' "$beyond"
+    broken=1
+fi
+for settled in config inputs inputs_part token_batch; do
+    for ending in h cpp; do
+        wall "engine/model/$settled.$ending" 'engine/decoder/' 'configuration and inputs know no architecture'
+    done
+done
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
@@ -51,6 +63,14 @@ writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' 
     grep -vE '^(engine/file|app/core/work/autosave)\.cpp:|"/dev/null"')
 if [ -n "$writers" ]; then
     printf 'files are written by engine/file alone:\n%s\n' "$writers"
+    broken=1
+fi
+# ctest runs an executable file by file (tests/CMakeLists.txt): test cases elsewhere would never run. Benchmarks are run
+# manually.
+strays=$(grep -rlE '^[[:space:]]*(TEST_CASE|SCENARIO|TEMPLATE_TEST_CASE|METHOD_AS_TEST_CASE)' tests --include='*.cpp' --include='*.h' |
+    grep -vE '/(test|bench)_[^/]*\.cpp$')
+if [ -n "$strays" ]; then
+    printf 'test cases are in files named test_*.cpp:\n%s\n' "$strays"
     broken=1
 fi
 exit $broken

@@ -56,9 +56,9 @@ void add_report(CLI::App& app, const Context& context) {
     CLI::App& command = add_running(app, context, "report",
                                     "Write one page of HTML with the heads, the masks, the norm curves and the edits");
     command.add_option("--out", wanted->path, "the .html file to write")->required();
-    command.add_option("--tensor", wanted->step, "the tensor to begin with, such as blocks.0.attn.pattern");
+    command.add_option("--tensor", wanted->step, "the tensor to show first, such as blocks.0.attn.pattern");
     command.add_option("--batch", wanted->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
-    command.add_option("--head", wanted->head, "which head to begin with")->check(CLI::NonNegativeNumber);
+    command.add_option("--head", wanted->head, "which head to show first")->check(CLI::NonNegativeNumber);
     command.callback([context, wanted] { context.work = [context, wanted] { report(context.run, *wanted); }; });
 }
 

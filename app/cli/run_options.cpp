@@ -13,7 +13,7 @@ namespace decoderscope::cli {
 void add_run_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
     auto* text = command.add_option("--text", options.text,
-                                    "text instead of a file, for a model with a vocabulary; a line is a batch row");
+                                    "text instead of a file, for a model with a vocabulary; each line is a batch row");
     auto* tokens =
         command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
     auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
@@ -28,10 +28,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->allow_extra_args(false);
     command
         .add_option("--record", options.record,
-                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are made "
-                    "again when they are asked for, for runs that would not fit into memory")
+                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
+                    "recomputed on demand, for runs that would not fit into memory")
         ->check(CLI::IsMember({"all", "patterns"}).description(""));
-    command.add_option("--dropout-seed", options.dropout_seed, "switches dropout on, with this seed");
+    command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
 }
 
 namespace {

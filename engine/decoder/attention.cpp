@@ -6,6 +6,7 @@
 #include "engine/ops/masks.h"
 #include "engine/ops/rope.h"
 #include "engine/ops/scaled_dot_product.h"
+#include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
 
 namespace decoderscope {
@@ -74,8 +75,10 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref k = rows(b, a.at + ".k", a, proj.k, rope, kept.k, Meaning::key);     // [batch, kv_head, key, d_head]
     const Ref v = rows(b, a.at + ".v", a, proj.v, false, kept.v, Meaning::value);  // [batch, kv_head, key, d_head]
 
-    // All four [batch, head, query, key].
-    const Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
+    // All of these [batch, head, query, key].
+    Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
+    if (const double cap = b.config.attention_soft_cap; cap > 0.0)
+        scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
     Ref masked = plan.step(a.at + ".masked_scores", FillMasked{b.config.mask_value}, {scores, mask});
     masked = dropout(b, DropoutSite::attention_scores, masked);

@@ -20,6 +20,19 @@ Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_par
     return norm(b, norm_at, norm_parameters, add(sublayer(x)));
 }
 
+// Attention and MLP read the same stream and are added to it in one sum: x + attention(norm(x)) + mlp(norm(x)), under
+// one norm for both (GPT-J, Phi) or each under its own (GPT-NeoX).
+Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters, Ref x) {
+    const Ref for_attention = norm(b, at + ".ln1", parameters + ".norm1", x);
+    const Ref attended = attention(b, {at + ".attn", parameters + ".self_attn", for_attention, for_attention,
+                                       stack.causal, stack.padding, stack.custom});
+    const bool two_norms = b.config.parallel_residual == ParallelResidual::two_norms;
+    const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
+    const Ref transformed = feed_forward(b, at, parameters, for_mlp);
+    b.plan.begin_part(Part::add, Meaning::residual);
+    return b.plan.step(at + ".resid_post", Add{}, {x, attended, transformed});
+}
+
 Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
     const std::string at = stack.prefix + "blocks." + std::to_string(layer);
     const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
@@ -29,6 +42,7 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
                 ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
                 : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
 
+    if (b.config.parallel_residual != ParallelResidual::none) return parallel_sublayers(b, stack, at, parameters, x);
     x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x, [&](Ref normed) {
         return attention(
             b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});

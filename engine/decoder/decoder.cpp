@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
 
 #include <algorithm>
@@ -59,7 +60,14 @@ LinearParameters head_parameters(Builder& b) {
 
 // Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
 void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
-    const Ref logits = b.plan.step(at + "logits", Linear{axis::vocab}, {x, head.weight, head.bias});
+    const double cap = b.config.logit_soft_cap;
+    const Linear linear = {axis::vocab};
+    const auto product = [&](const std::string& name, Role role) {
+        return b.plan.step(name, linear, {x, head.weight, head.bias}, std::nullopt, role);
+    };
+    const Ref logits = cap > 0.0
+                           ? b.plan.step(at + "logits", SoftCap{cap}, {product(at + "logits_uncapped", Role::internal)})
+                           : product(at + "logits", Role::recorded);
     b.plan.step(at + "probs", Softmax{.when_read = true}, {logits});
 }
 

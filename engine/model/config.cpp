@@ -144,6 +144,7 @@ Key mask_value() {
 // Every key of the contract, in its order: what is read, checked, written and shown, and nowhere else.
 const std::vector<Key>& keys() {
     const auto positive = [](double x) { return x > 0.0 && std::isfinite(x); };
+    const auto from_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
     const auto probability = [](double x) { return x >= 0.0 && x <= 1.0; };
     static const std::vector<Key> table = {
         integer("d_model", &Config::d_model, 1),
@@ -178,6 +179,12 @@ const std::vector<Key>& keys() {
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
         mask_value(),
+        word<ParallelResidual>("parallel_residual", &Config::parallel_residual,
+                               {{"none", ParallelResidual::none},
+                                {"one_norm", ParallelResidual::one_norm},
+                                {"two_norms", ParallelResidual::two_norms}}),
+        real("attention_soft_cap", &Config::attention_soft_cap, "a number from 0", from_zero),
+        real("logit_soft_cap", &Config::logit_soft_cap, "a number from 0", from_zero),
         real("dropout", &Config::dropout, "a probability from 0 to 1", probability),
         dropout_sites(),
         boolean("shared_qkv", &Config::shared_qkv),
@@ -205,7 +212,9 @@ Json list_from_commas(const std::string& text) {
 
 // The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
 Json override_json(const std::string& key, const std::string& text) {
-    if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding") return text;
+    if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding" ||
+        key == "parallel_residual")
+        return text;
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
     try {
         return parse_json(text, "a value");
@@ -233,6 +242,12 @@ void check_together(const Config& c) {
     expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", "true where encoder_layers is not 0",
            "false");
     expect(!c.lm_head || c.vocab_size > 0, "vocab_size", "a positive integer where lm_head is on", text(c.vocab_size));
+    const bool parallel = c.parallel_residual != ParallelResidual::none;
+    expect(!parallel || c.norm_first, "parallel_residual", "none where norm_first is false", "one_norm or two_norms");
+    expect(!parallel || !c.cross_attention, "parallel_residual", "none where cross_attention is on",
+           "one_norm or two_norms");
+    expect(!parallel || c.dim_feedforward > 0, "parallel_residual", "none where dim_feedforward is 0",
+           "one_norm or two_norms");
     expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward", "a positive integer where gated_mlp is on",
            text(c.dim_feedforward));
 }

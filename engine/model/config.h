@@ -12,6 +12,7 @@
 namespace decoderscope {
 
 enum class PositionalEncoding { none, sinusoidal, learned, rope };
+enum class ParallelResidual { none, one_norm, two_norms };
 enum class DropoutSite { attention_scores, attention_weights, attention_out, mlp_post, mlp_out };
 
 // A decoder's configuration: the keys of the contract under their own names, defaults resolved.
@@ -39,6 +40,9 @@ struct Config {
     bool scale_embedding = false;
     bool lm_head = false;
     bool tie_word_embeddings = false;
+    ParallelResidual parallel_residual = ParallelResidual::none;
+    double attention_soft_cap = 0.0;  // 0 = none
+    double logit_soft_cap = 0.0;
     float mask_value = -std::numeric_limits<float>::infinity();
     double dropout = 0.0;
     std::vector<DropoutSite> dropout_sites = {DropoutSite::attention_weights, DropoutSite::attention_out,

@@ -55,6 +55,11 @@ void add_tokens(Dice& dice, Overrides& config) {
     config.emplace_back("tie_word_embeddings", dice.word(kYesOrNo));
 }
 
+void add_caps(Dice& dice, Overrides& config) {
+    if (dice.one_in(4)) config.emplace_back("attention_soft_cap", dice.word({"0.5", "3"}));
+    if (dice.one_in(4)) config.emplace_back("logit_soft_cap", dice.word({"0.5", "3"}));
+}
+
 void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("num_layers", number(dice.between(1, 2)));
     if (dice.one_in(2)) return;
@@ -120,6 +125,7 @@ Overrides random_configuration(Dice& dice) {
     add_norms(dice, config);
     add_tokens(dice, config);
     add_encoder(dice, config);
+    add_caps(dice, config);
     if (dice.one_in(2)) {
         config.emplace_back("dropout", "0.3");
         config.emplace_back("dropout_sites", random_sites(dice));

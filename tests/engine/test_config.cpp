@@ -159,6 +159,9 @@ TEST_CASE("a number out of range says the range") {
              {R"("layer_norm_eps": 0)", {"layer_norm_eps", "a positive number", "0"}},
              {R"("layer_norm_eps": -1e-5)", {"layer_norm_eps", "a positive number"}},
              {R"("rope_theta": 0.0)", {"rope_theta", "a positive number"}},
+             {R"("parallel_residual": "both")", {"parallel_residual", "one of none, one_norm, two_norms", "both"}},
+             {R"("attention_soft_cap": -1)", {"attention_soft_cap", "a number from 0", "-1"}},
+             {R"("logit_soft_cap": "30")", {"logit_soft_cap", "a number from 0", "30"}},
              {R"("dropout": 1.5)", {"dropout", "from 0 to 1", "1.5"}},
              {R"("dropout": -0.1)", {"dropout", "from 0 to 1"}},
              {R"("mask_value": "-1e39")", {"mask_value", "\"-1e9\"", "-1e39"}}})
@@ -175,13 +178,18 @@ TEST_CASE("a number out of range says the range") {
 }
 
 TEST_CASE("keys that don't go together name one of them and the reason") {
-    for (const Bad& bad :
-         std::vector<Bad>{{R"("num_key_value_heads": 4)", {"num_key_value_heads", "a divisor of nhead = 6", "4"}},
-                          {R"("num_key_value_heads": 3, "shared_qkv": true)", {"num_key_value_heads", "shared_qkv"}},
-                          {R"("positional_encoding": "learned")", {"max_positions", "learned"}},
-                          {R"("encoder_layers": 1)", {"cross_attention", "encoder_layers"}},
-                          {R"("lm_head": true)", {"vocab_size", "lm_head"}},
-                          {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
+    for (const Bad& bad : std::vector<Bad>{
+             {R"("num_key_value_heads": 4)", {"num_key_value_heads", "a divisor of nhead = 6", "4"}},
+             {R"("num_key_value_heads": 3, "shared_qkv": true)", {"num_key_value_heads", "shared_qkv"}},
+             {R"("positional_encoding": "learned")", {"max_positions", "learned"}},
+             {R"("encoder_layers": 1)", {"cross_attention", "encoder_layers"}},
+             {R"("parallel_residual": "one_norm")", {"parallel_residual", "none where norm_first is false"}},
+             {R"("parallel_residual": "two_norms", "norm_first": true, "cross_attention": true)",
+              {"parallel_residual", "cross_attention"}},
+             {R"("parallel_residual": "one_norm", "norm_first": true, "dim_feedforward": 0)",
+              {"parallel_residual", "dim_feedforward"}},
+             {R"("lm_head": true)", {"vocab_size", "lm_head"}},
+             {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
         check_message(error_with(bad.json), bad.says);
     const auto override_error = [](const Overrides& overrides) {
         return error_of([&] { static_cast<void>(parse_config(json_with(""), overrides)); });

@@ -63,6 +63,8 @@ std::optional<double> derived_from(double x, const std::string& text, const Know
     if (text == "gelu_tanh(" + number + ")")
         return x * 0.5 * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
     if (text == "silu(" + number + ")") return x / (1.0 + std::exp(-x));
+    if (const std::string capped = "tanh(" + number + " / "; text.starts_with(capped))
+        return std::tanh(x / std::stod(text.substr(capped.size())));
     return std::nullopt;
 }
 

@@ -119,6 +119,50 @@ TEST_CASE("the heads' results and the bias are what attention writes into the st
     }
 }
 
+TEST_CASE(
+    "a soft cap keeps the sign and the order, stays within the cap, and leaves small numbers nearly as they are") {
+    SmallModel model = small_model({{"attention_soft_cap", "0.125"}});
+    const auto run = model.run();
+    const auto scores = run->value("blocks.0.attn.attn_scores").values(),
+               capped = run->value("blocks.0.attn.capped_scores").values();
+    REQUIRE(scores.size() == capped.size());
+    float largest = 0.0F;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        largest = std::max(largest, std::abs(scores[i]));
+        CHECK(std::signbit(capped[i]) == std::signbit(scores[i]));
+        CHECK(std::abs(capped[i]) <= std::min(0.125F, std::abs(scores[i])));
+        // tanh x = x − x³/3 + …
+        const double x = static_cast<double>(scores[i]) / 0.125;
+        CHECK(std::abs(static_cast<double>(capped[i]) / 0.125 - x) <= std::abs(x * x * x) / 3.0 + 1e-6);
+        for (std::size_t j = 0; j < i; ++j)
+            if (scores[j] < scores[i]) CHECK(capped[j] <= capped[i]);
+    }
+    CHECK(largest > 0.125F);  // the cap is at work
+    CHECK(small_model().run()->plan().find("blocks.0.attn.capped_scores") == nullptr);
+}
+
+TEST_CASE("a parallel block adds both updates to the stream at once, and under one norm has no other") {
+    for (const char* kind : {"one_norm", "two_norms"}) {
+        const SmallModel model = small_model({{"parallel_residual", kind}, {"norm_first", "true"}});
+        const auto run = model.run();
+        const Tensor &x = run->value("blocks.0.resid_pre"), &attended = run->value("blocks.0.attn_out"),
+                     &transformed = run->value("blocks.0.mlp_out"), &sum = run->value("blocks.0.resid_post");
+        for (Index i = 0; i < sum.size(); ++i)
+            CHECK(sum.data()[i] == Approx(x.data()[i] + attended.data()[i] + transformed.data()[i]).margin(1e-6));
+        CHECK(run->plan().find("blocks.0.resid_mid") == nullptr);
+        const bool two = std::string(kind) == "two_norms";
+        CHECK((run->plan().find("blocks.0.ln2.normalized") != nullptr) == two);
+        CHECK(model.weights.contains("layers.0.norm2.weight") == two);
+        // With both updates off, nothing is left but the stream.
+        SmallModel off = model;
+        for (const char* name : {"layers.0.self_attn.o_proj", "layers.0.down_proj"})
+            for (const char* of : {".weight", ".bias"})
+                for (float& weight : off.weights.at(std::string(name) + of).writable()) weight = 0.0F;
+        const auto silent = off.run();
+        CHECK(same_bits(silent->value("blocks.0.resid_post"), silent->value("blocks.0.resid_pre")));
+    }
+}
+
 // ---- who can see whom
 
 namespace {
@@ -145,7 +189,8 @@ std::optional<Index> along(const Axes& axes, const Cell& cell, std::initializer_
 // Whether a cell belongs to what comes before position `pos`. The scores before any mask still look at all keys.
 bool is_before(Index pos, const std::string& name, const Axes& axes, const Cell& cell) {
     if (along(axes, cell, {axis::pos, axis::query}).value_or(0) >= pos) return false;
-    return !name.ends_with(".attn_scores") || cell[3] < pos;
+    const bool raw = name.ends_with(".attn_scores") || name.ends_with(".capped_scores");
+    return !raw || cell[3] < pos;
 }
 
 // A copy of the model whose input differs at these cells of [batch, pos].
@@ -182,6 +227,9 @@ const std::vector<Overrides>& architectures() {
          {"positional_encoding", "sinusoidal"}},
         {{"norm", "rmsnorm"}, {"gated_mlp", "true"}, {"activation", "silu"}, {"bias", "false"}, {"norm_first", "true"}},
         {{"dim_feedforward", "0"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
+        {{"parallel_residual", "one_norm"}, {"norm_first", "true"}, {"num_layers", "2"}},
+        {{"parallel_residual", "two_norms"}, {"norm_first", "true"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
+        {{"attention_soft_cap", "0.5"}, {"logit_soft_cap", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}},
         {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
         {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
     };

@@ -23,6 +23,9 @@ DEFAULTS = {
     "lm_head": False,
     "tie_word_embeddings": False,
     "mask_value": "-inf",
+    "parallel_residual": "none",
+    "attention_soft_cap": 0.0,
+    "logit_soft_cap": 0.0,
     "dropout": 0.0,
     "dropout_sites": ["attention_weights", "attention_out", "mlp_out"],
     "shared_qkv": False,
@@ -92,7 +95,7 @@ def _block_parameters(c, prefix):
         if c["gated_mlp"]:
             found += _linear(c, prefix + "gate_proj", ff, d)
         found += _linear(c, prefix + "down_proj", d, ff)
-    for n in range(len(attentions) + (ff > 0)):
+    for n in range(len(attentions) + (ff > 0 and c["parallel_residual"] != "one_norm")):
         found += _norm(c, f"{prefix}norm{n + 1}")
     return found
 

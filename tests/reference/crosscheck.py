@@ -49,6 +49,8 @@ def torch_can(case):
     c = complete(case.config)
     if case.edits or c["norm"] != "layernorm" or c["gated_mlp"] or c["positional_encoding"] == "rope":
         return False
+    if c["attention_soft_cap"] or c["parallel_residual"] != "none":
+        return False
     if c["dim_feedforward"] == 0 or (case.dropout_seed is not None and c["dropout"] and
                                      not set(c["dropout_sites"]) <= {"attention_out", "mlp_post", "mlp_out"}):
         return False
@@ -313,6 +315,45 @@ def results_add_up(case):
     return worst
 
 
+def caps_by_exponentials(case):
+    """The caps by the exponential form of tanh, in double precision; the logits' cap undone gives the product."""
+    c, trace, w = complete(case.config), case.run(), tensors(case.weights)
+
+    def capped(x, cap):
+        return cap * (1 - 2 / (torch.exp(2 * x.double() / cap) + 1)).float()
+
+    worst = 0.0
+    for name in trace:
+        if name.endswith(".capped_scores"):
+            scores = trace[name.replace("capped_scores", "attn_scores")]
+            worst = max(worst, difference(capped(scores, c["attention_soft_cap"]), trace[name]))
+    if c["logit_soft_cap"]:
+        product = trace["ln_final.normalized"] @ w["lm_head.weight"].T + w["lm_head.bias"]
+        worst = max(worst, difference(capped(product, c["logit_soft_cap"]), trace["logits"]))
+    return worst
+
+
+def parallel_by_two_residuals(case):
+    """A parallel block is what two residual connections of the same stream have in common: (x + a) + (x + m) - x, with
+    the norm by torch's module."""
+    c, trace, w, worst = complete(case.config), case.run(), tensors(case.weights), 0.0
+    for n in range(c["num_layers"]):
+        x, name = trace[f"blocks.{n}.resid_pre"], f"blocks.{n}"
+        norms = ["ln1", "ln2"] if c["parallel_residual"] == "two_norms" else ["ln1"]
+        assert (name + ".ln2.normalized" in trace) == (len(norms) == 2) and name + ".resid_mid" not in trace
+        for number, norm in enumerate(norms, start=1):
+            module = nn.LayerNorm(c["d_model"], eps=c["layer_norm_eps"])
+            copy_linear(module, w, f"layers.{n}.norm{number}")
+            worst = max(worst, difference(module(x), trace[f"{name}.{norm}.normalized"]))
+        read = trace[f"{name}.{norms[-1]}.normalized"]
+        post = decoder.ACTIVATIONS[c["activation"]](F.linear(read, w[f"layers.{n}.up_proj.weight"],
+                                                             w[f"layers.{n}.up_proj.bias"]))
+        worst = max(worst, difference(post, trace[f"{name}.mlp.post"]))
+        a, m = (trace.get(f"{name}.{out}.dropped", trace[f"{name}.{out}"]) for out in ("attn_out", "mlp_out"))
+        worst = max(worst, difference((x + a) + (x + m) - x, trace[f"{name}.resid_post"]))
+    return worst
+
+
 def sinusoidal_code():
     """The formula of the paper in double precision."""
     code = decoder.sinusoidal(7, 9)
@@ -355,6 +396,10 @@ def check(cases):
             note("float32 against float64", case.name, rounding(case))
             if torch_can(case):
                 note("torch.nn.TransformerDecoderLayer/EncoderLayer", case.name, against_torch(case))
+            if complete(case.config)["attention_soft_cap"]:
+                note("the soft caps by exponentials", case.name, caps_by_exponentials(case))
+            if complete(case.config)["parallel_residual"] != "none" and not case.edits:
+                note("parallel blocks by two residuals", case.name, parallel_by_two_residuals(case))
             if complete(case.config)["dim_feedforward"] == 0:
                 note("torch.nn.MultiheadAttention", case.name, attention_only_against_torch(case))
             if case.bundled in ("simple-decoder", "causal-lm", "causal-lm-as-meant"):

@@ -108,6 +108,8 @@ class Decoder:
         k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
 
         scores = self.record(name + ".attn_scores", torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_head))
+        if c["attention_soft_cap"] > 0:
+            scores = self.record(name + ".capped_scores", soft_cap(scores, c["attention_soft_cap"]))
         mask = self.record(name + ".mask", keep.expand(scores.shape).to(scores.dtype))
         masked = scores.masked_fill(mask == 0, float(c["mask_value"]))
         masked = self.record(name + ".masked_scores", masked)
@@ -153,6 +155,8 @@ class Decoder:
             sublayers.append((lambda h: self.mlp(c, h, weight, name), "resid_post"))
 
         x = self.record(name + ".resid_pre", x)
+        if c["parallel_residual"] != "none":
+            return self.parallel(c, x, masks["self"], weight, name, rope)
         for n, (sublayer, total) in enumerate(sublayers, start=1):
             norm = (f"{weight}.norm{n}", f"{name}.ln{n}")
             if c["norm_first"]:
@@ -162,6 +166,14 @@ class Decoder:
         if c["dim_feedforward"] == 0:
             x = self.record(name + ".resid_post", x)  # what leaves the last attention sublayer
         return x
+
+    def parallel(self, c, x, keep, weight, name, rope):
+        """GPT-J's residual (one norm) and GPT-NeoX's (two): the sublayers read the same stream and are added at once."""
+        h = self.norm(x, weight + ".norm1", name + ".ln1")
+        attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn", rope)
+        if c["parallel_residual"] == "two_norms":
+            h = self.norm(x, weight + ".norm2", name + ".ln2")
+        return self.record(name + ".resid_post", x + attended + self.mlp(c, h, weight, name))
 
     def stack(self, c, x, memory, masks, weight, name):
         """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
@@ -202,8 +214,16 @@ class Decoder:
         x = self.stack(c, x, memory, masks, "", "")
         if c["lm_head"]:
             matrix = self.weights["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
-            logits = self.record("logits", F.linear(x, matrix, self.weights.get("lm_head.bias")))
+            logits = F.linear(x, matrix, self.weights.get("lm_head.bias"))
+            if c["logit_soft_cap"] > 0:
+                logits = soft_cap(logits, c["logit_soft_cap"])
+            logits = self.record("logits", logits)
             self.record("probs", torch.softmax(logits, dim=-1))
+
+
+def soft_cap(x, cap):
+    """Gemma 2's: modeling_gemma2.py divides, takes the tanh and multiplies."""
+    return torch.tanh(x / cap) * cap
 
 
 def key_mask(attention_mask, over):

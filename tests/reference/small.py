@@ -85,6 +85,38 @@ def architectures():
         without=[f"layers.0.{a}_attn.{p}_proj" for a in ("self", "cross") for p in "kv"])
 
 
+def soft_caps():
+    yield small(
+        "soft-caps", "scores and logits capped so low that it shows, RoPE, grouped queries, padding",
+        {"nhead": 4, "num_key_value_heads": 2, "norm_first": True, "norm": "rmsnorm", "final_norm": True,
+         "vocab_size": 11, "lm_head": True, "positional_encoding": "rope", "attention_soft_cap": 0.5,
+         "logit_soft_cap": 2.0},
+        {"tokens": tokens(2, 5, 11), "attention_mask": ones_then_zeros(5, 5, 3)})
+    yield small(
+        "soft-cap-encdec", "the cap in an encoder and in cross-attention, with dropout of the scores",
+        {"cross_attention": True, "encoder_layers": 1, "num_layers": 1, "attention_soft_cap": 1.5, "dropout": 0.2,
+         "dropout_sites": ["attention_scores", "attention_weights"], "mask_value": "-1e4"},
+        {"x": x(), "memory": memory(), "encoder_attention_mask": ones_then_zeros(6, 6, 4)}, dropout_seed=9)
+
+
+def parallel_blocks():
+    gpt_j = {"norm_first": True, "final_norm": True, "vocab_size": 9, "lm_head": True, "activation": "gelu_tanh",
+             "positional_encoding": "rope"}
+    text = {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 3)}
+    yield small("parallel-one-norm", "attention and MLP read one norm and are added in one sum (GPT-J, Phi)",
+                {**gpt_j, "parallel_residual": "one_norm"}, text)
+    yield small("parallel-two-norms", "the same with a norm for each (GPT-NeoX), every dropout site behind a sublayer",
+                {**gpt_j, "parallel_residual": "two_norms", "dropout": 0.25, "dropout_sites": ["attention_out", "mlp_out"]},
+                text, dropout_seed=3)
+    yield small("parallel-edits", "a norm's output, an update and the sum changed in a parallel block without biases",
+                {**gpt_j, "parallel_residual": "one_norm", "bias": False, "norm": "rmsnorm"}, text, edits=[
+                    set_cell("blocks.0.ln1.normalized", [0, 1, 2], 1.5),
+                    set_cell("blocks.0.attn_out", [0, 2, 3], -1.0),
+                    set_cell("blocks.1.resid_post", [1, 1, 0], 2.0),
+                    scale_head("blocks.1.attn", 0, 0.0),
+                ])
+
+
 def memories():
     yield small(
         "cross-pre", "Pre-Norm cross-attention to an input memory, grouped queries",
@@ -274,5 +306,5 @@ def results():
 
 
 def cases():
-    for group in (architectures, memories, attention_only, masks, dropouts, edits, results):
+    for group in (architectures, soft_caps, parallel_blocks, memories, attention_only, masks, dropouts, edits, results):
         yield from group()

@@ -42,6 +42,14 @@ public:
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
+    // Where the stage lies: between map and inspector, from below its tabs' titles to the timeline's count of steps.
+    [[nodiscard]] Area stage() const;
+    [[nodiscard]] bool on_stage(const DrawnText& piece) const {
+        const Area area = stage();
+        return area.contains(piece.low) && area.contains(piece.high);
+    }
+    // The first piece there that contains this.
+    [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -50,6 +51,15 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// The first of several moments; nothing where there is none.
+[[nodiscard]] inline std::optional<JobRunner::Clock::time_point> earliest(
+    std::initializer_list<std::optional<JobRunner::Clock::time_point>> moments) {
+    std::optional<JobRunner::Clock::time_point> first;
+    for (const auto& moment : moments)
+        if (moment && (!first || *moment < *first)) first = moment;
+    return first;
+}
 
 // Whether work goes on by itself while nobody calls advance().
 #ifdef DECODERSCOPE_WITHOUT_THREADS

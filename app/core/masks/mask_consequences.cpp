@@ -54,7 +54,8 @@ void measure_kept(FillConsequences& found, Index query, const Row& row) {
 
 FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead, float fill) {
     const Slice slice = slice_of(*run.plan().find(attention + ".mask"), place, nhead);
-    const Tensor& scores = run.value(attention + ".attn_scores");
+    const Step& filled = *run.plan().find(attention + ".masked_scores");
+    const Tensor& scores = run.value(filled.operands[0]);  // before the mask
     const Tensor& pattern = run.value(attention + ".pattern");
     MaskRows mask(run.value(attention + ".mask"));
     FillConsequences found;

@@ -21,7 +21,7 @@ struct FillConsequences {
     Index cells = 0, masked = 0;  // of [query, key]; rows with nothing left count, too
     // Kept scores at or below a finite fill: there a masked key weighs as much or more. None under −∞.
     std::vector<std::pair<Index, Index>> below;  // query, key
-    float lowest_kept = 0.0F;                    // the lowest raw score that is kept; +∞ where none is
+    float lowest_kept = 0.0F;                    // the lowest score that is kept; +∞ where none is
     // The weight on masked keys, summed over a row's masked cells, in rows that have something left.
     float largest_leak = 0.0F;
     Index leakiest_query = -1;  // -1 where no row leaks

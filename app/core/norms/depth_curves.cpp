@@ -114,22 +114,27 @@ void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& st
         if (is_sum(*step)) add(depth + ++number / sums, *step);
 }
 
-// A sublayer lies in the middle between the two sums around it, and so does its norm.
+// Sublayers that one sum adds lie in the middle between the two sums around them. The norms lie evenly: each in the
+// middle of its sublayer where each sublayer has a sum of its own.
 void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
                        DepthCurves& curves) {
     const auto sums =
         static_cast<double>(std::count_if(steps.begin(), steps.end(), [](Ref step) { return is_sum(*step); }));
+    const auto norms = static_cast<double>(
+        std::count_if(steps.begin(), steps.end(), [](Ref step) { return step->operation.traits().scale.has_value(); }));
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.traits().scale)
-            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / sums,
+            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / norms,
                       mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
-        const Step& update = run.plan()[step->operands[1]];
-        const Tensor& added = run.value(update.id);
         const double at = depth + (sum++ + 0.5) / sums;
-        add_point(curves.updates, update, update.meaning, at, mean_length(rows, added));
-        add_point(curves.ratios, update, update.meaning, at, mean_ratio(rows, added, run.value(step->operands[0])));
+        for (std::size_t i = 1; i < step->operands.size(); ++i) {
+            const Step& update = run.plan()[step->operands[i]];
+            const Tensor& added = run.value(update.id);
+            add_point(curves.updates, update, update.meaning, at, mean_length(rows, added));
+            add_point(curves.ratios, update, update.meaning, at, mean_ratio(rows, added, run.value(step->operands[0])));
+        }
     }
 }
 

@@ -1,77 +1,77 @@
-// How a model or a session takes the place of what is open.
+// How a model or a session takes the place of what is open, and how work leaves for a file.
 #include "app/core/session/session.h"
 
 #include "engine/error.h"
 
+#include <utility>
+
 namespace decoderscope {
 
 void Session::take(const ModelLoader::Result& result) {
-    opening_->reading = false;
-    if (!result.model && !result.work) {
-        if (result.asks) opening_->asks = result.asks;
-        opening_->error = result.error;
-        opening_->python = result.python;
-        if (!result.error.empty()) message_ = Message{result.error, true};
-        return;
-    }
+    if (desk_.is_missing_something(result)) return;
     try {
         change(result.work ? result.work->scenario : scenario_of(result.model));
     } catch (const Error& error) {
-        opening_->error = error.what();
-        message_ = Message{error.what(), true};
-        return;
+        return desk_.refuse(error.what());
     }
-    // Runs of the model before say nothing of this one.
-    for (auto& [name, companion] : companions_) companion.run = nullptr;
-    opening_.reset();
-    opened_ = true;
-    opened_session_.reset();
-    if (result.work) opened_session_ = result;
+    computed_.forget_companion_runs();
+    desk_.run(result);
 }
 
 // The first run of what was opened is there.
-void Session::look_at_opened() {
-    opened_ = false;
-    trail_.clear();
-    look_at(opening_cursor(*scenario_.model(), plan()));
-    const auto opened = std::exchange(opened_session_, std::nullopt);
-    file_ = opened ? opened->work->saved_as : std::string();
-    if (opened)
-        restore(*opened->work, opened->pinned);
+void Session::look_at_opened(const ModelLoader::Result& opened) {
+    work_.leave_trail();
+    look_at(opening_cursor(*scenario().model(), computed_.plan()));
+    desk_.set_file(opened.work ? opened.work->saved_as : std::string());
+    if (opened.work)
+        restore(*opened.work, opened.pinned);
     else
         tell_remarks();
-    if (opened && opened->order.recovered) return take_over_leftover(opened->order.name);
-    saved_changes_ = changes_;
-    keeper_.drop_autosave();
+    if (opened.work && opened.order.recovered) return desk_.adopt(opened.order.name);
+    desk_.set_saved(work_.changes());
 }
 
 void Session::tell_remarks(const std::vector<std::string>& more) {
-    std::vector<std::string> remarks = shown_.scenario.model()->remarks;
+    std::vector<std::string> remarks = shown().scenario.model()->remarks;
     remarks.insert(remarks.end(), more.begin(), more.end());
     std::string all;
     for (const std::string& remark : remarks) all += (all.empty() ? "" : "; ") + remark;
-    if (!all.empty()) message_ = Message{all};
+    if (!all.empty()) desk_.tell({all});
 }
 
 // What a session brings beside its run, once that is there.
 void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned) {
-    sampling_ = work.sampling;
-    shown_.pinned = std::move(pinned);
-    shown_.trace_file = nullptr;
+    work_.set_sampling(work.sampling);
+    computed_.compare_with_run(std::move(pinned));
+    computed_.compare_with_file(nullptr);
     std::vector<std::string> remarks = work.remarks;
     if (!work.view.compare.file.empty()) {
         try {
-            shown_.trace_file = std::make_shared<const ReferenceRun>(read_trace(work.view.compare.file));
+            computed_.compare_with_file(std::make_shared<const ReferenceRun>(read_trace(work.view.compare.file)));
         } catch (const Error& error) {
             remarks.emplace_back(error.what());
         }
     }
-    if (plan().find(work.cursor.step) != nullptr) {
+    if (computed_.plan().find(work.cursor.step) != nullptr) {
         look_at(work.cursor);
-        keep_cursor_in_plan();
+        work_.keep_cursor_in(*shown().run);
     }
-    opened_view_ = work.view;
+    desk_.set_view(work.view);
     tell_remarks(remarks);
+}
+
+SavedWork Session::work(const SavedView& view) const {
+    SavedWork work{
+        .scenario = scenario(), .cursor = cursor(), .sampling = sampling(), .view = view, .saved_as = file()};
+    const Snapshot& now = shown();
+    work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
+    if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
+    return work;
+}
+
+void Session::keep(const SavedView& view) {
+    const Desk::Kept now{changes(), cursor(), view};
+    if (desk_.wants(now)) desk_.keep(work(view), now);
 }
 
 }  // namespace decoderscope

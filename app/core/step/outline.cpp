@@ -1,6 +1,7 @@
 #include "app/core/step/outline.h"
 
 #include <algorithm>
+#include <set>
 
 namespace decoderscope {
 
@@ -24,6 +25,23 @@ bool on_stream(const Plan& plan, const OutlinePart& part) {
     return !read_in_block || last.block.empty();
 }
 
+// The part that a step belongs to; the number of parts where it is in none of this block.
+std::size_t part_with(const OutlineBlock& block, StepId id) {
+    const auto holds = [&](const OutlinePart& part) { return std::ranges::binary_search(part.steps, id); };
+    return static_cast<std::size_t>(std::ranges::find_if(block.parts, holds) - block.parts.begin());
+}
+
+void note_reads(const Plan& plan, OutlineBlock& block) {
+    for (std::size_t i = 0; i < block.parts.size(); ++i) {
+        std::set<std::size_t> reads;
+        for (const StepId id : block.parts[i].steps)
+            for (const StepId operand : plan[id].operands) reads.insert(part_with(block, operand));
+        reads.erase(i);
+        reads.erase(block.parts.size());
+        block.parts[i].reads.assign(reads.begin(), reads.end());
+    }
+}
+
 }  // namespace
 
 std::vector<OutlineBlock> outline_of(const Plan& plan) {
@@ -40,8 +58,10 @@ std::vector<OutlineBlock> outline_of(const Plan& plan) {
         parts.back().meaning = step.meaning;
         before = &step;
     }
-    for (OutlineBlock& block : outline)
+    for (OutlineBlock& block : outline) {
+        note_reads(plan, block);
         for (OutlinePart& part : block.parts) part.on_stream = on_stream(plan, part);
+    }
     return outline;
 }
 

@@ -13,7 +13,8 @@ struct OutlinePart {
     std::string title;  // "Self-attention", "LayerNorm"
     Meaning meaning = Meaning::residual;
     std::vector<StepId> steps;
-    bool on_stream = false;  // it carries the residual stream on, rather than adding to it from the side
+    bool on_stream = false;               // it carries the residual stream on, rather than adding to it from the side
+    std::vector<std::size_t> reads = {};  // the parts of its block that its steps read, by number, in order
 };
 
 // A block, or what stands before, between and behind the blocks (then `name` is empty).

@@ -196,20 +196,20 @@ void draw_mask_parts(const MasksScene& scene, Area area) {
     const MaskParts& parts = scene.shown().parts;
     const float gap = ui.px(20), lengths = std::floor(area.width() * 0.21F);
     const float width = std::floor((area.width() - lengths - gap * 4) / 4);
-    struct Part {
+    struct Shown {
         const Heatmap& heatmap;
         std::uint8_t cause;
         const char* joined;
         const char* tip;
     };
     const std::array all = {
-        Part{parts.causal, hidden_by::causal, "∧", "A key is kept where every mask keeps it."},
-        Part{parts.padding, hidden_by::padding, "∧", "A key is kept where every mask keeps it."},
-        Part{parts.drawn, hidden_by::hand, "=", "What is drawn by hand has the last word."},
-        Part{parts.combined, hidden_by::nothing, "", ""},
+        Shown{parts.causal, hidden_by::causal, "∧", "A key is kept where every mask keeps it."},
+        Shown{parts.padding, hidden_by::padding, "∧", "A key is kept where every mask keeps it."},
+        Shown{parts.drawn, hidden_by::hand, "=", "What is drawn by hand has the last word."},
+        Shown{parts.combined, hidden_by::nothing, "", ""},
     };
     float x = area.low.x;
-    for (const Part& part : all) {
+    for (const Shown& part : all) {
         const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
                                                              : to_imgui(hidden_color(part.cause, ui.theme.dark));
         MaskPicture picture{nullptr, part.heatmap, {}, true};

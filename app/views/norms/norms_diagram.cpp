@@ -19,6 +19,7 @@ struct Diagram {
 
     [[nodiscard]] float stream_x() const { return area.low.x + ui.px(12); }
     [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where the way of a branch runs down
+    [[nodiscard]] float bypass_x() const { return area.low.x + ui.px(21); }  // and where one passes other branches
     [[nodiscard]] float top(std::size_t part) const { return area.low.y + static_cast<float>(part) * (row + gap); }
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
@@ -53,20 +54,34 @@ void draw_ways(const Diagram& d) {
     list.AddLine({d.stream_x(), d.middle(0)}, {d.stream_x(), d.area.high.y - d.ui.px(6)}, grey, thick);
     list.AddTriangleFilled({d.stream_x(), d.area.high.y}, {d.stream_x() - d.ui.px(5), d.area.high.y - d.ui.px(9)},
                            {d.stream_x() + d.ui.px(5), d.area.high.y - d.ui.px(9)}, grey);
+    const auto line = [&](ImVec2 from, ImVec2 to) { list.AddLine(from, to, grey, thin); };
+    // From below a part on a branch down to a height, and back to the branch: straight down where it is the next one.
+    const auto way_down = [&](std::size_t from, std::size_t to, float y) {
+        const float bottom = d.top(from) + d.row, x = from + 1 == to ? d.branch_x() : d.bypass_x();
+        if (x == d.branch_x()) return line({x, bottom}, {x, y});
+        const float out = bottom + d.gap * 0.3F, back = std::min(y, d.top(to) - d.gap * 0.3F);
+        line({d.branch_x(), bottom}, {d.branch_x(), out});
+        line({d.branch_x(), out}, {x, out});
+        line({x, out}, {x, back});
+        line({x, back}, {d.branch_x(), back});
+        line({d.branch_x(), back}, {d.branch_x(), y});
+    };
     for (std::size_t i = 1; i < d.parts.size(); ++i) {
-        const bool begins = !d.parts[i].on_stream && d.parts[i - 1].on_stream;
-        const bool ends = d.parts[i].on_stream && !d.parts[i - 1].on_stream;
+        bool begins = false, ends = false;
+        for (const std::size_t read : d.parts[i].reads) {
+            if (d.parts[read].on_stream) {
+                begins = !d.parts[i].on_stream;
+            } else {
+                way_down(read, i, d.parts[i].on_stream ? d.middle(i) : d.top(i));
+                ends = d.parts[i].on_stream;
+            }
+        }
         if (begins) {
             const float y = d.top(i) - d.gap * 0.5F;
-            list.AddLine({d.stream_x(), y}, {d.branch_x(), y}, grey, thin);
-            list.AddLine({d.branch_x(), y}, {d.branch_x(), d.top(i)}, grey, thin);
-        } else if (!d.parts[i].on_stream) {
-            list.AddLine({d.branch_x(), d.top(i - 1) + d.row}, {d.branch_x(), d.top(i)}, grey, thin);
+            line({d.stream_x(), y}, {d.branch_x(), y});
+            line({d.branch_x(), y}, {d.branch_x(), d.top(i)});
         }
-        if (ends) {
-            list.AddLine({d.branch_x(), d.top(i - 1) + d.row}, {d.branch_x(), d.middle(i)}, grey, thin);
-            list.AddLine({d.branch_x(), d.middle(i)}, {d.stream_x() + d.ui.px(8), d.middle(i)}, grey, thin);
-        }
+        if (ends) line({d.branch_x(), d.middle(i)}, {d.stream_x() + d.ui.px(8), d.middle(i)});
     }
 }
 

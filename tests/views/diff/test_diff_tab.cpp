@@ -100,8 +100,10 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     const TensorDifference& top = comparison.tensors[worst_first(comparison).front()];
     std::optional<DrawnText> row;
     d.settle();
+    const auto head = d.find_on_stage("worstfirst");  // of the list
+    REQUIRE(head);
     for (const DrawnText& piece : d.seen())
-        if (piece.text.find(top.name) != std::string::npos && piece.low.x > 240 && piece.low.y > 300 && !row)
+        if (piece.text.find(top.name) != std::string::npos && d.on_stage(piece) && piece.low.y > head->high.y && !row)
             row = piece;
     REQUIRE(row);
     d.hands.click(row->middle().x, row->middle().y);

@@ -40,11 +40,15 @@ struct HeadsDriver : Driver {
         hands.push(MouseMove{at.x, at.y});
         settle();
     }
-    // The numbers under the heads of the grid, in the order in which they are drawn.
+    // The numbers under the heads of the grid, in the order in which they are drawn: between the legend of the weights
+    // and the strip that shows what the output does.
     [[nodiscard]] std::vector<DrawnText> numbers() const {
+        const auto legend = find_on_stage("weight"), strip = find_on_stage("L2norm");
+        REQUIRE(legend);
+        REQUIRE(strip);
         std::vector<DrawnText> found;
         for (const DrawnText& piece : seen())
-            if (piece.low.x > 240 && piece.high.x < 940 && piece.low.y > 205 && piece.high.y < 660 &&
+            if (on_stage(piece) && piece.low.y > legend->high.y && piece.high.y < strip->low.y &&
                 piece.text.size() == 4 && piece.text[1] == '.')
                 found.push_back(piece);
         return found;
@@ -210,11 +214,17 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
     const auto query = find_text(d.seen(), "query");  // of the pattern's axes
     REQUIRE(query);
     const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
-    // The queries stand in the left column of the lines; the third is the one under the second.
+    // The lines stand right of the pattern and above q; the queries are their left column.
+    const auto q = d.find_on_stage("blocks.0.attn.q");
+    REQUIRE(q);
+    const Area stage = d.stage();
     std::vector<DrawnText> tokens;
-    for (const DrawnText& piece : d.seen())
-        if (piece.low.x > 600 && piece.low.x < 700 && piece.low.y > 230 && piece.low.y < 480 && piece.text.size() == 1)
+    for (const DrawnText& piece : d.seen()) {
+        const float x = piece.low.x - (stage.low.x + stage.high.x) * 0.5F;
+        if (d.on_stage(piece) && x > 0 && x < stage.width() * 0.2F && piece.low.y > query->low.y &&
+            piece.high.y < q->low.y && piece.text.size() == 1)
             tokens.push_back(piece);
+    }
     REQUIRE(tokens.size() == 4);
     d.point(tokens[2].middle());
     CHECK(d.sees("query2"));
@@ -316,7 +326,7 @@ TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture an
         return sum;
     };
     d.state.tab = "heads";
-    d.hands.push(MouseMove{500, 400});
+    d.hands.push(MouseMove{d.stage().low.x + 100, d.stage().high.y * 0.5F});
     d.settle();
     const int before = uploads();
     CHECK(before >= 12);

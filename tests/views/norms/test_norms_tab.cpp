@@ -23,14 +23,12 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == "norms");
 }
 
-// A click on text of the stage, which lies right of the map and below the toolbar: on a piece of its own, else on a
-// part of one.
+// A click on text of the stage: on a piece of its own, else on a part of one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     const DrawnText* found = nullptr;
     const auto look = [&](auto fits) {
         for (const DrawnText& piece : d.seen()) {
-            const bool on_stage = piece.low.x > 232 && piece.high.x < 944 && piece.low.y > 84;
-            if (on_stage && fits(piece.text) && (found == nullptr || last)) found = &piece;
+            if (d.on_stage(piece) && fits(piece.text) && (found == nullptr || last)) found = &piece;
         }
     };
     look([&](const std::string& text) { return text == part; });
@@ -134,9 +132,9 @@ TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
 TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
     Driver d;
     open_tab(d);
-    auto title = find_text(d.seen(), "Residualstream");
+    std::optional<DrawnText> title;
     for (const DrawnText& piece : d.seen())
-        if (piece.text == "Residualstream" && piece.low.x > 232) title = piece;
+        if (piece.text == "Residualstream" && d.on_stage(piece)) title = piece;
     REQUIRE(title);
     const ImVec2 at = {title->low.x + 100, title->high.y + 60};
     d.hands.push(MouseMove{at.x, at.y});
@@ -181,7 +179,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     // A copy: what is seen is another list after each frame.
     std::optional<DrawnText> row;
     for (const DrawnText& piece : d.seen())
-        if (piece.text.starts_with("row") && piece.low.x > 500) row = piece;
+        if (piece.text == "row" && d.on_stage(piece)) row = piece;
     REQUIRE(row);
     for (float x = row->high.x; x < row->high.x + 80 && d.state.lab<NormsTabState>().row == 0; x += 8) {
         d.hands.click(x, row->middle().y);

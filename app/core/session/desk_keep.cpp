@@ -1,8 +1,9 @@
-// How a session's work is kept: what is written and when, and what comes back.
-#include "app/core/session/session.h"
+// How the work is kept: what is written and when, and what comes back.
+#include "app/core/session/desk.h"
 
 #include "app/core/text/counting.h"
 #include "engine/error.h"
+#include "engine/file.h"
 
 #include <array>
 #include <ctime>
@@ -31,14 +32,7 @@ std::string time_text(std::chrono::system_clock::time_point when) {
 
 }  // namespace
 
-SavedWork Session::work(const SavedView& view) const {
-    SavedWork work{.scenario = scenario_, .cursor = cursor_, .sampling = sampling_, .view = view, .saved_as = file_};
-    work.view.compare.file = shown_.trace_file ? shown_.trace_file->path : std::string();
-    if (shown_.pinned && shown_.pinned->scenario) work.pins.push_back({shown_.pinned->label, *shown_.pinned->scenario});
-    return work;
-}
-
-void Session::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
+void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
     if (folder.empty()) return;
     try {
         keeper_.autosave_in(folder, delay);
@@ -56,15 +50,29 @@ void Session::autosave_in(const std::string& folder, std::chrono::milliseconds d
     }
 }
 
-void Session::keep(const SavedView& view) {
-    if (!keeper_.autosaves() || !unsaved()) return;
-    Kept now{changes_, cursor_, view};
-    if (kept_ == now) return;
-    keeper_.changed(work(view), changes_);
+void Desk::discard_offer() {
+    if (offers_.empty()) return;
+    remove_leftover(offers_.front().leftover);
+    offers_.erase(offers_.begin());
+}
+
+void Desk::save(SavedWork work, const std::string& path, std::uint64_t changes) {
+    keeper_.save(std::move(work), absolute_path(path), changes);
+}
+
+bool Desk::wants(const Kept& now) const { return keeper_.autosaves() && now.changes != saved_changes_ && kept_ != now; }
+
+void Desk::keep(SavedWork work, Kept now) {
+    keeper_.changed(std::move(work), now.changes);
     kept_ = std::move(now);
 }
 
-void Session::end(bool by_the_person) {
+void Desk::set_saved(std::uint64_t changes) {
+    saved_changes_ = changes;
+    keeper_.drop_autosave();
+}
+
+void Desk::end(bool by_the_person) {
     if (by_the_person)
         keeper_.drop_autosave();
     else if (keeper_.autosaves())
@@ -72,7 +80,7 @@ void Session::end(bool by_the_person) {
     keeper_.wait();
 }
 
-void Session::take(const SessionKeeper::Outcome& outcome) {
+void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     if (outcome.autosave) {
         if (outcome.error != keeping_error_ && !outcome.error.empty())
             message_ = Message{"Unsaved work would not outlive a crash: " + outcome.error, true};
@@ -86,7 +94,7 @@ void Session::take(const SessionKeeper::Outcome& outcome) {
     }
     file_ = outcome.path;
     saved_changes_ = outcome.number;
-    if (!unsaved()) {
+    if (saved_changes_ == changes) {
         keeper_.drop_autosave();
         kept_.reset();
     }
@@ -94,9 +102,9 @@ void Session::take(const SessionKeeper::Outcome& outcome) {
 }
 
 // The work of an autosave is unsaved still; the file stays until this process has written its own.
-void Session::take_over_leftover(const std::string& path) {
+void Desk::adopt(const std::string& leftover) {
     for (auto offer = offers_.begin(); offer != offers_.end(); ++offer) {
-        if (offer->leftover.path != path) continue;
+        if (offer->leftover.path != leftover) continue;
         keeper_.adopt(std::move(offer->leftover));
         offers_.erase(offer);
         return;

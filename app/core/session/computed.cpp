@@ -1,0 +1,169 @@
+#include "app/core/session/computed.h"
+
+#include "app/core/generate/passes.h"
+#include "engine/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+std::vector<StepId> computed_steps(const Plan& plan) {
+    std::vector<StepId> steps;
+    for (const Step& step : plan.steps())
+        if (!step.is_source()) steps.push_back(step.id);
+    return steps;
+}
+
+}  // namespace
+
+void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage) {
+    asked_for_ = scenario;
+    Worker::Order order{.main = {std::move(plan), shown_.run}, .companions = companion_tasks(), .asked = asked_};
+    if (!scenario.edits.empty())
+        order.unedited = Worker::Task{plan_of(varied(scenario, {.without_edits = true})), shown_.unedited};
+    order.recording = scenario.recording;
+    stale_ = true;
+    computing_ = true;
+    // Unless whole runs are compared or the logits are on the stage, those of the last position will do at first.
+    const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
+    if (shown_.run && on_stage != "logits" && on_stage != "probs" && !compared) order.last_row_first = {"logits"};
+    if (shown_.run) order.looked_at = looked_at(on_stage);
+    monitor_.stop();
+    worker_.start(std::move(order));
+}
+
+// The step on the stage and what stands beside it there.
+std::vector<std::string> Computed::looked_at(const std::string& on_stage) const {
+    std::vector<std::string> names = {on_stage};
+    if (const Ref step = plan().find(on_stage))
+        for (const StepId operand : step->operands) names.push_back(plan()[operand].name);
+    return names;
+}
+
+bool Computed::accompany(const std::string& name, const Variation& variation) {
+    const auto known = companions_.find(name);
+    if (known != companions_.end() && known->second.variation == variation) return false;
+    companions_[name] = {.variation = variation};
+    return true;
+}
+
+void Computed::leave(const std::string& name) {
+    companions_.erase(name);
+    shown_.companions.erase(name);
+}
+
+void Computed::forget_companion_runs() {
+    for (auto& [name, companion] : companions_) companion.run = nullptr;
+}
+
+std::map<std::string, Worker::Task> Computed::companion_tasks() {
+    std::map<std::string, Worker::Task> tasks;
+    for (auto& [name, companion] : companions_) {
+        try {
+            companion.error.clear();
+            companion.scenario = varied(asked_for_, companion.variation);
+            tasks[name] = task_of(companion);
+        } catch (const Error& error) {
+            companion.error = error.what();
+            companion.run = nullptr;
+        }
+    }
+    return tasks;
+}
+
+Worker::Task Computed::task_of(const Companion& companion) const {
+    if (const std::optional<Index> row = companion.variation.cached_row)
+        return {nullptr, nullptr, [scenario = companion.scenario, row] { return plan_by_cache(scenario, *row); }};
+    if (companion.variation.adds_to_the_run())
+        return {plan_of(companion.scenario, companion.variation.logit_lens), nullptr, {}};
+    if (companion.variation.changes_weights())
+        return {nullptr, companion.run, [companion = companion, fresh = fresh_weights_] {
+                    return in_one_slice([companion, fresh] {
+                        return plan_of(with_weights_of(companion.variation, companion.scenario, *fresh));
+                    });
+                }};
+    return {plan_of(companion.scenario), companion.run, {}};
+}
+
+std::optional<Worker::Result> Computed::collect(std::chrono::milliseconds patience) {
+    if (computing_ && patience.count() > 0) worker_.wait(patience);
+    return worker_.collect();
+}
+
+void Computed::collect_early() {
+    std::shared_ptr<const Run> early = worker_.collect_early();
+    if (!early) return;
+    shown_.early = std::move(early);
+    ++shown_.version;
+}
+
+void Computed::collect_measured() {
+    if (auto result = monitor_.collect()) invariants_ = std::move(*result);
+}
+
+bool Computed::take(const Worker::Result& result) {
+    stale_ = false;
+    computing_ = !result.complete;
+    if (!result.run) {
+        if (std::exchange(shown_.early, nullptr)) ++shown_.version;  // nothing is to take the shown run's place
+        return false;
+    }
+    take_companions(result);
+    shown_ = {.scenario = asked_for_,
+              .run = result.run,
+              .unedited = result.unedited ? result.unedited : result.run,
+              .early = nullptr,
+              .companions = companions_,
+              .version = shown_.version + 1,
+              .pinned = shown_.pinned,
+              .trace_file = shown_.trace_file};
+    measure(result.complete);
+    timeline_ = computed_steps(plan());
+    return true;
+}
+
+void Computed::take_companions(const Worker::Result& result) {
+    if (!result.complete) return;
+    for (const auto& [name, run] : result.companions)
+        if (const auto found = companions_.find(name); found != companions_.end()) {
+            found->second.run = run;
+            found->second.beside = result.run;
+        }
+    for (const auto& [name, error] : result.companion_errors) {
+        const auto found = companions_.find(name);
+        if (found == companions_.end()) continue;
+        found->second.run = nullptr;
+        found->second.error = error;
+    }
+}
+
+// What was measured stays where nothing was computed anew, as when only a companion was. A run of another time isn't
+// kept alive for what is known of it.
+void Computed::measure(bool complete) {
+    const Run& run = *shown_.run;
+    const bool same = invariants_.run && run.computed_steps() == 0 &&
+                      run.plan().steps().size() == invariants_.run->plan().steps().size();
+    if (same)
+        invariants_.run = shown_.run;
+    else if (invariants_.run != shown_.run)
+        invariants_ = {};
+    if (complete && !invariants_.run) monitor_.start({shown_.run, shown_.scenario.config()});
+}
+
+const InvariantsMonitor::Result* Computed::invariants() const {
+    return invariants_.run == shown_.run ? &invariants_ : nullptr;
+}
+
+std::size_t Computed::timeline_position(const Step& step) const {
+    for (std::size_t i = 0; i < timeline_.size(); ++i) {
+        const Step& at = plan()[timeline_[i]];
+        const bool reads = std::find(at.operands.begin(), at.operands.end(), step.id) != at.operands.end();
+        if (at.id == step.id || (step.is_source() && reads)) return i;
+    }
+    return 0;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,71 @@
+// How models and sessions are opened, and what is told of files.
+#include "app/core/session/desk.h"
+
+#include <utility>
+
+namespace decoderscope {
+
+void Desk::open(const command::OpenModel& command) {
+    // A question that was put stays, in case that the answers don't fit.
+    std::optional<Recognised> asks;
+    if (opening_ && opening_->name == command.name && !command.answers.empty()) asks = std::move(opening_->asks);
+    opening_ = Opening{.name = command.name,
+                       .answers = command.answers,
+                       .since = std::chrono::steady_clock::now(),
+                       .asks = std::move(asks)};
+    loader_.start({.name = command.name, .answers = command.answers});
+}
+
+void Desk::open(const command::OpenSession& command) {
+    opening_ = Opening{.name = command.path, .since = std::chrono::steady_clock::now()};
+    loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
+}
+
+void Desk::stop_opening() {
+    loader_.stop();
+    opening_.reset();
+}
+
+std::optional<ModelLoader::Result> Desk::collect_read(std::chrono::milliseconds patience) {
+    if (!reading()) return std::nullopt;
+    if (patience.count() > 0) loader_.wait(patience);
+    return loader_.collect();
+}
+
+bool Desk::is_missing_something(const ModelLoader::Result& result) {
+    opening_->reading = false;
+    if (result.model || result.work) return false;
+    if (result.asks) opening_->asks = result.asks;
+    opening_->error = result.error;
+    opening_->python = result.python;
+    if (!result.error.empty()) message_ = Message{result.error, true};
+    return true;
+}
+
+void Desk::refuse(const std::string& error) {
+    opening_->error = error;
+    message_ = Message{error, true};
+}
+
+void Desk::run(const ModelLoader::Result& result) {
+    opening_.reset();
+    opened_ = result;
+}
+
+std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
+
+void Desk::collect(std::uint64_t changes) {
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
+    for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
+}
+
+void Desk::advance_others(JobRunner::Clock::time_point until) {
+    loader_.advance(until);
+    exporter_.advance(until);
+}
+
+std::optional<JobRunner::Clock::time_point> Desk::due() const {
+    return earliest({keeper_.due(), loader_.due(), exporter_.due()});
+}
+
+}  // namespace decoderscope

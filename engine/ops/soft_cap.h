@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/operation.h"
+
+namespace decoderscope {
+
+// Keeps numbers between −cap and cap: cap · tanh(x / cap), which leaves small ones nearly as they are (Gemma 2, 2024).
+// {x} -> the same axes
+struct SoftCap {
+    double cap = 50.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Number by number: what changed is what changed in x, columns included.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    bool operator==(const SoftCap&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,29 @@
+// A capped model in the window: the tabs draw what no view was told of.
+#include "engine/model/model.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+using namespace decoderscope;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+TEST_CASE("a capped model is drawn, its map lists the capped scores, and its leak test is clean") {
+    for (const Screen& screen : kScreens) {
+        Driver d(load_model(DECODERSCOPE_TESTS_DIR "/reference/fixtures/soft-caps"), screen.scale, screen.size);
+        d.settle();
+        d.session.apply(command::GoTo{"blocks.0.attn.capped_scores"});
+        for (int i = 0; i < 3; ++i) d.settle();
+        CHECK(d.sees("attn.capped_scores"));
+        CHECK(d.sees("softcap"));
+        check_layout(d, screen.size);
+        d.hands.tap(Key::m);
+        for (int i = 0; i < 3; ++i) d.settle();
+        REQUIRE(d.state.tab == "masks");
+        CHECK(d.sees("rawscores"));
+        CHECK(d.sees("maskedscores"));
+        check_layout(d, screen.size);
+    }
+}
