@@ -6,6 +6,10 @@ root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
 . scripts/packages.sh
 install_missing
+if command -v dpkg-query >/dev/null; then
+    # shellcheck disable=SC2154 # packages.sh sets it
+    wish "$format_packages" "the layout of the sources is not checked"
+fi
 
 build() {
     echo "== $1"

@@ -52,8 +52,8 @@ private:
     std::vector<Tensor> tensors_;
 };
 
-// The rows of a step from `begin` on. Those from `first` on are there, all others are computed when somebody looks:
-// they only changed where nothing reads them, or nobody waits for them.
+// The rows of a step from `begin` on. Those from `first` on are there, all others are computed on demand:
+// they only changed where nothing reads them, or nothing waits for them.
 class RestWhenRead : public LazyValues {
 public:
     RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
@@ -80,7 +80,7 @@ private:
     Tensor rows_;
 };
 
-// A tensor that was let go of: computed again when somebody looks.
+// A tensor that was freed: recomputed on demand.
 class MadeAgain : public LazyValues {
 public:
     MadeAgain(const Step& step, const Operands& in)
@@ -171,7 +171,7 @@ struct Executor {
         return step.operation.by_row() && step.operation.rows_stand_alone(run->operands_of(step.id));
     }
 
-    // The rows from `begin` on: those from `first` on now, the others when somebody looks.
+    // The rows from `begin` on: those from `first` on now, the others on demand.
     [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
         return {with_row_count(step.axes, row_count(step.axes) - begin),
                 std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
@@ -215,7 +215,7 @@ struct Executor {
         value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
     }
 
-    // Lets go of what a step was the last to read.
+    // Frees what a step was the last to read.
     void let_go(const Step& step) {
         const auto release = [&](StepId id) {
             const Step& read = run->plan()[id];

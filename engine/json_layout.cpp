@@ -1,8 +1,7 @@
 #include "engine/json_layout.h"
 
 #include "engine/error.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <algorithm>
 

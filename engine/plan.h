@@ -44,7 +44,7 @@ enum class StackKind { decoder, encoder };
 enum class Role {
     recorded,   // a tensor of the trace, under a name of the contract
     internal,   // a step on the way to one, shown in the window only (q before RoPE)
-    on_demand,  // recorded, but computed only when somebody asks for it (attn.result)
+    on_demand,  // recorded, but computed on demand (attn.result)
     parameter,  // a weight
     input,      // tokens, x, memory, masks
 };

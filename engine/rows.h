@@ -31,7 +31,7 @@ inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 // A tensor with the same rows before `end` as this one; the others may be others. Where rows were replaced, this saves
 // putting them together.
 [[nodiscard]] const Tensor& rows_before(const Tensor& tensor, Index end);
-// `before` with its rows from `first` on replaced; put together when somebody looks at it.
+// `before` with its rows from `first` on replaced; put together when it is first read.
 [[nodiscard]] Tensor with_rows_from(const Tensor& before, Index first, Tensor rows);
 
 // The first row in which two tensors of the same axes differ in a bit; kNone where there is none.

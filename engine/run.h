@@ -22,7 +22,7 @@ public:
 
     [[nodiscard]] const Plan& plan() const { return *plan_; }
     [[nodiscard]] const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
-    // A step's values; empty for an on-demand step that nobody asked for.
+    // A step's values; empty for an on-demand step that was not asked for.
     [[nodiscard]] const Tensor& value(StepId id) const {
         const Tensor& own = values_[id];
         const bool as_it_came = own.empty() && (*plan_)[id].patches.empty();
@@ -53,16 +53,16 @@ private:
 struct ExecuteOptions {
     const Run* previous = nullptr;             // whose tensors are taken over where nothing that they depend on changed
     std::span<const std::string> asked;        // on-demand steps to compute, by name; "*" for all
-    std::stop_token stop;                      // looked at between steps
+    std::stop_token stop;                      // checked between steps
     std::atomic<std::size_t>* done = nullptr;  // counts the steps behind us, for a progress bar
     // Steps that are computed before all others; `early` then gets the run as far as it is. Their other values are
     // empty.
     std::span<const std::string> looked_at;
     std::function<void(std::shared_ptr<const Run>)> early;
-    // Which steps' tensors are kept; all where it is empty. Others are let go of when the last step that reads them is
-    // computed, and made again, from what is kept, when somebody looks.
+    // Which steps' tensors are kept; all where it is empty. Others are freed when the last step that reads them is
+    // computed, and recomputed on demand from what is kept.
     std::function<bool(const Step&)> kept;
-    // Steps of which only the last row is computed now, the others when somebody looks at them.
+    // Steps of which only the last row is computed now, the others on demand.
     std::span<const std::string> last_row_first;
 };
 

@@ -13,7 +13,7 @@
 
 namespace decoderscope {
 
-// Values in a mapped file. Their pages may be left to the system: it reads them again when somebody looks.
+// Values in a mapped file. Their pages may be left to the system: it reads them again on demand.
 struct FileValues {
     std::shared_ptr<const float> first;     // keeps the mapping
     std::shared_ptr<const int> descriptor;  // the open file
@@ -56,9 +56,9 @@ public:
         return known != nullptr ? known : derive(make);
     }
     // Copies some of the values. Where there are many, in a file, only these are read: the system would map them
-    // together with many of their neighbours, which nobody asked for.
+    // together with many of their neighbours, which are not wanted.
     void copy(Index first, std::span<float> to) const;
-    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    // Takes some of the values, where they are in a file, out of memory until they are read again.
     void leave_to_file(Index first, Index count) const;
 
 private:
@@ -69,7 +69,7 @@ private:
     mutable Floats own_;
     std::shared_ptr<const float> elsewhere_;
     FileValues in_file_;
-    std::shared_ptr<const LazyValues> lazy_;  // kept for good: who looks at it may still hold it
+    std::shared_ptr<const LazyValues> lazy_;  // kept for good: a reader may still hold it
     mutable std::atomic<const float*> ready_ = nullptr;
     mutable std::mutex making_;
     mutable std::shared_ptr<const void> derived_;

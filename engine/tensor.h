@@ -31,7 +31,7 @@ public:
     // Values that live elsewhere; `storage` keeps them alive.
     Tensor(Axes axes, std::shared_ptr<const float> storage);
     Tensor(Axes axes, FileValues in_file);
-    // Values that are made when somebody looks at them.
+    // Values that are made when they are first read.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy);
     // The same, made from another form of them.
     Tensor(Axes axes, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
@@ -68,10 +68,10 @@ public:
 
     // Copies some of the values; of those in a file only these are read.
     void copy(Index first, std::span<float> to) const { storage_->copy(first, to); }
-    // Takes some of the values, where they are in a file, out of memory until somebody looks at them again.
+    // Takes some of the values, where they are in a file, out of memory until they are read again.
     void leave_to_file(Index first, Index count) const { storage_->leave_to_file(first, count); }
 
-    // What the values will be made from, where that is a T and nobody looked at them yet; else nullptr.
+    // What the values will be made from, where that is a T and they were not read yet; else nullptr.
     template <class T>
     [[nodiscard]] const T* lazy() const {
         return storage_ ? dynamic_cast<const T*>(storage_->lazy()) : nullptr;

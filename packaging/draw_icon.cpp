@@ -1,6 +1,6 @@
 // Draws the program's icon into a folder as an icon theme wants it: draw_icon FOLDER
 //     scalable/apps/decoderscope.svg, 16x16/apps/decoderscope.png, …
-// A causal attention pattern, 4 × 4: each query looks at itself and at what came before, and one weight is under the
+// A causal attention pattern, 4 × 4: each query attends to itself and to what came before, and one weight is under the
 // lens. Designed on a grid of 16 × 16, so that its cells fall on whole pixels.
 
 #include <cairo-svg.h>

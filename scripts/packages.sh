@@ -8,6 +8,8 @@ packages="g++ cmake ninja-build pkgconf
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core"
 # What makes the program faster, and may be missing.
 wished_packages="libxsmm-dev"
+# What the test of the layout needs; may be missing, too. It shares its libraries with clang.
+format_packages="clang-format-14"
 # What the fuzzers need on top of that.
 fuzz_packages="clang libclang-rt-14-dev"
 
@@ -49,14 +51,20 @@ install_missing() {
     fi
     install $packages || exit 1
     for wished in $wished_packages; do
-        [ -e "$root/build/without-$wished" ] || install $wished && continue
-        mkdir -p "$root/build"
-        echo "Delete this file to try again to install $wished." >"$root/build/without-$wished"
-        echo "Going on without; the program is slower then." >&2
+        wish "$wished" "the program is slower"
     done
 }
 
-# Runs a command and shows what it said only where it failed, or somebody watches.
+# Tries once to install a package that the rest can do without: wish PACKAGE WHAT-FOLLOWS-WITHOUT
+wish() {
+    if [ ! -e "$root/build/without-$1" ] && ! install "$1"; then
+        mkdir -p "$root/build"
+        echo "Delete this file to try again to install $1." >"$root/build/without-$1"
+        echo "Continuing without $1: $2." >&2
+    fi
+}
+
+# Runs a command. Its output is shown on a terminal, and otherwise only if the command fails.
 quietly() {
     if [ -t 2 ]; then
         "$@" >&2

@@ -65,4 +65,12 @@ if [ -n "$writers" ]; then
     printf 'files are written by engine/file alone:\n%s\n' "$writers"
     broken=1
 fi
+# ctest runs an executable file by file (tests/CMakeLists.txt): test cases elsewhere would never run. Benchmarks are run
+# manually.
+strays=$(grep -rlE '^[[:space:]]*(TEST_CASE|SCENARIO|TEMPLATE_TEST_CASE|METHOD_AS_TEST_CASE)' tests --include='*.cpp' --include='*.h' |
+    grep -vE '/(test|bench)_[^/]*\.cpp$')
+if [ -n "$strays" ]; then
+    printf 'test cases are in files named test_*.cpp:\n%s\n' "$strays"
+    broken=1
+fi
 exit $broken

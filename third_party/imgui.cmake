@@ -1,4 +1,4 @@
-# Dear ImGui: the panels. `imgui` for whoever draws; `imgui_backends` adds the OpenGL 3 backend, for the window, which
+# Dear ImGui: the panels. `imgui` for code that draws; `imgui_backends` adds the OpenGL 3 backend, for the window, which
 # talks to GLFW itself. Debian's archive holds both; a checkout of upstream, named by DECODERSCOPE_IMGUI_DIR, is built here.
 add_library(decoderscope_imgui INTERFACE)
 add_library(decoderscope::imgui ALIAS decoderscope_imgui)

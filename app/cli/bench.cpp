@@ -36,7 +36,7 @@ void add_bench(CLI::App& app, const Context& context) {
     };
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command = add_running(app, context, "bench", "Time the recorded forward pass");
-    command.add_option("--repeat", wanted->repeat, "how many timed runs (10)")->check(CLI::Range(1, 1'000'000));
+    command.add_option("--repeat", wanted->repeat, "number of timed runs (10)")->check(CLI::Range(1, 1'000'000));
     command.add_flag("--json", wanted->json, "print the result as JSON");
     command.callback([context, wanted] {
         context.work = [context, wanted] { bench(context.run, wanted->repeat, wanted->json, context.out); };

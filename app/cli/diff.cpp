@@ -33,11 +33,11 @@ void add_diff(CLI::App& app, const Context& context) {
     };
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command = add_running(app, context, "diff",
-                                    "Compare a run with a trace, tensor by tensor, worst first; status 1 where they "
+                                    "Compare a run with a trace, tensor by tensor, worst first; status 1 if they "
                                     "differ");
-    command.add_option("--against", wanted->against, "safetensors file with tensors by the names that trace writes")
+    command.add_option("--against", wanted->against, "safetensors file whose tensors have the names that trace writes")
         ->required();
-    command.add_option("--tolerance", wanted->tolerance, "the largest difference that counts as none (1e-5)")
+    command.add_option("--tolerance", wanted->tolerance, "differences up to this count as none (1e-5)")
         ->check(CLI::NonNegativeNumber);
     command.callback([context, wanted] {
         context.work = [context, wanted] { diff(context.run, wanted->against, wanted->tolerance, context.out); };

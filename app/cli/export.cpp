@@ -104,9 +104,9 @@ void check_together(const Wanted& wanted) {
 }
 
 void add_pictures(CLI::App& command, const std::shared_ptr<Wanted>& wanted) {
-    command.add_option("--scale", wanted->options.scale, "a PNG's pixels to 1/96 inch, from 1 to 4 (2)")
+    command.add_option("--scale", wanted->options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
         ->check(CLI::Range(1.0, 4.0));
-    command.add_flag("--dark", wanted->options.style.dark, "pictures on dark ground");
+    command.add_flag("--dark", wanted->options.style.dark, "draw pictures on a dark background");
 }
 
 }  // namespace
@@ -118,24 +118,24 @@ void add_export(CLI::App& app, const Context& context) {
         "Write a heatmap, all heads or layers of a tensor, or the norm curves to a file: " + export_endings());
     command.add_option("--tensor", wanted->tensor, "the tensor's name, such as blocks.0.attn.pattern");
     command.add_flag("--norm-curves", wanted->norm_curves,
-                     "in place of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");
+                     "instead of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");
     command.add_option("--out", wanted->path, "the file to write; its ending is the format")->required();
     command.add_option("--batch", wanted->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
     CLI::Option* head = command.add_option("--head", wanted->head, "which head (0)")->check(CLI::NonNegativeNumber);
-    CLI::Option* layer =
-        command.add_option("--layer", wanted->layer, "the tensor of this block instead")->check(CLI::NonNegativeNumber);
+    CLI::Option* layer = command.add_option("--layer", wanted->layer, "use the same tensor of this block")
+                             ->check(CLI::NonNegativeNumber);
     command.add_flag("--all-heads", wanted->gathering.all_heads, "every head of the tensor in one figure")
         ->excludes(head);
     command.add_flag("--all-layers", wanted->gathering.all_layers, "the tensor of every block in one figure")
         ->excludes(layer);
     command.add_flag("--own-ranges", wanted->gathering.own_ranges,
-                     "each head's or layer's colours over its own values, rather than over those of all");
-    command.add_flag("--with-operands", wanted->with_operands, "and the tensors that it is computed from");
+                     "a separate colour range for each head or layer, instead of one for all");
+    command.add_flag("--with-operands", wanted->with_operands, "also the tensors from which it is computed");
     command
         .add_flag("--each-head", wanted->each_head,
-                  "a file a head, with --all-layers of every block, into the new folder --out")
+                  "one file per head (with --all-layers, of every block) in the new folder --out")
         ->excludes(head);
-    command.add_option("--format", wanted->ending, "the ending of each file of --each-head (png)");
+    command.add_option("--format", wanted->ending, "the format that --each-head writes (png)");
     add_pictures(command, wanted);
     command.callback([context, wanted] {
         check_together(*wanted);

@@ -3,8 +3,7 @@
 #include "app/core/generate/generator.h"
 #include "app/core/text/utf8.h"
 #include "engine/error.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <ostream>
 
@@ -39,7 +38,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
         for (int i = 0; i < wanted.length && generator.next(); ++i) {
         }
         const std::vector<Index> tokens = generator.tokens();
-        const std::string text = written(*scenario.model, tokens);
+        const std::string text = written(*scenario.model(), tokens);
         if (!wanted.json) {
             out << text << '\n';
             continue;
@@ -57,14 +56,14 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
 
 void add_generate(CLI::App& app, const Context& context) {
     const auto wanted = std::make_shared<GenerateOptions>();
-    CLI::App& command = add_running(app, context, "generate", "Write a text on, token by token, by the KV cache");
+    CLI::App& command = add_running(app, context, "generate", "Continue a text using the KV cache");
     command.add_option("--length", wanted->length, "how many tokens at most (32)")->check(CLI::Range(0, 1'000'000));
     command.add_option("--temperature", wanted->sampling.temperature,
-                       "what the logits are divided by; 0, the default, always takes the most probable token");
-    command.add_option("--top-k", wanted->sampling.top_k, "only so many of the most probable tokens stay; 0: all");
-    command.add_option("--top-p", wanted->sampling.top_p, "only the most probable tokens that make up this much");
+                       "divides the logits; 0, the default, always takes the most probable token");
+    command.add_option("--top-k", wanted->sampling.top_k, "keeps this many of the most probable tokens; 0: all");
+    command.add_option("--top-p", wanted->sampling.top_p, "keeps the fewest tokens whose probabilities reach this sum");
     command.add_option("--seed", wanted->sampling.seed, "the same seed draws the same tokens again (0)");
-    command.add_flag("--no-cache", wanted->full_passes, "a pass over the whole text for every token");
+    command.add_flag("--no-cache", wanted->full_passes, "runs the whole text for every token");
     command.add_flag("--json", wanted->json, "print prompt, generated ids and text as JSON");
     command.callback(
         [context, wanted] { context.work = [context, wanted] { generate(context.run, *wanted, context.out); }; });

@@ -34,7 +34,7 @@ void check(const char* axis, Index index, Index count) {
 
 ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
     const Scenario scenario = scenario_of(options);
-    const Cursor cursor = place_to_look(options, wanted, *scenario.model);
+    const Cursor cursor = place_to_look(options, wanted, *scenario.model());
     check("batch", cursor.place.batch, scenario.inputs.batch());
     check("head", cursor.place.head, scenario.config().nhead);
     ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
@@ -56,9 +56,9 @@ void add_report(CLI::App& app, const Context& context) {
     CLI::App& command = add_running(app, context, "report",
                                     "Write one page of HTML with the heads, the masks, the norm curves and the edits");
     command.add_option("--out", wanted->path, "the .html file to write")->required();
-    command.add_option("--tensor", wanted->step, "the tensor to begin with, such as blocks.0.attn.pattern");
+    command.add_option("--tensor", wanted->step, "the tensor to show first, such as blocks.0.attn.pattern");
     command.add_option("--batch", wanted->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
-    command.add_option("--head", wanted->head, "which head to begin with")->check(CLI::NonNegativeNumber);
+    command.add_option("--head", wanted->head, "which head to show first")->check(CLI::NonNegativeNumber);
     command.callback([context, wanted] { context.work = [context, wanted] { report(context.run, *wanted); }; });
 }
 

@@ -13,7 +13,7 @@ namespace decoderscope::cli {
 void add_run_options(CLI::App& command, RunOptions& options) {
     auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
     auto* text = command.add_option("--text", options.text,
-                                    "text instead of a file, for a model with a vocabulary; a line is a batch row");
+                                    "text instead of a file, for a model with a vocabulary; each line is a batch row");
     auto* tokens =
         command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
     auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
@@ -28,10 +28,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->allow_extra_args(false);
     command
         .add_option("--record", options.record,
-                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are made "
-                    "again when they are asked for, for runs that would not fit into memory")
+                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
+                    "recomputed on demand, for runs that would not fit into memory")
         ->check(CLI::IsMember({"all", "patterns"}).description(""));
-    command.add_option("--dropout-seed", options.dropout_seed, "switches dropout on, with this seed");
+    command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
 }
 
 namespace {
@@ -88,16 +88,15 @@ SavedWork work_of(const RunOptions& options) {
     SavedWork work = opened(options, overrides);
     Scenario& scenario = work.scenario;
     note(options, work.remarks);
-    note(options, scenario.model->remarks);
-    for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
+    note(options, scenario.model()->remarks);
+    if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     if (options.record == "patterns") scenario.recording = Recording::patterns;
-    const Config config = naming("--set", [&] { return scenario.config(); });
     if (!options.inputs.empty()) {
-        scenario.inputs = load_inputs(options.inputs, config);
+        scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
-    scenario.inputs = typed_inputs(*scenario.model, scenario.inputs, typed_sequences(options, *scenario.model));
+    scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());

@@ -27,7 +27,7 @@ struct RunOptions {
 
 inline constexpr const char* kModelHelp =
     "a bundled model's name, a folder with config.json and model.safetensors, a state_dict as .safetensors, or a "
-    "session (.dscope) with all that it holds";
+    "session (.dscope) with all its contents";
 
 void add_run_options(CLI::App& command, RunOptions& options);
 

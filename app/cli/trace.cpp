@@ -29,7 +29,7 @@ void add_trace(CLI::App& app, const Context& context) {
     command.add_option("--out", wanted->path, "the safetensors file to write")->required();
     command
         .add_option("--ask", wanted->asked,
-                    "a tensor that is made only when asked for (blocks.0.attn.result, or * for all)")
+                    "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
     command.callback(

@@ -1,9 +1,8 @@
 #include "engine/model/recognised.h"
 
 #include "engine/error.h"
+#include "engine/json.h"
 #include "engine/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,9 +2,8 @@
 
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

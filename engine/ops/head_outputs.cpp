@@ -55,7 +55,7 @@ bool all_finite(const Tensor& tensor) {
 
 }  // namespace
 
-// A value that nobody gives weight may change unseen, unless it is no number: 0 times that is none either.
+// A value without any weight may change unseen, unless it is no number: 0 times that is none either.
 Changed WeightedSum::changed(const OperandsChange& change) const {
     const Changed &pattern = change.changed[0], &v = change.changed[1];
     if (v.rows == Changed::kNone) return changed_by_row(by_row(), change);

@@ -1,12 +1,12 @@
-"""What is measured: the seeds' decoders at their own sizes and GPT-2-small, each with random weights and an input."""
+"""What is measured: three tutorials' decoders at their own sizes and GPT-2-small, each with random weights and an input."""
 
 import torch
 
-SEED_000 = {"d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256, "mask_value": "-1e20"}
-SEED_001 = {"d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256, "layer_norm_eps": 1e-6,
-            "vocab_size": 12, "lm_head": True}
-SEED_002 = {"d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048, "norm_first": True,
-            "final_norm": True, "cross_attention": True, "mask_value": "-1e9"}
+SIMPLE_DECODER = {"d_model": 64, "nhead": 8, "num_layers": 1, "dim_feedforward": 256, "mask_value": "-1e20"}
+CAUSAL_LM = {"d_model": 64, "nhead": 8, "num_layers": 5, "dim_feedforward": 256, "layer_norm_eps": 1e-6,
+             "vocab_size": 12, "lm_head": True}
+PRE_LN_ENCDEC = {"d_model": 512, "nhead": 8, "num_layers": 4, "dim_feedforward": 2048, "norm_first": True,
+                 "final_norm": True, "cross_attention": True, "mask_value": "-1e9"}
 GPT2_SMALL = {"d_model": 768, "nhead": 12, "num_layers": 12, "dim_feedforward": 3072, "norm_first": True,
               "final_norm": True, "activation": "gelu_tanh", "vocab_size": 50257, "positional_encoding": "learned",
               "max_positions": 1024, "lm_head": True, "tie_word_embeddings": True}
@@ -34,9 +34,9 @@ def tokens(count):
 
 # name: (configuration, input, the largest ratio to PyTorch that we want)
 CASES = {
-    "seed 000, a block": (SEED_000, three_rows, 0.15),
-    "seed 001, its stack": (SEED_001, three_rows_of_tokens, 0.15),
-    "seed 002, its stack": (SEED_002, two_rows_and_a_memory, 0.22),
+    "simple-decoder": (SIMPLE_DECODER, three_rows, 0.15),
+    "causal-lm-as-meant": (CAUSAL_LM, three_rows_of_tokens, 0.15),
+    "pre-ln-encdec": (PRE_LN_ENCDEC, two_rows_and_a_memory, 0.22),
     "GPT-2-small, 1 token": (GPT2_SMALL, tokens(1), 0.27),
     "GPT-2-small, 16 tokens": (GPT2_SMALL, tokens(16), 0.36),
     "GPT-2-small, 128 tokens": (GPT2_SMALL, tokens(128), 0.70),

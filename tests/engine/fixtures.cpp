@@ -1,10 +1,9 @@
 #include "tests/engine/fixtures.h"
 
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/model/initial_weights.h"
 #include "engine/model/safetensors.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,11 +1,10 @@
 // The logit lens: the final norm and the head after each block.
 #include "engine/file.h"
+#include "engine/json.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;

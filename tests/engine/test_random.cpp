@@ -1,10 +1,9 @@
 // The same random numbers on every machine: those that tests/reference/ computed in Python, to the last bit.
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/random.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
-
-#include <nlohmann/json.hpp>
 
 #include <set>
 

@@ -52,7 +52,7 @@ struct Invariants {
 [[nodiscard]] std::string title_of(Law law);
 
 // Measures all laws on a run. Takes about as long as computing it, because the future's law needs a pass of its own.
-// Holds a few tensors of the run's size at a time, and makes none of the run's tensors that nobody looked at yet.
+// Holds a few tensors of the run's size at a time, and makes none of the run's tensors that were not read yet.
 // Nothing where it was stopped: that is asked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const Config& config,
                                                            const std::stop_token& stop = {});

@@ -1,8 +1,7 @@
 #include "app/core/export/json.h"
 
 #include "app/core/text/utf8.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <algorithm>
 #include <array>

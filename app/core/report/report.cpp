@@ -19,16 +19,16 @@ namespace {
 // The keys that were overridden, and the shape of the model.
 void model_section(Page& page, const Scenario& scenario) {
     page.section("Model");
-    if (!scenario.model->description.empty()) page.paragraph(scenario.model->description);
+    if (!scenario.model()->description.empty()) page.paragraph(scenario.model()->description);
     std::vector<std::pair<std::string, std::string>> facts;
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
-        const bool overridden = std::any_of(scenario.overrides.begin(), scenario.overrides.end(), changed);
+        const bool overridden = std::any_of(scenario.overrides().begin(), scenario.overrides().end(), changed);
         facts.emplace_back(key, value + (overridden ? " (changed)" : ""));
     }
     if (scenario.dropout_seed) facts.emplace_back("dropout seed", std::to_string(*scenario.dropout_seed));
     page.facts(facts);
-    for (const std::string& remark : scenario.model->remarks) page.paragraph(remark);
+    for (const std::string& remark : scenario.model()->remarks) page.paragraph(remark);
 }
 
 void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
@@ -50,8 +50,9 @@ void token_rows(Page& page, const std::string& name, const Tensor& tokens, const
 void input_section(Page& page, const Scenario& scenario) {
     const Inputs& inputs = scenario.inputs;
     page.section("Input");
-    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask, scenario.model->encoder_tokenizer);
-    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model->tokenizer);
+    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask,
+               scenario.model()->encoder_tokenizer);
+    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model()->tokenizer);
     const auto given = [&](const char* name, const Tensor& tensor) {
         if (!tensor.empty()) page.paragraph(std::string(name) + ": numbers of shape " + shape_text(tensor.axes()));
     };

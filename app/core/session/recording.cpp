@@ -55,7 +55,7 @@ std::function<bool(const Step&)> kept_steps(Recording recording) {
 }
 
 std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) {
-    std::size_t kept = 0, largest = 0;  // what is let go of is there for a moment
+    std::size_t kept = 0, largest = 0;  // what is freed is there for a moment
     for (const Step& step : plan.steps()) {
         if (step.is_source() || step.role == Role::on_demand) continue;
         if (!looked_at && step.operation.traits().deferred) continue;

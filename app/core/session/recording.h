@@ -12,7 +12,7 @@ namespace decoderscope {
 // How much of a run is kept. A long text on a large model may need more memory than there is.
 enum class Recording {
     all,       // every tensor
-    patterns,  // the scores and what is inside of the MLPs, which are the largest, are made again when looked at
+    patterns,  // the scores and what is inside of the MLPs, which are the largest, are recomputed on demand
 };
 
 // Whether a step's tensor is kept.

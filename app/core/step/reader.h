@@ -7,7 +7,7 @@
 
 namespace decoderscope {
 
-// Reads tensors without keeping what they are made from: values that nobody looked at yet are made in a room of the
+// Reads tensors without keeping what they are made from: values that were not read yet are made in a room of the
 // reader's own, which the next ones take over.
 class Reader {
 public:

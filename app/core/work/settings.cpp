@@ -2,8 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/file.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/json.h"
 
 #include <algorithm>
 #include <cmath>

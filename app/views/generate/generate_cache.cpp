@@ -122,7 +122,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
                   "click to have it explained"});
     if (gesture.clicked) {
         scene.commands.push_back(command::Follow{name, slice.cell(row, column)});
-        scene.state.tab = Tab::step;
+        scene.state.tab = kStepLab;
     }
 }
 

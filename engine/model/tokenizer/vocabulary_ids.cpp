@@ -1,9 +1,8 @@
 #include "engine/model/tokenizer/vocabulary_ids.h"
 
 #include "engine/error.h"
+#include "engine/json.h"
 #include "engine/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

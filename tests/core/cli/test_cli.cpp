@@ -1,12 +1,11 @@
 // The command line: what it prints, what it writes, and its exit status.
 #include "app/cli.h"
 #include "app/core/work/saved_work.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
-
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>

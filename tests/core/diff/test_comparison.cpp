@@ -3,11 +3,10 @@
 
 #include "app/core/diff/comparison_text.h"
 #include "app/core/session/scenario.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -10,13 +10,12 @@
 #include "app/core/export/svg.h"
 #include "app/core/norms/depth_curves.h"
 #include "engine/error.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/export/markup.h"
 #include "tests/engine/temporary_folder.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <bit>

@@ -6,11 +6,11 @@
 #include "app/core/export/png.h"
 #include "app/core/export/svg.h"
 #include "engine/error.h"
+#include "engine/json.h"
 #include "tests/catch.h"
 #include "tests/core/export/markup.h"
 
 #include <cairo.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -6,10 +6,9 @@
 #include "app/core/session/session.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -2,9 +2,8 @@
 #include "app/core/generate/sampling.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "tests/catch.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,9 @@
 // What the Heads tab measures of a pattern, on plain values and against the numbers that PyTorch gives.
 #include "app/core/heads/head_scores.h"
 #include "app/core/session/session.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <fstream>
