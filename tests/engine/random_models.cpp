@@ -73,8 +73,7 @@ void add_parallel(Dice& dice, Overrides& config) {
     const auto has = [&](std::string_view key, std::string_view value) {
         return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
     };
-    const bool possible =
-        has("norm_first", "true") && !has("cross_attention", "true") && !has("dim_feedforward", "0");
+    const bool possible = has("norm_first", "true") && !has("cross_attention", "true") && !has("dim_feedforward", "0");
     if (possible && dice.one_in(2)) config.emplace_back("parallel_residual", dice.word({"one_norm", "two_norms"}));
 }
 
