@@ -4,6 +4,7 @@
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/work/path_list.h"
+#include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
 #include "app/views/shell/workspace.h"
@@ -44,8 +45,9 @@ bool Application::frame(Textures& textures) {
         styled_scale_ = fonts_->scale;
     }
     session_.update();
-    if (const auto view = session_.take_view()) show_saved(state_, *view);
-    state_.busy = false;
+    if (const auto view = session_.take_view())
+        for (const Command& command : show_saved(state_, *view)) session_.apply(command);
+    state_.busy = state_.paced = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
     session_.update(kPatience);
@@ -94,7 +96,7 @@ void Application::copy_picture() {
 
 // The session, or the model of one's own, that is shown is offered again next time.
 void Application::remember_opened() {
-    const std::string& name = session_.shown().scenario.model->name;
+    const std::string& name = session_.shown().scenario.model()->name;
     const auto& models = bundled_models();
     const bool bundled =
         std::any_of(models.begin(), models.end(), [&](const BundledModel& model) { return model.name == name; });
@@ -108,15 +110,17 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
-    const bool trace = state_.tab == Tab::diff && paths.front().ends_with(".safetensors");
-    session_.apply(trace ? compare_with_file(state_.diff, paths.front()) : opening_command(model_among(paths)));
+    const Lab* open = find_lab(state_.tab);
+    const std::optional<Command> taken =
+        open != nullptr && open->take_file != nullptr ? open->take_file(state_, paths.front()) : std::nullopt;
+    session_.apply(taken ? *taken : opening_command(model_among(paths)));
 }
 
 std::string Application::title() const {
     const std::string& file = session_.file();
     const std::string work =
         file.empty() ? "" : std::filesystem::path(file).filename().string() + (session_.unsaved() ? " • · " : " · ");
-    return work + std::filesystem::path(session_.scenario().model->name).filename().string() + " · " +
+    return work + std::filesystem::path(session_.scenario().model()->name).filename().string() + " · " +
            session_.cursor().step + " · Decoderscope";
 }
 
@@ -134,7 +138,7 @@ double Application::next_wake() const {
 
 // In seconds: when the next picture is to be drawn though nothing happens.
 double Application::next_picture() const {
-    if (state_.playing || state_.generate.running) return 0.05;
+    if (state_.paced) return 0.05;
     // How far a model is read shows now and then: drawing takes time that reading could use.
     if (session_.opening() && session_.opening()->reading) return 0.1;
     return std::numeric_limits<double>::infinity();

@@ -38,7 +38,7 @@ void generate(const RunOptions& options, const GenerateOptions& wanted, std::ost
         for (int i = 0; i < wanted.length && generator.next(); ++i) {
         }
         const std::vector<Index> tokens = generator.tokens();
-        const std::string text = written(*scenario.model, tokens);
+        const std::string text = written(*scenario.model(), tokens);
         if (!wanted.json) {
             out << text << '\n';
             continue;

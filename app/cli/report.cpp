@@ -34,7 +34,7 @@ void check(const char* axis, Index index, Index count) {
 
 ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
     const Scenario scenario = scenario_of(options);
-    const Cursor cursor = place_to_look(options, wanted, *scenario.model);
+    const Cursor cursor = place_to_look(options, wanted, *scenario.model());
     check("batch", cursor.place.batch, scenario.inputs.batch());
     check("head", cursor.place.head, scenario.config().nhead);
     ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};

@@ -91,16 +91,15 @@ SavedWork work_of(const RunOptions& options) {
     SavedWork work = opened(options, overrides);
     Scenario& scenario = work.scenario;
     note(options, work.remarks);
-    note(options, scenario.model->remarks);
-    for (const auto& [key, value] : overrides) scenario = with_override(std::move(scenario), key, value);
+    note(options, scenario.model()->remarks);
+    if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
     if (options.record == "patterns") scenario.recording = Recording::patterns;
-    const Config config = naming("--set", [&] { return scenario.config(); });
     if (!options.inputs.empty()) {
-        scenario.inputs = load_inputs(options.inputs, config);
+        scenario.inputs = load_inputs(options.inputs, scenario.config());
         scenario.inputs_path = options.inputs;
     }
-    scenario.inputs = typed_inputs(*scenario.model, scenario.inputs, typed_sequences(options, *scenario.model));
+    scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
     if (!options.edits.empty()) {
         const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
         scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());

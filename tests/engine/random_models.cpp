@@ -68,6 +68,15 @@ void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
 }
 
+// Where it may be: under Pre-Norm, with an MLP and without cross-attention.
+void add_parallel(Dice& dice, Overrides& config) {
+    const auto has = [&](std::string_view key, std::string_view value) {
+        return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
+    };
+    const bool possible = has("norm_first", "true") && !has("cross_attention", "true") && !has("dim_feedforward", "0");
+    if (possible && dice.one_in(2)) config.emplace_back("parallel_residual", dice.word({"one_norm", "two_norms"}));
+}
+
 Tensor random_mask(Dice& dice, Axes axes) {
     Tensor mask(std::move(axes));
     for (float& keep : mask.writable()) keep = dice.one_in(4) ? 0.0F : 1.0F;
@@ -125,6 +134,7 @@ Overrides random_configuration(Dice& dice) {
     add_norms(dice, config);
     add_tokens(dice, config);
     add_encoder(dice, config);
+    add_parallel(dice, config);
     add_caps(dice, config);
     if (dice.one_in(2)) {
         config.emplace_back("dropout", "0.3");

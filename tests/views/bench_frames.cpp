@@ -1,5 +1,7 @@
 // What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole
 // window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
+#include "app/views/norms/norms_tab.h"
+#include "app/views/shell/lab.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -38,13 +40,10 @@ double median_frame(Driver& d) {
 
 TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
     Driver d(large_model());
-    const std::vector<std::pair<Tab, const char*>> tabs = {{Tab::step, "Step"},         {Tab::heads, "Heads"},
-                                                           {Tab::masks, "Masks"},       {Tab::norms, "Norms"},
-                                                           {Tab::generate, "Generate"}, {Tab::diff, "Diff"}};
-    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab     median   worst of a change\'s "
+    std::cout << "milliseconds of CPU a frame, 12 layers x 12 heads, 64 tokens\ntab      median   worst of a change\'s "
                  "first frames\n";
-    for (const auto& [tab, name] : tabs) {
-        d.state.tab = tab;
+    for (const Lab& lab : labs()) {
+        d.state.tab = lab.id;
         d.settle();
         const double steady = median_frame(d);
         double worst = 0.0;
@@ -56,15 +55,16 @@ TEST_CASE("the cost of a frame of every tab", "[.][bench]") {
         }
         d.session.apply(command::Undo{});
         d.session.finish();
-        std::cout << name << std::string(8 - std::string(name).size(), ' ') << steady << "   " << worst << '\n';
+        const std::string title = lab.title.english();
+        std::cout << title << std::string(9 - title.size(), ' ') << steady << "   " << worst << '\n';
         CHECK_FALSE(d.seen().empty());
     }
 }
 
 TEST_CASE("the cost of a frame of the Norms tab with 36 blocks", "[.][bench]") {
     Driver d;
-    d.state.tab = Tab::norms;
-    d.state.norms.layers = 36;
+    d.state.tab = "norms";
+    d.state.lab<NormsTabState>().layers = 36;
     d.settle();
     std::cout << "milliseconds of CPU a frame, Norms tab, 36 blocks: " << median_frame(d) << '\n';
     CHECK(d.session.shown().companion("norms.pre") != nullptr);

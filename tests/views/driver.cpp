@@ -30,7 +30,8 @@ Driver::~Driver() = default;
 bool Driver::frame() {
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
-    if (const auto view = session.take_view()) show_saved(state, *view);
+    if (const auto view = session.take_view())
+        for (const Command& command : show_saved(state, *view)) session.apply(command);
     const Theme theme = make_theme(state.settings.dark);
     const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);

@@ -120,9 +120,9 @@ ReferenceRun read_trace(const std::string& path) {
 }
 
 std::string description_of(const Scenario& scenario) {
-    std::string text = std::filesystem::path(scenario.model->name).filename().string();
+    std::string text = std::filesystem::path(scenario.model()->name).filename().string();
     text += scenario.config().norm_first ? ", Pre-Norm" : ", Post-Norm";
-    for (const auto& [key, value] : scenario.overrides)
+    for (const auto& [key, value] : scenario.overrides())
         if (key != "norm_first") text += ", " + key + " = " + value;
     const std::size_t edits = scenario.edits.size();
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
@@ -131,7 +131,7 @@ std::string description_of(const Scenario& scenario) {
 }
 
 Overrides alternatives_to(const Scenario& scenario) {
-    const Config now = scenario.config();
+    const Config& now = scenario.config();
     Overrides found;
     for (const auto& [key, value] : worth_a_look()) {
         try {

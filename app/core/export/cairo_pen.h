@@ -57,7 +57,7 @@ private:
 
     cairo_t* cairo_;
     CellsAs cells_;
-    Fonts fonts_;
+    FigureFonts fonts_;
 };
 
 }  // namespace decoderscope

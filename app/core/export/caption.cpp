@@ -9,7 +9,7 @@ namespace {
 
 std::string settings_of(const Scenario& scenario) {
     std::string text;
-    for (const auto& [key, value] : scenario.overrides) text += ", " + key + " = " + value;
+    for (const auto& [key, value] : scenario.overrides()) text += ", " + key + " = " + value;
     if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
     return text;
 }
@@ -29,7 +29,7 @@ std::string edits_of(const Scenario& scenario) {
 
 // A model of one's own is called by its folder, wherever that lies.
 std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
-    std::filesystem::path path = scenario.model->name;
+    std::filesystem::path path = scenario.model()->name;
     if (!path.has_filename()) path = path.parent_path();
     return path.filename().string() + settings_of(scenario) + " · " + what + (place.empty() ? "" : " · " + place) +
            " · " + edits_of(scenario);

@@ -54,14 +54,14 @@ Cairo<cairo_font_face_t> face_of(FcPattern* font, bool bold) {
 
 }  // namespace
 
-cairo_font_face_t* Fonts::face_for(char32_t code, bool bold, bool monospace) {
+cairo_font_face_t* FigureFonts::face_for(char32_t code, bool bold, bool monospace) {
     const Font& usual = font(bold, monospace, 0);
     if (has_character(usual.pattern.get(), code)) return usual.face.get();
     const Font& other = font(bold, monospace, code);
     return has_character(other.pattern.get(), code) ? other.face.get() : nullptr;
 }
 
-const Fonts::Font& Fonts::font(bool bold, bool monospace, char32_t code) {
+const FigureFonts::Font& FigureFonts::font(bool bold, bool monospace, char32_t code) {
     const auto key = std::make_tuple(bold, monospace, code);
     const auto found = fonts_.find(key);
     if (found != fonts_.end()) return found->second;

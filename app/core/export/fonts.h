@@ -18,7 +18,7 @@ template <class T>
 using Fontconfig = std::unique_ptr<T, FontconfigRelease>;
 
 // The fonts that figures are drawn in, found through fontconfig and kept for one drawing.
-class Fonts {
+class FigureFonts {
 public:
     // The face that draws a character: Inter or JetBrains Mono (or what stands in for them here) where it has the
     // character, else an installed font that does; nullptr where none does.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_candidates = 24;
 
 std::string piece_of(const Scenario& scenario, Index token) {
-    return printable(scenario.model->tokenizer.piece(token));
+    return printable(scenario.model()->tokenizer.piece(token));
 }
 
 // The tokens that the positions of a row hold.

@@ -98,7 +98,7 @@ std::ptrdiff_t position_axis(const Step& step) {
 
 Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position) {
     Variation variation;
-    const Config config = scenario.config();
+    const Config& config = scenario.config();
     if (const Tensor& tokens = run.value("tokens"); !tokens.empty()) {
         const auto token = static_cast<Index>(tokens.at(Cell{batch, position}));
         variation.more_edits.push_back(SetCell{

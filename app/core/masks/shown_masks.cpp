@@ -43,7 +43,7 @@ Resumable<Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run
 
 Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention, Place place) {
     return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
-        const Config config = shown.scenario.config();
+        const Config& config = shown.scenario.config();
         const Step& target = *shown.run->plan().find("blocks.0.attn.mask");
         ShownMasks made;
         made.parts = mask_parts(shown.scenario, *shown.run, attention, place);

@@ -20,16 +20,16 @@ namespace {
 // The keys that were overridden, and the shape of the model.
 void model_section(Page& page, const Scenario& scenario) {
     page.section(tr("Model"));
-    if (!scenario.model->description.empty()) page.paragraph(tr(scenario.model->description));
+    if (!scenario.model()->description.empty()) page.paragraph(tr(scenario.model()->description));
     std::vector<std::pair<std::string, std::string>> facts;
     for (const auto& [key, value] : config_values(scenario.config())) {
         const auto changed = [key = key](const auto& override) { return override.first == key; };
-        const bool overridden = std::any_of(scenario.overrides.begin(), scenario.overrides.end(), changed);
+        const bool overridden = std::any_of(scenario.overrides().begin(), scenario.overrides().end(), changed);
         facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
     if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
     page.facts(facts);
-    for (const Sentence& remark : scenario.model->remarks) page.paragraph(tr(remark));
+    for (const Sentence& remark : scenario.model()->remarks) page.paragraph(tr(remark));
 }
 
 void token_rows(Page& page, const std::string& name, const Tensor& tokens, const Tensor& kept,
@@ -52,8 +52,9 @@ void token_rows(Page& page, const std::string& name, const Tensor& tokens, const
 void input_section(Page& page, const Scenario& scenario) {
     const Inputs& inputs = scenario.inputs;
     page.section(tr("Input"));
-    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask, scenario.model->encoder_tokenizer);
-    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model->tokenizer);
+    token_rows(page, "source", inputs.encoder_tokens, inputs.encoder_attention_mask,
+               scenario.model()->encoder_tokenizer);
+    token_rows(page, "batch", inputs.tokens, inputs.attention_mask, scenario.model()->tokenizer);
     const auto given = [&](const char* name, const Tensor& tensor) {
         if (!tensor.empty())
             page.paragraph(

@@ -6,23 +6,45 @@
 
 namespace decoderscope {
 
-Scenario scenario_of(std::shared_ptr<const Model> model) {
-    Inputs example = model->example;
-    return {.model = std::move(model), .inputs = std::move(example)};
+Scenario::Scenario(std::shared_ptr<const Model> model, Overrides overrides)
+    : model_(std::move(model)), overrides_(std::move(overrides)), config_(model_->config(overrides_)) {}
+
+void Scenario::set_model(std::shared_ptr<const Model> model) {
+    config_ = model->config(overrides_);
+    model_ = std::move(model);
 }
 
-Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
-    std::erase_if(scenario.overrides, [&](const auto& override) { return override.first == key; });
-    scenario.overrides.emplace_back(key, value);
+void Scenario::set_overrides(Overrides overrides) {
+    config_ = model_->config(overrides);
+    overrides_ = std::move(overrides);
+}
+
+Scenario scenario_of(std::shared_ptr<const Model> model) {
+    Scenario scenario(std::move(model));
+    scenario.inputs = scenario.model()->example;
     return scenario;
 }
 
+Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
+    Overrides all = scenario.overrides();
+    for (const auto& [key, value] : overrides) {
+        std::erase_if(all, [&](const auto& override) { return override.first == key; });
+        all.emplace_back(key, value);
+    }
+    scenario.set_overrides(std::move(all));
+    return scenario;
+}
+
+Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
+    return with_overrides(std::move(scenario), {{key, value}});
+}
+
 Scenario varied(Scenario scenario, const Variation& variation) {
-    for (const auto& [key, value] : variation.overrides) scenario = with_override(std::move(scenario), key, value);
+    Overrides overrides = variation.overrides;
+    if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
+    if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
     if (variation.without_edits) scenario.edits.clear();
     scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
-    if (variation.layers)
-        scenario = with_override(std::move(scenario), "num_layers", std::to_string(*variation.layers));
     return scenario;
 }
 
@@ -60,16 +82,17 @@ std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model
 }
 
 Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh) {
-    if (variation.layers) scenario.model = with_layers(scenario.model, scenario.overrides, *variation.layers, fresh);
+    if (variation.layers)
+        scenario.set_model(with_layers(scenario.model(), scenario.overrides(), *variation.layers, fresh));
     if (variation.gain_factor != 1.0F || variation.shift_factor != 1.0F)
-        scenario.model =
-            with_norms_scaled(scenario.model, scenario.overrides, variation.gain_factor, variation.shift_factor);
+        scenario.set_model(
+            with_norms_scaled(scenario.model(), scenario.overrides(), variation.gain_factor, variation.shift_factor));
     return scenario;
 }
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
-    const Config config = scenario.config();
-    PassRequest request{config, &scenario.model->weights, scenario.inputs, scenario.edits, scenario.dropout_seed};
+    PassRequest request{scenario.config(), &scenario.model()->weights, scenario.inputs, scenario.edits,
+                        scenario.dropout_seed};
     request.logit_lens = logit_lens;
     std::shared_ptr<const Plan> plan = plan_decoder(request);
     check_memory(*plan, scenario.recording);

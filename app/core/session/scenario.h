@@ -16,9 +16,19 @@
 namespace decoderscope {
 
 // Everything that one run depends on, as a value: undo is the scenario before.
-struct Scenario {
-    std::shared_ptr<const Model> model;
-    Overrides overrides;  // over the model's own configuration
+class Scenario {
+public:
+    Scenario() = default;
+    // Throws Error where the overrides don't fit the model's configuration.
+    explicit Scenario(std::shared_ptr<const Model> model, Overrides overrides = {});
+
+    [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
+    [[nodiscard]] const Overrides& overrides() const { return overrides_; }  // over the model's own configuration
+    [[nodiscard]] const Config& config() const { return config_; }           // what both make together
+    // These, too, throw Error where model and overrides don't fit together; then nothing has changed.
+    void set_model(std::shared_ptr<const Model> model);
+    void set_overrides(Overrides overrides);
+
     Inputs inputs;
     std::string inputs_path;  // the file that they came from at first; empty: the model's example, or typed
     std::vector<Edit> edits;
@@ -27,13 +37,18 @@ struct Scenario {
     // The tokens at the end of a batch row that were generated, by row; nothing is computed from it.
     std::map<Index, std::vector<Index>> generated;
 
-    [[nodiscard]] Config config() const { return model->config(overrides); }
+private:
+    std::shared_ptr<const Model> model_;
+    Overrides overrides_;
+    Config config_;  // read once: each call of Model::config() parses JSON
 };
 
 // The model on its own example.
 [[nodiscard]] Scenario scenario_of(std::shared_ptr<const Model> model);
 
-// The scenario with one configuration key set; an override of the same key is replaced.
+// The scenario with configuration keys set; an override of the same key is replaced. Throws Error where all of them
+// together don't fit.
+[[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
 
 // How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them,
@@ -54,7 +69,8 @@ struct Variation {
     [[nodiscard]] bool adds_to_the_run() const { return logit_lens; }
     bool operator==(const Variation&) const = default;
 };
-// With the model's own weights still: others may take long to make, and with_weights_of() does that.
+// Throws Error where the configuration doesn't fit. With the model's own weights still: others may take long to make,
+// and with_weights_of() does that.
 [[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
 
 // The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept.

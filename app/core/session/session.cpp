@@ -21,7 +21,7 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     start(plan_of(work_.scenario()));
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
-    work_.look_at(opening_cursor(*work_.scenario().model, computed_.plan()));
+    work_.look_at(opening_cursor(*work_.scenario().model(), computed_.plan()));
     tell_remarks();
 }
 

@@ -21,7 +21,7 @@ void Session::take(const ModelLoader::Result& result) {
 // The first run of what was opened is there.
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();
-    look_at(opening_cursor(*scenario().model, computed_.plan()));
+    look_at(opening_cursor(*scenario().model(), computed_.plan()));
     desk_.set_file(opened.work ? opened.work->saved_as : std::string());
     if (opened.work)
         restore(*opened.work, opened.pinned);
@@ -32,7 +32,7 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
 }
 
 void Session::tell_remarks(const std::vector<Sentence>& more) {
-    std::vector<Sentence> remarks = shown().scenario.model->remarks;
+    std::vector<Sentence> remarks = shown().scenario.model()->remarks;
     remarks.insert(remarks.end(), more.begin(), more.end());
     if (remarks.empty()) return;
     Sentence all = remarks.front();

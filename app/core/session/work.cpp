@@ -40,7 +40,7 @@ Work::Typed Work::typed(const command::TypeInput& command) const {
     next.edits.clear();
     next.inputs.memory = before.inputs.memory;
     if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
-    next.inputs = typed_inputs(*next.model, next.inputs, command.typed, OtherRows::even);
+    next.inputs = typed_inputs(*next.model(), next.inputs, command.typed, OtherRows::even);
     next.edits = fitting_edits(next, before.edits);
     typed.dropped = before.edits.size() - next.edits.size();
     return typed;
@@ -65,10 +65,10 @@ void Work::choose(Place place, const Scenario& shown, const Step& step) {
 void Work::keep_cursor_in(const Run& run) {
     if (cursor_.step.empty()) return;
     const Plan& plan = run.plan();
-    const Config config = scenario_.config();
+    const Config& config = scenario_.config();
     const std::size_t behind = cursor_.step.rfind(".drop");
     if (plan.find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
-    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model, plan);
+    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model(), plan);
     cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
     cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
     const Cell cell = cursor_.cell.value_or(Cell{});

@@ -41,7 +41,7 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const Axis& along = step.axes[axis];
     const Sequence sequence = sequence_of(step, along.name);
     const Tensor& tokens = sequence == Sequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
-    const Model& model = *scenario.model;
+    const Model& model = *scenario.model();
     const Tokenizer& tokenizer = sequence == Sequence::source ? model.encoder_tokenizer : model.tokenizer;
     // In [batch, pos] every row has tokens of its own.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;

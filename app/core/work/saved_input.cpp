@@ -172,7 +172,7 @@ Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index
 
 SavedInput saved_input(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
-    const Model& model = *scenario.model;
+    const Model& model = *scenario.model();
     SavedInput saved;
     saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
     saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);

@@ -3,6 +3,7 @@
 #include "engine/tensor.h"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,9 +12,8 @@
 // What of the window belongs to a person's work, and is saved with it: which question is asked, and how.
 namespace decoderscope {
 
-// What the stage shows: one question a tab.
-enum class Tab { step, heads, masks, norms, generate, diff };
-inline constexpr std::array<std::string_view, 6> kTabNames = {"step", "heads", "masks", "norms", "generate", "diff"};
+// The tab that is open where nothing else is said.
+inline constexpr std::string_view kStepLab = "step";
 
 // What the right-hand side of the Norms tab shows.
 enum class NormsView { depth, step, row };
@@ -40,9 +40,10 @@ struct SavedCompare {
 };
 
 struct SavedView {
-    Tab tab = Tab::step;
+    std::string tab{kStepLab};  // a lab's id
     SavedNorms norms;
     SavedCompare compare;
+    std::map<std::string, std::string> labs;  // what any other lab saves, by its id: an object of JSON
     bool operator==(const SavedView&) const = default;
 };
 

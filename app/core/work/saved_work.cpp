@@ -39,8 +39,8 @@ SavedModel saved_model(const Model& model) {
 }
 
 SavedRun saved_run(const Scenario& scenario) {
-    return {.model = saved_model(*scenario.model),
-            .set = scenario.overrides,
+    return {.model = saved_model(*scenario.model()),
+            .set = scenario.overrides(),
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
@@ -69,9 +69,9 @@ public:
 
     Scenario scenario(const SavedRun& saved) {
         const Opened& model = open(saved.model);
-        Scenario scenario{.model = model.model, .overrides = saved.set};
-        const Config config = naming("set", [&] { return scenario.config(); });
-        RestoredInput input = naming("input", [&] { return restored_input(saved.input, *scenario.model, config); });
+        Scenario scenario = naming("set", [&] { return Scenario(model.model, saved.set); });
+        RestoredInput input =
+            naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;

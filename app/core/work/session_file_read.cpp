@@ -22,6 +22,9 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostAxes = 8;
 constexpr std::size_t kMostPins = 1;  // as many as the window keeps
 
+// The tabs that have no entry under "labs": this list never grows.
+constexpr std::array<std::string_view, 6> kFirstTabs = {"step", "heads", "masks", "norms", "generate", "diff"};
+
 std::string read_path(const std::string& written, const fs::path& folder) {
     const fs::path path = written;
     return (path.is_absolute() ? path : folder / path).lexically_normal().string();
@@ -241,6 +244,27 @@ SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     return compare;
 }
 
+// What labs saved that have no key of their own. Only the lab can read it.
+std::map<std::string, std::string> read_labs(JsonObject& json) {
+    std::map<std::string, std::string> labs;
+    const Json* found = json.find("labs");
+    if (found == nullptr) return labs;
+    JsonObject sections = json.object("labs");
+    for (const auto& [lab, saved] : found->items()) {
+        if (!saved.is_object()) sections.fail(lab, message("expected an object"));
+        labs[lab] = saved.dump();
+    }
+    return labs;
+}
+
+// A tab that files of this version always knew, or one that says here what it saves.
+std::string read_tab(JsonObject& json, const std::map<std::string, std::string>& labs) {
+    if (json.find("tab") == nullptr) return std::string(kStepLab);
+    std::string tab = json.text("tab");
+    if (!labs.contains(tab)) static_cast<void>(json.word("tab", kFirstTabs));
+    return tab;
+}
+
 std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
     std::vector<SavedPin> pins;
     if (json.find("pins") == nullptr) return pins;
@@ -284,7 +308,8 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     file.run = read_run(json, folder);
     if (json.find("cursor") != nullptr) file.cursor = read_cursor(json.object("cursor"));
     if (json.find("sampling") != nullptr) file.sampling = read_sampling(json.object("sampling"));
-    if (json.find("tab") != nullptr) file.view.tab = static_cast<Tab>(json.word("tab", kTabNames));
+    file.view.labs = read_labs(json);
+    file.view.tab = read_tab(json, file.view.labs);
     if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
     if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
     file.pins = read_pins(json, folder);

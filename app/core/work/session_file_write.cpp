@@ -132,9 +132,11 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     put_run(json, file.run, folder);
     json["sampling"] = json_of(file.sampling);
     if (!file.cursor.step.empty()) json["cursor"] = json_of(file.cursor);
-    json["tab"] = kTabNames[static_cast<std::size_t>(file.view.tab)];
+    json["tab"] = file.view.tab;
     json["norms"] = json_of(file.view.norms);
     json["compare"] = json_of(file.view.compare, folder);
+    // Members are sorted, so that what is read back is written as the same bytes.
+    for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = Json(nlohmann::json::parse(saved));
     json["pins"] = Json::array();
     for (const SavedPin& pin : file.pins) {
         Json pinned = {{"label", pin.label}};

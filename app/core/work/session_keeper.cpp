@@ -91,8 +91,8 @@ void SessionKeeper::schedule() {
 // ---- the runner's part
 
 bool SessionKeeper::has_checksums(const SavedWork& work) {
-    bool all = sums_.find(work.scenario.model).has_value();
-    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model).has_value() && all;
+    bool all = sums_.find(work.scenario.model()).has_value();
+    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model()).has_value() && all;
     return all;
 }
 
@@ -162,8 +162,8 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
             run.model.weights = std::move(sums.weights);
             run.model.config = std::move(sums.config);
         };
-        put(file.run, order.work.scenario.model);
-        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario.model);
+        put(file.run, order.work.scenario.model());
+        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario.model());
         write_session_file(order.path, file);
         forget_adopted();
     } catch (const std::exception& error) {

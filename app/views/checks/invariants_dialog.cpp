@@ -68,7 +68,7 @@ void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, 
     for (std::size_t i = 0; result != nullptr && result->invariants && i < kLaws; ++i) {
         const Invariant& law = result->invariants->all[i];
         if (!draw_law(ui, law, static_cast<int>(i))) continue;
-        state.tab = Tab::step;
+        state.tab = kStepLab;
         commands.push_back(command::Follow{law.step, law.cell});
         leave(state);
     }

@@ -118,7 +118,7 @@ std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char
 std::string proposed_file(const Session& session) {
     namespace fs = std::filesystem;
     if (!session.file().empty()) return session.file();
-    const std::string name = fs::path(session.scenario().model->name).stem().string() + std::string(kSessionEnding);
+    const std::string name = fs::path(session.scenario().model()->name).stem().string() + std::string(kSessionEnding);
     std::error_code failed;
     const fs::path here = fs::current_path(failed);
     return failed || here == here.root_path() ? path_of("~/" + name) : (here / name).string();
@@ -148,7 +148,7 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     ImGui::Dummy({ui.px(420), ui.px(4)});
     const std::size_t edits = session.scenario().edits.size();
     const std::string file =
-        std::filesystem::path(session.file().empty() ? session.scenario().model->name : session.file())
+        std::filesystem::path(session.file().empty() ? session.scenario().model()->name : session.file())
             .filename()
             .string();
     paragraph(ui.fonts.caption, ui.theme.muted,

@@ -200,7 +200,7 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
         state.open = {};
         // Where the session or the model that is shown lies, others may lie, too.
         const std::filesystem::path shown =
-            session.file().empty() ? session.shown().scenario.model->name : session.file();
+            session.file().empty() ? session.shown().scenario.model()->name : session.file();
         if (shown.is_absolute()) set_path(state.open, (shown.parent_path() / "").string());
     }
     if (state.dialog_opens && opening) set_path(state.open, opening->name);

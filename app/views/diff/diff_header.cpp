@@ -110,7 +110,7 @@ std::string edits_text(const Session& session) {
 }  // namespace
 
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.diff;
+    DiffTabState& diff = state.lab<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
     choose_against(ui, diff);
     choose_tolerance(ui, diff, area.high.x);

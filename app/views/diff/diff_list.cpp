@@ -136,7 +136,7 @@ std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
 }  // namespace
 
 void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.diff;
+    DiffTabState& diff = state.lab<DiffTabState>();
     const auto& tensors = diff.shown->comparison.tensors;
     const float head = ui.px(22), line = ui.px(20), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     draw_head(ui, diff, {area.low, {area.high.x - scrollbar, area.low.y + head}});

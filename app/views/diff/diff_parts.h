@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/views/diff/diff_tab.h"
 #include "app/views/shell/view_state.h"
 
 #include <string>

@@ -117,7 +117,7 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
 }
 
 void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.diff;
+    DiffTabState& diff = state.lab<DiffTabState>();
     const Step& step = session.step();
     const Value<DifferencePictures> pictures =
         shown_difference(session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
@@ -157,7 +157,7 @@ void draw_note(const Ui& ui, Area area, const std::string& text) {
 
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const Step& step = session.step();
-    const TensorDifference* d = difference_of(state.diff.shown->comparison, step.name);
+    const TensorDifference* d = difference_of(state.lab<DiffTabState>().shown->comparison, step.name);
     const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
     const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},

@@ -102,7 +102,7 @@ void mark_tooltip(const Ui& ui, const TensorDifference& d) {
 }  // namespace
 
 void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.diff.shown->comparison;
+    const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
     const Plan& plan = session.shown().run->plan();
     const std::size_t count = count_of_a(comparison);
     const Area bars = {{area.low.x + ui.px(44), area.low.y + ui.px(8)}, {area.high.x, area.high.y - ui.px(18)}};

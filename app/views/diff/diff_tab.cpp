@@ -101,7 +101,7 @@ void draw_missing(const Ui& ui, const Compared& b, Area area) {
 }
 
 void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
-    DiffTabState& diff = state.diff;
+    DiffTabState& diff = state.lab<DiffTabState>();
     const Comparison& comparison = diff.shown->comparison;
     std::string text = measured_text(comparison) + ".";
     const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
@@ -122,7 +122,7 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
 // ---- what came out
 
 void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
-    const Comparison& comparison = state.diff.shown->comparison;
+    const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
     draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
     const float y = area.low.y + ui.px(24);
     const std::string caption = tr("largest |A − B| of each step");
@@ -165,7 +165,7 @@ void go_to_largest(const Session& session, const TensorDifference& difference, C
 }
 
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    DiffTabState& diff = state.diff;
+    DiffTabState& diff = state.lab<DiffTabState>();
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     ask_for_companion(diff, commands);

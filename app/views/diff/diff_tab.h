@@ -3,6 +3,7 @@
 #include "app/core/diff/shown_comparison.h"
 #include "app/core/session/command.h"
 #include "app/core/work/saved_view.h"
+#include "app/views/shell/view_state.h"
 
 #include <array>
 #include <optional>
@@ -28,5 +29,7 @@ struct DiffTabState {
 // Compares with a file: what to ask the session for. A tolerance of 0 is raised, as another program's arithmetic never
 // agrees to the last bit.
 [[nodiscard]] Command compare_with_file(DiffTabState& diff, const std::string& path);
+
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

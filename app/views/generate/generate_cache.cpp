@@ -130,7 +130,7 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
                   tr("click to explain it")});
     if (gesture.clicked) {
         scene.commands.push_back(command::Follow{name, slice.cell(row, column)});
-        scene.state.tab = Tab::step;
+        scene.state.tab = kStepLab;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/core/generate/shown_generation.h"
 #include "app/core/session/session.h"
+#include "app/views/generate/generate_tab.h"
 #include "app/views/shell/view_state.h"
 
 #include <string>
@@ -23,7 +24,7 @@ struct GenerateScene {
     Index length;  // how many tokens it has
     Value<ShownNextToken> next;
 
-    [[nodiscard]] GenerateTabState& tab() const { return state.generate; }
+    [[nodiscard]] GenerateTabState& tab() const { return state.lab<GenerateTabState>(); }
     [[nodiscard]] const Scenario& scenario() const { return session.shown().scenario; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // A token as a person reads it: its piece on one line, or its id.

@@ -10,7 +10,7 @@
 
 namespace decoderscope {
 
-std::string GenerateScene::piece(Index token) const { return printable(scenario().model->tokenizer.piece(token)); }
+std::string GenerateScene::piece(Index token) const { return printable(scenario().model()->tokenizer.piece(token)); }
 
 std::string GenerateScene::piece_with_spaces(Index token) const {
     std::string text = piece(token);
@@ -34,7 +34,7 @@ Value<ShownNextToken> next_token_of(const Session& session) {
 
 // While it runs, a token goes by now and then.
 void run_on(const Session& session, ViewState& state, Commands& commands) {
-    GenerateTabState& tab = state.generate;
+    GenerateTabState& tab = state.lab<GenerateTabState>();
     const double now = ImGui::GetTime();
     if (!tab.running) {
         tab.next_token_at = now;
@@ -116,8 +116,8 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const Scenario& scenario = session.shown().scenario;
-    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
-        state.generate.running = false;
+    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) {
+        state.lab<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
         return;
     }
@@ -129,6 +129,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     float y = inner.low.y;
     const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
     y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
     y += draw_generated_text(scene, rest()) + gap;
     y += draw_pages(scene, rest()) + gap;
     switch (scene.tab().page) {

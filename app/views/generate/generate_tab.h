@@ -2,8 +2,10 @@
 
 #include "app/core/session/command.h"
 #include "app/core/session/scenario.h"
+#include "app/views/shell/view_state.h"
 
 #include <optional>
+#include <string_view>
 
 namespace decoderscope {
 
@@ -20,5 +22,14 @@ struct GenerateTabState {
     Index lens_back = 0;                               // how many columns the lens is scrolled back from the newest
     std::optional<Variation> asked_cache, asked_lens;  // the runs beside this one that were asked for
 };
+
+inline constexpr std::string_view kGenerateLab = "generate";
+
+void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// Appends the token that is drawn next to the text of the cursor's batch row. Returns whether there is one.
+bool generate_token(const Session& session, Commands& commands);
+// Takes the last token of that row away.
+void step_back(const Session& session, Commands& commands);
 
 }  // namespace decoderscope

@@ -55,7 +55,7 @@ struct Shown {
     }
     // A number of the output by name: the token, or the index.
     [[nodiscard]] std::string name_of(Index index) const {
-        const Tokenizer& tokenizer = session.shown().scenario.model->tokenizer;
+        const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
         return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
                                                         : std::to_string(index);
     }
@@ -201,7 +201,7 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
     const float line = compat::font_size(ui.fonts.caption);
     const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
-    const Compared runs = compared(session, state.heads);
+    const Compared runs = compared(session, state.lab<HeadsTabState>());
     const Ref output = output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
@@ -216,9 +216,10 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
                          output_effects(session.derived(), runs.before, runs.after, *output, batch),
                          axis_labels(session.shown().scenario, *output, 1, batch),
                          batch,
-                         state.heads.by_norm};
-    choose_height(ui, state.heads, top);
-    const std::string text = headline(shown, state.heads.opened) + (session.stale() ? "  · computing …" : "");
+                         state.lab<HeadsTabState>().by_norm};
+    choose_height(ui, state.lab<HeadsTabState>(), top);
+    const std::string text =
+        headline(shown, state.lab<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
     const bool moved = furthest(shown.effects()).has_value();
     draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
     draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/views/heads/heads_tab.h"
 #include "app/views/shell/view_state.h"
 
 namespace decoderscope {

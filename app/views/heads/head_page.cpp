@@ -5,6 +5,7 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/bipartite_view.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
@@ -29,7 +30,7 @@ struct OpenHead {
 };
 
 OpenHead open_head(const Session& session, const ViewState& state) {
-    const std::string& attention = state.heads.attention;
+    const std::string& attention = state.lab<HeadsTabState>().attention;
     const Step& pattern = *session.shown().run->plan().find(attention + ".pattern");
     const Index head = session.cursor().place.head;
     return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
@@ -46,7 +47,7 @@ Index layers_of(const Session& session, const Step& pattern) {
 void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
                   Commands& commands) {
     ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
-    if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001)) state.heads.opened = false;
+    if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001)) state.lab<HeadsTabState>().opened = false;
     tooltip(tr("Back to the grid (Esc)"));
     ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, tr("← All heads")).x + ui.px(24), at.y});
     if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
@@ -65,8 +66,8 @@ void draw_heading(const Ui& ui, const Session& session, ViewState& state, const 
 void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
     float x = line.low.x;
     const Snapshot& shown = session.shown();
-    const Value<MeasuredHeads> measured =
-        measured_heads(session.derived(), shown.scenario, shown.run, state.heads.kind, session.cursor().place.batch);
+    const Value<MeasuredHeads> measured = measured_heads(session.derived(), shown.scenario, shown.run,
+                                                         state.lab<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
         draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, tr("Measuring …"));
         return;
@@ -103,10 +104,10 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
     if (!held) tooltip(tr("Scale this head's z: 0 is off, 1 as the model has it, 2 twice as strong"));
     factor = std::round(factor * kSteps) / kSteps;
     if (moved && factor != open.factor) {
-        commands.push_back(command::ScaleHeadTo{open.attention, open.head, factor, state.heads.scaling});
-        state.heads.scaling = true;
+        commands.push_back(command::ScaleHeadTo{open.attention, open.head, factor, state.lab<HeadsTabState>().scaling});
+        state.lab<HeadsTabState>().scaling = true;
     }
-    if (!held) state.heads.scaling = false;
+    if (!held) state.lab<HeadsTabState>().scaling = false;
     ImGui::SameLine(0, ui.px(8));
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.mono, open.factor == 1.0F ? ui.theme.muted : ui.theme.text,
@@ -174,9 +175,9 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
         shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const auto token =
-        draw_bipartite(ui, heatmap, lit, state.heads.pinned, {{area.low.x + left + gap, area.low.y}, area.high});
-    const auto row = lit_in_pattern(heatmap, token ? token : state.heads.pinned);
+    const auto token = draw_bipartite(ui, heatmap, lit, state.lab<HeadsTabState>().pinned,
+                                      {{area.low.x + left + gap, area.low.y}, area.high});
+    const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
     draw_card(ui, session, state, {open.pattern, {area.low, {area.low.x + left, area.high.y}}, is_result}, row, hovered,
               commands);

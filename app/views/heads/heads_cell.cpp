@@ -4,6 +4,7 @@
 #include "app/core/heads/head_switches.h"
 #include "app/core/heads/measured_heads.h"
 #include "app/core/text/numbers.h"
+#include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
 #include "engine/translate.h"
@@ -163,7 +164,7 @@ float cell_text_height(const Ui& ui, CellStyle style) {
 
 void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, const HeadScore& score, CellStyle style,
                     Area box, Commands& commands) {
-    HeadsTabState& heads = state.heads;
+    HeadsTabState& heads = state.lab<HeadsTabState>();
     const Step& pattern = *session.shown().run->plan().find(score.attention + ".pattern");
     const float factor = head_factor(session.scenario().edits, score.attention, score.head);
     const float line = compat::font_size(ui.fonts.mono_small), gap = ui.px(style.dense ? 3 : 4);

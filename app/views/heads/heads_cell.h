@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/heads/head_scores.h"
 #include "app/views/shell/view_state.h"
 
 namespace decoderscope {

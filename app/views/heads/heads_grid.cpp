@@ -3,6 +3,7 @@
 #include "app/core/heads/measured_heads.h"
 #include "app/core/text/numbers.h"
 #include "app/views/heads/heads_cell.h"
+#include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -186,7 +187,7 @@ void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
 void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area,
                Commands& commands) {
     const std::vector<HeadScore>& scores = measured.scores;
-    const HeadsTabState& heads = state.heads;
+    const HeadsTabState& heads = state.lab<HeadsTabState>();
     const bool by_layer = heads.order == HeadOrder::by_layer;
     const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
@@ -216,7 +217,7 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
 }  // namespace
 
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.heads;
+    HeadsTabState& heads = state.lab<HeadsTabState>();
     const Snapshot& shown = session.shown();
     const Value<MeasuredHeads> known =
         measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);

@@ -46,7 +46,7 @@ void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& com
 }  // namespace
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    HeadsTabState& heads = state.heads;
+    HeadsTabState& heads = state.lab<HeadsTabState>();
     // Escape first deselects the cell; without one it leads back to the grid. Enter opens the head that is outlined
     // there.
     const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);

@@ -2,6 +2,7 @@
 
 #include "app/core/heads/head_scores.h"
 #include "app/core/session/session.h"
+#include "app/views/shell/view_state.h"
 
 #include <optional>
 #include <string>
@@ -30,5 +31,7 @@ struct HeadsTabState {
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
     std::optional<Variation> preview;    // the run beside this one that was asked for: the open head off
 };
+
+void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

@@ -3,6 +3,7 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/masks/shown_masks.h"
 #include "app/core/session/session.h"
+#include "app/views/masks/masks_tab.h"
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/prose.h"
 
@@ -25,7 +26,7 @@ struct MasksScene {
     Value<NanTrail> nan;  // empty while it is being searched for
     Value<Leak> leak;     // empty while it isn't known
 
-    [[nodiscard]] MasksTabState& tab() const { return state.masks; }
+    [[nodiscard]] MasksTabState& tab() const { return state.lab<MasksTabState>(); }
     [[nodiscard]] const ShownMasks& shown() const { return *masks; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // Whether the keys are the source's: cross-attention and the encoder.

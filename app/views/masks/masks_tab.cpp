@@ -59,9 +59,9 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const std::string attention = shown_attention(session);
     const Place place = session.cursor().place;
     state.hovered.reset();
-    state.masks.hovered = std::exchange(state.masks.hovered_next, std::nullopt);
-    keep_leak_position(session, state.masks);
-    ask_for_leak_run(session, state.masks, commands);
+    state.lab<MasksTabState>().hovered = std::exchange(state.lab<MasksTabState>().hovered_next, std::nullopt);
+    keep_leak_position(session, state.lab<MasksTabState>());
+    ask_for_leak_run(session, state.lab<MasksTabState>(), commands);
 
     const float pad = ui.px(16), gap = ui.px(8);
     const float left = area.low.x + pad, right = area.high.x - pad;
@@ -83,7 +83,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
                               area.high.y - choices - findings - gap,
                               shown_masks(session.derived(), session.shown(), attention, place),
                               shown_nan_trail(session.derived(), session.shown().run),
-                              leak_found(session, state.masks)};
+                              leak_found(session, state.lab<MasksTabState>())};
     draw_mask_tools(scene, part(tools));
     draw_mask_parts(scene, part(parts));
     draw_mask_chain(scene, part(pictures - parts - gap));
@@ -91,7 +91,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const float middle = std::floor((left + right) * 0.5F);
     draw_fill(scene, {below.low, {middle - gap * 1.5F, below.high.y}});
     draw_leak(scene, {{middle + gap * 1.5F, below.low.y}, below.high});
-    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
+    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands, Brush::always);
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/session/scenario.h"
+#include "app/views/shell/view_state.h"
 #include "app/views/widgets/heatmap_view.h"
 
 #include <cstdint>
@@ -30,5 +31,7 @@ struct MasksTabState {
     std::optional<Index> dragged;           // the batch row whose length handle is in hand
     std::map<std::string, Viewport> views;  // by a picture's title
 };
+
+void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

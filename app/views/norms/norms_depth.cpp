@@ -145,14 +145,14 @@ void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state,
     };
     std::optional<double> pointed;
     for (std::size_t i = 0; i < charts.size(); ++i) {
-        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.norms.marked_depth, cell(i));
+        const ChartGesture gesture = draw_depth_chart(ui, charts[i], state.lab<NormsTabState>().marked_depth, cell(i));
         if (!gesture.depth) continue;
         pointed = gesture.depth;
         const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
         chart_tooltip(ui, charts[i], *gesture.depth, reachable != nullptr);
         if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
     }
-    state.norms.marked_depth = pointed;
+    state.lab<NormsTabState>().marked_depth = pointed;
     draw_legend(ui, both, scene, cell(charts.size()));
 }
 

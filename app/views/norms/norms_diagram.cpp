@@ -185,7 +185,8 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
                         Commands& commands) {
     const auto diagrams = norm_diagrams(session.derived(), scene.runs, scene.block);
     const float half = (area.width() - ui.px(16)) * 0.5F;
-    const std::string explained = state.norms.view == NormsView::row ? explained_norm(scene) : std::string();
+    const std::string explained =
+        state.lab<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
     const bool pre_is_main = session.shown().scenario.config().norm_first;
     draw_diagram(ui, scene,
                  {"pre", tr("Pre-Norm"), "x + f(norm(x))",

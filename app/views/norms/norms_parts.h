@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/views/norms/norms_tab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/prose.h"
 

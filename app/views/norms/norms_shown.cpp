@@ -13,7 +13,7 @@ Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsSce
 Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
                                                     const NormsScene& scene) {
     return norm_rows(session.derived(), scene.runs, explained_norm(scene), session.cursor().place.batch,
-                     state.norms.row);
+                     state.lab<NormsTabState>().row);
 }
 
 std::string explained_norm(const NormsScene& scene) {

@@ -71,7 +71,7 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     const Place place = session.cursor().place;
-    const Config config = session.shown().scenario.config();
+    const Config& config = session.shown().scenario.config();
     const auto has = [&](std::string_view name) {
         return std::any_of(scene.here.axes.begin(), scene.here.axes.end(),
                            [&](const Axis& axis) { return axis.name == name; });
@@ -128,7 +128,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                          *gesture.hovered);
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
-        if (pair->a.row_axis == axis::pos) state.norms.row = gesture.clicked->first;
+        if (pair->a.row_axis == axis::pos) state.lab<NormsTabState>().row = gesture.clicked->first;
     }
     draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
               tr("Orange: more under Pre-Norm, blue: under Post-Norm."), area.width());

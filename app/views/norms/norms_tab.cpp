@@ -87,7 +87,7 @@ void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
 }
 
 void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const double own = session.scenario().model->config().layer_norm_eps,
+    const double own = session.scenario().model()->config().layer_norm_eps,
                  now = session.scenario().config().layer_norm_eps;
     label(ui, "eps");
     std::vector<double> choices = {own, 0.01, 1.0};
@@ -172,7 +172,7 @@ NormsScene scene_of(const Session& session, const NormsTabState& norms) {
 }
 
 std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
-    switch (state.norms.view) {
+    switch (state.lab<NormsTabState>().view) {
         case NormsView::depth: {
             const auto curves = shown_curves(session, scene);
             return depth_sentence(curves->pre, curves->post);
@@ -198,7 +198,7 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
 
 void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                Commands& commands) {
-    switch (state.norms.view) {
+    switch (state.lab<NormsTabState>().view) {
         case NormsView::depth:
             return draw_norms_by_depth(ui, session, state, scene, area, commands);
         case NormsView::step:
@@ -221,15 +221,15 @@ std::string waiting_text(const Session& session) {
 }  // namespace
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    accompany(state.norms, commands);
+    accompany(state.lab<NormsTabState>(), commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
-    draw_switches(ui, session, state.norms, rest, commands);
+    draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
     rest.low.y += ui.px(66);
-    const bool there = take_runs(session, state.norms);
+    const bool there = take_runs(session, state.lab<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
-    if (!state.norms.shown) return;
-    const NormsScene scene = scene_of(session, state.norms);
+    if (!state.lab<NormsTabState>().shown) return;
+    const NormsScene scene = scene_of(session, state.lab<NormsTabState>());
     const float sentence =
         there ? text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene)) : 0.0F;
     rest.low.y += std::max(ui.px(56), sentence + ui.px(12));

@@ -3,6 +3,7 @@
 #include "app/core/norms/measured_norms.h"
 #include "app/core/session/session.h"
 #include "app/core/work/saved_view.h"
+#include "app/views/shell/view_state.h"
 
 #include <optional>
 
@@ -18,5 +19,7 @@ struct NormsTabState {
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
     std::optional<BothNorms<Companion>> shown;      // the last two runs that were there
 };
+
+void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

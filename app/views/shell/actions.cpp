@@ -1,74 +1,55 @@
 #include "app/views/shell/actions.h"
 
-#include "app/core/generate/generation.h"
 #include "app/core/heads/head_switches.h"
 #include "app/core/text/labels.h"
+#include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <utility>
 
 namespace decoderscope {
 
 namespace {
 
-bool always(const Session&) { return true; }
+using Effect = std::function<void(const Session&, ViewState&, Commands&)>;
 
-// An action that is one command.
-Action command_action(Phrase label, Key key, Mods mods, Command command, bool repeats = false) {
-    return {label, key, mods, repeats, true, always, [command](const Session&, ViewState&, Commands& commands) {
-                commands.push_back(command);
-            }};
+Effect asks(Command command) {
+    return
+        [command = std::move(command)](const Session&, ViewState&, Commands& commands) { commands.push_back(command); };
 }
 
-// An action that is the window's own.
-Action view_action(Phrase label, Key key, Mods mods, std::function<void(ViewState&)> change) {
-    return {label,
-            key,
-            mods,
-            false,
-            true,
-            always,
-            [change](const Session&, ViewState& state, Commands&) {
-                change(state); }};
+// Changes what is the window's own.
+Effect changes(std::function<void(ViewState&)> change) {
+    return [change = std::move(change)](const Session&, ViewState& state, Commands&) { change(state); };
 }
 
-void open_dialog(ViewState& state, Dialog dialog) {
-    state.dialog = dialog;
-    state.dialog_opens = true;
+Effect opens(Dialog dialog) {
+    return changes([dialog](ViewState& state) {
+        state.dialog = dialog;
+        state.dialog_opens = true;
+    });
 }
 
-// Goes to a step of the block that we are in; the first block where we are in none.
-Action go_in_block(Phrase label, Key key, Mods mods, std::string step) {
-    return {
-        label, key, mods, false, true, always, [step](const Session& session, ViewState& state, Commands& commands) {
-            state.tab = Tab::step;
-            const std::string& block = session.step().block;
-            commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
-        }};
+Effect opens(const Lab& lab) {
+    return changes([id = lab.id](ViewState& state) { state.tab = id; });
 }
 
-Action open_tab(Phrase label, Key key, Tab tab) {
-    return view_action(label, key, {}, [tab](ViewState& s) { s.tab = tab; });
+// Goes to a step of the cursor's block; of the first block where it is in none.
+Effect goes_in_block(std::string step) {
+    return [step = std::move(step)](const Session& session, ViewState& state, Commands& commands) {
+        state.tab = kStepLab;
+        const std::string& block = session.step().block;
+        commands.push_back(command::GoTo{(block.empty() ? "blocks.0" : block) + step});
+    };
 }
 
-bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
-
-// Something done to the text, on the tab that shows it.
-Action generate_action(Phrase label, Key key, bool repeats,
-                       std::function<void(const Session&, ViewState&, Commands&)> run) {
-    return {label,
-            key,
-            {},
-            repeats,
-            true,
-            can_generate,
-            [run = std::move(run)](const Session& session, ViewState& state, Commands& commands) {
-                state.tab = Tab::generate;
-                run(session, state, commands);
-            }};
-}
+bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
+bool can_undo(const Session& session) { return session.can_undo(); }
+bool can_redo(const Session& session) { return session.can_redo(); }
 
 void flip_norm(const Session& session, ViewState&, Commands& commands) {
     const bool norm_first = session.scenario().config().norm_first;
@@ -92,141 +73,173 @@ void switch_head(const Session& session, Index head, Commands& commands) {
     commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
 }
 
-void pin(const Session&, ViewState& state, Commands& commands) {
-    state.tab = Tab::diff;
-    state.diff.against = Against::pinned;
-    commands.push_back(command::Pin{});
+void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
+    commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
 }
 
-void scale_text(ViewState& state, float factor) {
-    state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
+void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
+
+Effect scales_text(float factor) {
+    return changes([factor](ViewState& state) {
+        state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
+    });
 }
 
-Action redo(Key key, Mods mods, bool listed) {
-    return {message("Redo"),
-            key,
-            mods,
-            true,
-            listed,
-            [](const Session& s) { return s.can_redo(); },
-            [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Redo{}); }};
-}
+// ---- the table, a group after the other
 
-std::vector<Action> make_actions() {
-    std::vector<Action> list = {
-        command_action(message("Next step"), Key::right, {}, command::Move{1}, true),
-        command_action(message("Previous step"), Key::left, {}, command::Move{-1}, true),
-        command_action(message("Same step in the next layer"), Key::down, {}, command::MoveLayer{1}, true),
-        command_action(message("Same step in the previous layer"), Key::up, {}, command::MoveLayer{-1}, true),
-        command_action(message("First step"), Key::home, {}, command::GoFirst{}),
-        command_action(message("Last step"), Key::end, {}, command::GoLast{}),
-        view_action(message("Play or pause"), Key::space, {}, [](ViewState& s) { s.playing = !s.playing; }),
-        open_tab(message("Step: how is this tensor computed?"), Key::s, Tab::step),
-        open_tab(message("Heads: what does each head attend to?"), Key::h, Tab::heads),
-        open_tab(message("Masks: what hides which keys?"), Key::m, Tab::masks),
-        open_tab(message("Norms: what does their position change?"), Key::n, Tab::norms),
-        open_tab(message("Generate: which token comes next?"), Key::g, Tab::generate),
-        open_tab(message("Diff: what changed?"), Key::c, Tab::diff),
-        view_action(message("Checks: what holds for this run?"), Key::v, {},
-                    [](ViewState& s) { open_dialog(s, Dialog::checks); }),
-        {message("Edit the input"),
-         Key::i,
-         {},
-         false,
-         true,
-         [](const Session& s) { return !s.scenario().inputs.tokens.empty(); },
-         [](const Session&, ViewState& state, Commands&) { state.input.focus = true; }},
-        generate_action(message("Generate one token"), Key::period, true,
-                        [](const Session& s, ViewState&, Commands& c) { generate_token(s, c); }),
-        generate_action(message("Step back one token"), Key::comma, true,
-                        [](const Session& s, ViewState&, Commands& c) { step_back(s, c); }),
-        generate_action(message("Generate until the end, or stop"), Key::r, false,
-                        [](const Session&, ViewState& v, Commands&) { v.generate.running = !v.generate.running; }),
-        {message("Pin this run to compare later ones with"), Key::none, {}, false, true, always, pin},
-        go_in_block(message("Go to the attention mask"), Key::m, with_shift, ".attn.mask"),
-        go_in_block(message("Go to the attention pattern"), Key::a, {}, ".attn.pattern"),
-        {message("Flip Pre-Norm / Post-Norm"), Key::n, with_shift, false, true, always, flip_norm},
-        {message("Record everything, or less to save memory"), Key::none, {}, false, true, always, flip_recording},
-        {message("Dropout on or off"), Key::d, {}, false, true, always, flip_dropout},
-        view_action(message("Mask brush on or off"), Key::p, {}, [](ViewState& s) { s.painting = !s.painting; }),
-        command_action(message("Back along the trail of followed cells"), Key::backspace, {}, command::GoBack{}),
-        command_action(message("Deselect the cell"), Key::escape, {}, command::Deselect{}),
-        {message("Undo"), Key::z, with_ctrl, true, true, [](const Session& s) { return s.can_undo(); },
-         [](const Session&, ViewState&, Commands& commands) { commands.push_back(command::Undo{}); }},
-        redo(Key::y, with_ctrl, true),
-        command_action(message("Clear all edits"), Key::none, {}, command::ClearEdits{}),
-        view_action(message("Export the current view …"), Key::e, with_ctrl,
-                    [](ViewState& s) { open_dialog(s, Dialog::export_file); }),
-        view_action(message("Open a model or a session …"), Key::o, with_ctrl,
-                    [](ViewState& s) { open_dialog(s, Dialog::open_model); }),
-        {message("Save the session"), Key::s, with_ctrl, false, true, always, save_session},
-        view_action(message("Save the session as …"), Key::s, with_ctrl_shift,
-                    [](ViewState& s) { open_dialog(s, Dialog::save_session); }),
-        {message("Copy the current view as CSV"), Key::c, with_ctrl, false, true, always,
-         [](const Session& session, ViewState& state, Commands& commands) {
-             commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
-         }},
-        {message("Copy the current view as a picture"), Key::c, with_ctrl_shift, false, true, always,
-         [](const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }},
-        view_action(message("All actions …"), Key::p, with_ctrl, [](ViewState& s) { open_dialog(s, Dialog::palette); }),
-        view_action(message("Settings …"), Key::comma, with_ctrl,
-                    [](ViewState& s) { open_dialog(s, Dialog::settings); }),
-        view_action(message("Keys"), Key::f1, {}, [](ViewState& s) { open_dialog(s, Dialog::keys); }),
-        view_action(message("Dark or light"), Key::t, {}, [](ViewState& s) { s.settings.dark = !s.settings.dark; }),
-        view_action(message("Larger text"), Key::equal, with_ctrl, [](ViewState& s) { scale_text(s, 1.1F); }),
-        view_action(message("Smaller text"), Key::minus, with_ctrl, [](ViewState& s) { scale_text(s, 1 / 1.1F); }),
-        view_action(message("Quit"), Key::q, with_ctrl, [](ViewState& s) { s.wants_to_close = true; }),
+std::vector<Action> actions_of_cursor() {
+    return {
+        {.label = message("Next step"), .key = Key::right, .repeats = true, .run = asks(command::Move{1})},
+        {.label = message("Previous step"), .key = Key::left, .repeats = true, .run = asks(command::Move{-1})},
+        {.label = message("Same step in the next layer"),
+         .key = Key::down,
+         .repeats = true,
+         .run = asks(command::MoveLayer{1})},
+        {.label = message("Same step in the previous layer"),
+         .key = Key::up,
+         .repeats = true,
+         .run = asks(command::MoveLayer{-1})},
+        {.label = message("First step"), .key = Key::home, .run = asks(command::GoFirst{})},
+        {.label = message("Last step"), .key = Key::end, .run = asks(command::GoLast{})},
+        {.label = message("Play or pause"), .key = Key::space, .run = changes([](ViewState& s) {
+                                                                   s.playing = !s.playing;
+                                                               })},
     };
-    list.push_back(redo(Key::z, with_ctrl_shift, false));
+}
+
+// What opens each lab.
+std::vector<Action> actions_of_tabs() {
+    std::vector<Action> list;
+    for (const Lab& lab : labs()) list.push_back({.label = lab_label(lab), .key = lab.key, .run = opens(lab)});
+    return list;
+}
+
+// What can be done in each lab.
+std::vector<Action> actions_of_labs() {
+    std::vector<Action> list;
+    for (const Lab& lab : labs())
+        if (lab.actions != nullptr)
+            for (Action& action : lab.actions()) list.push_back(std::move(action));
+    return list;
+}
+
+std::vector<Action> actions_of_run() {
+    return {
+        {.label = message("Go to the attention mask"),
+         .key = Key::m,
+         .mods = with_shift,
+         .run = goes_in_block(".attn.mask")},
+        {.label = message("Go to the attention pattern"), .key = Key::a, .run = goes_in_block(".attn.pattern")},
+        {.label = message("Flip Pre-Norm / Post-Norm"), .key = Key::n, .mods = with_shift, .run = flip_norm},
+        {.label = message("Record everything, or less to save memory"), .run = flip_recording},
+        {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},
+        {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
+                                                                      s.painting = !s.painting;
+                                                                  })},
+        {.label = message("Back along the trail of followed cells"),
+         .key = Key::backspace,
+         .run = asks(command::GoBack{})},
+        {.label = message("Deselect the cell"), .key = Key::escape, .run = asks(command::Deselect{})},
+    };
+}
+
+std::vector<Action> actions_of_edits() {
+    const Action redo = {.label = message("Redo"),
+                         .key = Key::y,
+                         .mods = with_ctrl,
+                         .repeats = true,
+                         .enabled = can_redo,
+                         .run = asks(command::Redo{})};
+    Action redo_too = redo;  // by the other key that people are used to
+    redo_too.key = Key::z;
+    redo_too.mods = with_ctrl_shift;
+    redo_too.listed = false;
+    return {{.label = message("Undo"),
+             .key = Key::z,
+             .mods = with_ctrl,
+             .repeats = true,
+             .enabled = can_undo,
+             .run = asks(command::Undo{})},
+            redo,
+            redo_too,
+            {.label = message("Clear all edits"), .run = asks(command::ClearEdits{})}};
+}
+
+std::vector<Action> actions_of_files() {
+    return {
+        {.label = message("Export the current view …"),
+         .key = Key::e,
+         .mods = with_ctrl,
+         .run = opens(Dialog::export_file)},
+        {.label = message("Open a model or a session …"),
+         .key = Key::o,
+         .mods = with_ctrl,
+         .run = opens(Dialog::open_model)},
+        {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = save_session},
+        {.label = message("Save the session as …"),
+         .key = Key::s,
+         .mods = with_ctrl_shift,
+         .run = opens(Dialog::save_session)},
+        {.label = message("Copy the current view as CSV"), .key = Key::c, .mods = with_ctrl, .run = copy_as_csv},
+        {.label = message("Copy the current view as a picture"),
+         .key = Key::c,
+         .mods = with_ctrl_shift,
+         .run = copy_as_picture},
+    };
+}
+
+std::vector<Action> actions_of_window() {
+    return {
+        {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
+        {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
+        {.label = message("Keys"), .key = Key::f1, .run = opens(Dialog::keys)},
+        {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
+                                                               s.settings.dark = !s.settings.dark;
+                                                           })},
+        {.label = message("Larger text"), .key = Key::equal, .mods = with_ctrl, .run = scales_text(1.1F)},
+        {.label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = scales_text(1 / 1.1F)},
+        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {
+                                                                         s.wants_to_close = true;
+                                                                     })},
+    };
+}
+
+// By digit: choose a head, or switch it.
+std::vector<Action> actions_of_heads() {
+    std::vector<Action> list;
     for (int digit = 1; digit <= 9; ++digit) {
         const Index head = digit - 1;
-        Action choose = command_action(message("Choose a head"), digit_key(digit), {}, command::ChooseHead{head});
-        choose.listed = false;
-        list.push_back(std::move(choose));
-        list.push_back(
-            {message("Switch a head off or on"), digit_key(digit), with_shift, false, false, always,
-             [head](const Session& session, ViewState&, Commands& commands) { switch_head(session, head, commands); }});
+        list.push_back({.label = message("Head {head}", {{"head", head}}),
+                        .key = digit_key(digit),
+                        .listed = false,
+                        .run = asks(command::ChooseHead{head})});
+        list.push_back({.label = message("Head {head} off or on", {{"head", head}}),
+                        .key = digit_key(digit),
+                        .mods = with_shift,
+                        .listed = false,
+                        .run = [head](const Session& session, ViewState&, Commands& commands) {
+                            switch_head(session, head, commands);
+                        }});
     }
     return list;
 }
 
-std::string key_text(Key key) {
-    if (key >= Key::a && key <= Key::z)
-        return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a))};
-    if (key >= Key::digit_0 && key <= Key::digit_9)
-        return {static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(Key::digit_0))};
-    switch (key) {
-        case Key::left:
-            return "←";
-        case Key::right:
-            return "→";
-        case Key::up:
-            return "↑";
-        case Key::down:
-            return "↓";
-        case Key::home:
-            return tr(message_c("key", "Home"));
-        case Key::end:
-            return tr(message_c("key", "End"));
-        case Key::space:
-            return tr(message_c("key", "Space"));
-        case Key::escape:
-            return tr(message_c("key", "Esc"));
-        case Key::backspace:
-            return tr(message_c("key", "Backspace"));
-        case Key::equal:
-            return "+";
-        case Key::minus:
-            return "−";
-        case Key::comma:
-            return ",";
-        case Key::period:
-            return ".";
-        case Key::f1:
-            return "F1";
-        default:
-            return "";
-    }
+std::vector<Action> make_actions() {
+    std::vector<Action> all;
+    const auto add = [&all](std::vector<Action> group) { std::ranges::move(group, std::back_inserter(all)); };
+    add(actions_of_cursor());
+    add(actions_of_tabs());
+    add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
+         {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
+                                                                                          s.input.focus = true;
+                                                                                      })}});
+    add(actions_of_labs());
+    add(actions_of_run());
+    add(actions_of_edits());
+    add(actions_of_files());
+    add(actions_of_window());
+    add(actions_of_heads());
+    return all;
 }
 
 }  // namespace
@@ -234,12 +247,6 @@ std::string key_text(Key key) {
 const std::vector<Action>& actions() {
     static const std::vector<Action> table = make_actions();
     return table;
-}
-
-std::string chord_text(const Action& action) {
-    if (action.key == Key::none) return {};
-    return std::string(action.mods.ctrl ? tr(message_c("key", "Ctrl+")) : "") +
-           (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
 }
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {

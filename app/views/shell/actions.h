@@ -2,6 +2,7 @@
 
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/input.h"
+#include "engine/message.h"
 
 #include <functional>
 #include <string>
@@ -10,19 +11,22 @@
 
 namespace decoderscope {
 
-// Something that the person can do: menus, keys, palette and the list of keys are all made from one table of these.
+// Something that the person can do: keys, palette and the list of keys are all made from one table of these.
 struct Action {
-    Phrase label;
+    Sentence label;
     Key key = Key::none;
-    Mods mods;
+    Mods mods = {};
     bool repeats = false;  // again and again while the key is held
     bool listed = true;    // in the palette and the list of keys
-    std::function<bool(const Session&)> enabled;
+    std::function<bool(const Session&)> enabled = [](const Session&) { return true; };
     std::function<void(const Session&, ViewState&, Commands&)> run;
 };
 
+// The window's own, and those of all labs.
 [[nodiscard]] const std::vector<Action>& actions();
 
+// "F1", "←"; empty for no key.
+[[nodiscard]] std::string key_text(Key key);
 // "Ctrl+Shift+Z", "←"; empty where the action has no key.
 [[nodiscard]] std::string chord_text(const Action& action);
 

@@ -50,7 +50,7 @@ Index blocks_in_stack(const Session& session, const Step& step) {
 
 }  // namespace
 
-void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands, Brush brush) {
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(4)});
     ImGui::BeginGroup();
     const std::string attention = attention_beside(session.step());
@@ -78,8 +78,7 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
         if (const int moved = counter(ui, "layer", block, blocks_in_stack(session, step)); moved != 0)
             commands.push_back(command::MoveLayer{moved});
     }
-    // On the Masks tab the left button always paints.
-    if (state.tab != Tab::masks && shows_mask(session, step)) {
+    if (brush == Brush::switched && shows_mask(session, step)) {
         ImGui::SameLine(0, ui.px(16));
         if (toggle_button(
                 ui, labelled(tr("Paint mask"), "paint").c_str(), state.painting,

@@ -30,7 +30,7 @@ struct Sequence {
 
 std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
     const Inputs& in = session.scenario().inputs;
-    const Model& model = *session.scenario().model;
+    const Model& model = *session.scenario().model();
     std::vector<Sequence> found;
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();

@@ -1,30 +1,35 @@
 #include "app/views/shell/saved_view.h"
 
-#include <algorithm>
+#include "app/views/shell/lab.h"
+#include "engine/error.h"
 
 namespace decoderscope {
 
 SavedView saved_view(const ViewState& state) {
-    const NormsTabState& norms = state.norms;
-    const DiffTabState& diff = state.diff;
-    return {.tab = state.tab,
-            .norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor, norms.row},
-            .compare = {diff.against, diff.option, {}, diff.tolerance}};
+    SavedView saved{.tab = state.tab, .labs = state.unknown_labs};
+    for (const Lab& lab : labs())
+        if (lab.save != nullptr) lab.save(state, saved);
+    return saved;
 }
 
-void show_saved(ViewState& state, const SavedView& saved) {
-    state.tab = saved.tab;
-    state.norms.view = saved.norms.view;
-    state.norms.layers = saved.norms.layers;
-    state.norms.gain_factor = saved.norms.gain_factor;
-    state.norms.shift_factor = saved.norms.shift_factor;
-    state.norms.row = saved.norms.row;
-    state.diff.against = saved.compare.against;
-    state.diff.option = saved.compare.option;
-    state.diff.tolerance = saved.compare.tolerance;
-    state.diff.typed.fill('\0');
-    const std::string& file = saved.compare.file;
-    std::copy_n(file.begin(), std::min(file.size(), state.diff.typed.size() - 1), state.diff.typed.begin());
+Commands show_saved(ViewState& state, const SavedView& saved) {
+    Commands told;
+    state.unknown_labs = saved.labs;
+    for (const Lab& lab : labs()) {
+        state.unknown_labs.erase(std::string(lab.id));
+        if (lab.restore == nullptr) continue;
+        try {
+            lab.restore(state, saved);
+        } catch (const Error& error) {
+            told.push_back(command::Tell{error.sentence()});
+        }
+    }
+    const bool known = find_lab(saved.tab) != nullptr;
+    state.tab = known ? saved.tab : std::string(kStepLab);
+    if (!known)
+        told.push_back(
+            command::Tell{message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});
+    return told;
 }
 
 }  // namespace decoderscope

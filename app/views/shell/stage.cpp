@@ -1,45 +1,18 @@
+#include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
-
-#include <array>
 
 namespace decoderscope {
 
 namespace {
 
-// A tab of the stage: one question that people ask about decoders.
-struct StageTab {
-    Tab tab;
-    Phrase title, question;
-    void (*draw)(const Ui&, const Session&, ViewState&, Area, Commands&);
-};
-
-constexpr std::array kTabs = {
-    StageTab{Tab::step, message("Step"), message("How is this tensor computed? (S)"), draw_step_tab},
-    StageTab{Tab::heads, message("Heads"), message("What does each head attend to? (H)"), draw_heads_tab},
-    StageTab{Tab::masks, message("Masks"), message("What hides which keys, and what does the fill do? (M)"),
-             draw_masks_tab},
-    StageTab{Tab::norms, message("Norms"), message("What does the position of the norm change? (N)"), draw_norms_tab},
-    StageTab{Tab::generate, message("Generate"), message("Which token comes next, and why? (G)"), draw_generate_tab},
-    StageTab{Tab::diff, message("Diff"), message("What changed? (C)"), draw_diff_tab},
-};
-
-// What the tab that is left had computed beside the run is let go, and so is its memory of having asked.
+// The runs that the tab that is left had asked for are no longer computed.
 void change_tab(const Session& session, ViewState& state, Commands& commands) {
-    state.open_tab = state.tab;
+    if (const Lab* left = find_lab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
     for (const auto& [name, companion] : session.shown().companions)
         commands.push_back(command::Accompany{name, std::nullopt});
-    state.heads.preview.reset();
-    state.masks.asked.reset();
-    state.masks.asked_for = 0;
-    state.norms.asked.reset();
-    state.norms.shown.reset();
-    state.generate.asked_cache.reset();
-    state.generate.asked_lens.reset();
-    state.generate.running = false;
-    state.diff.asked.reset();
-    state.diff.shown = {};
+    state.open_tab = state.tab;
 }
 
 }  // namespace
@@ -47,16 +20,18 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const float bar = ui.px(40);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
-    for (const StageTab& tab : kTabs) {
-        if (tab.tab != kTabs.front().tab) ImGui::SameLine(0, ui.px(4));
-        if (toggle_button(ui, labelled(tr(tab.title), tab.title.english()).c_str(), state.tab == tab.tab,
-                          tr(tab.question)))
-            state.tab = tab.tab;
+    for (const Lab& lab : labs()) {
+        if (&lab != &labs().front()) ImGui::SameLine(0, ui.px(4));
+        const std::string title = labelled(tr(lab.title), lab.id);
+        const std::string tip = lab.key == Key::none ? tr(lab.question)
+                                                     : tr("{question} ({key})",
+                                                          {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
+        if (toggle_button(ui, title.c_str(), state.tab == lab.id, tip.c_str())) state.tab = lab.id;
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     if (state.tab != state.open_tab) change_tab(session, state, commands);
-    for (const StageTab& tab : kTabs)
-        if (tab.tab == state.tab) tab.draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
+    if (const Lab* open = find_lab(state.tab))
+        open->draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
 }
 
 }  // namespace decoderscope

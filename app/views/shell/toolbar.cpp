@@ -14,10 +14,10 @@ namespace decoderscope {
 namespace {
 
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const std::string name = std::filesystem::path(session.scenario().model->name).filename().string();
+    const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
     if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    std::string about = tr(session.scenario().model->description);
-    for (const Sentence& remark : session.scenario().model->remarks) about += (about.empty() ? "" : "\n") + tr(remark);
+    std::string about = session.scenario().model()->description;
+    for (const std::string& remark : session.scenario().model()->remarks) about += (about.empty() ? "" : "\n") + remark;
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
@@ -37,12 +37,12 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
             if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                                  path == session.file() || path == session.scenario().model->name))
+                                  path == session.file() || path == session.scenario().model()->name))
                 commands.push_back(opening_command(path));
     }
     ImGui::Separator();
     for (const BundledModel& model : bundled_models()) {
-        const bool chosen = model.name == session.scenario().model->name;
+        const bool chosen = model.name == session.scenario().model()->name;
         if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
             commands.push_back(command::OpenModel{model.name, {}});
         tooltip(tr(model.description).c_str());
@@ -78,7 +78,7 @@ void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
 
 void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
     const bool on = session.scenario().dropout_seed.has_value();
-    const Config config = session.scenario().config();
+    const Config& config = session.scenario().config();
     if (config.dropout == 0.0) return;
     if (toggle_button(ui, labelled(tr("Dropout"), "dropout").c_str(), on,
                       tr("Drop numbers as in training, with seed 0 (D)")))

@@ -5,12 +5,8 @@
 #include "app/core/work/settings.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
-#include "app/views/diff/diff_tab.h"
-#include "app/views/generate/generate_tab.h"
-#include "app/views/heads/heads_tab.h"
-#include "app/views/masks/masks_tab.h"
-#include "app/views/norms/norms_tab.h"
 #include "app/views/shell/input_bar.h"
+#include "app/views/shell/lab_states.h"
 #include "app/views/widgets/heatmap_view.h"
 
 #include <array>
@@ -27,19 +23,16 @@ enum class Dialog { none, keys, palette, export_file, open_model, save_session, 
 // What the views remember from frame to frame; nothing of it is the model's.
 struct ViewState {
     Settings settings;
-    Tab tab = Tab::step;
-    Tab open_tab = Tab::step;  // the one that was drawn last
+    std::string tab{kStepLab};       // the lab's id
+    std::string open_tab{kStepLab};  // the one that was drawn last
+    LabStates labs;
+    std::map<std::string, std::string> unknown_labs;  // what labs of a newer program had saved: it is saved again
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is in hand: clicks paint the mask
     bool paint_keeps = false;   // what the brush sets, from its first cell on
     Spot last_painted = {-1, -1};
     InputBarState input;
-    HeadsTabState heads;
-    MasksTabState masks;
-    NormsTabState norms;
-    GenerateTabState generate;
-    DiffTabState diff;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
     std::array<char, 1024> path{};  // the export's, or the session's
@@ -55,10 +48,21 @@ struct ViewState {
     bool wants_to_close = false;    // the person wants it to: at once where nothing is unsaved, else after the question
     bool close_when_saved = false;  // the answer was to save first
     bool busy = false;              // a view has more to do: it wants another frame soon
+    bool paced = false;             // something goes by now and then: it wants a frame every so often
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
+
+    // What a lab remembers: a type of its own.
+    template <class State>
+    [[nodiscard]] State& lab() {
+        return labs.get<State>();
+    }
+    template <class State>
+    [[nodiscard]] const State& lab() const {
+        return labs.get<State>();
+    }
 };
 
 using Commands = std::vector<Command>;

@@ -94,6 +94,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
     run_shortcuts(session, state, commands);
     play(session, state, commands);
     draw_panels(ui, session, state, {{0, 0}, size}, commands);
+    state.paced = state.paced || state.playing;
     draw_dialogs(ui, session, state, commands);
     ImGui::End();
     if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;

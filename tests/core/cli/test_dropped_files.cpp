@@ -1,5 +1,6 @@
 // What a file dropped on the window does.
 #include "app/application.h"
+#include "app/views/diff/diff_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -34,7 +35,7 @@ TEST_CASE("of several paths dropped at once a model is opened; what could be mad
     CHECK(application.session().opening()->error.english().find("notes.txt: no such model") != std::string::npos);
     drop({DECODERSCOPE_TESTS_DIR "/reference/fixtures/gpt2-like"});
     CHECK_FALSE(application.session().opening());
-    CHECK(application.session().shown().scenario.model->name.find("gpt2-like") != std::string::npos);
+    CHECK(application.session().shown().scenario.model()->name.find("gpt2-like") != std::string::npos);
 }
 
 TEST_CASE("a session that is dropped is opened, and the title says whether it is saved") {
@@ -45,7 +46,7 @@ TEST_CASE("a session that is dropped is opened, and the title says whether it is
     Application application(scenario_of(make_bundled_model("pre-ln-layer")));
     application.dropped(std::vector<std::string>{path});
     application.session().finish();
-    CHECK(application.session().scenario().model->name == "causal-lm");
+    CHECK(application.session().scenario().model()->name == "causal-lm");
     CHECK(application.session().file() == path);
     CHECK(application.title().find("lesson.dscope · causal-lm") == 0);
     application.session().apply(command::SetOption{"norm_first", "true"});
@@ -62,10 +63,10 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     REQUIRE(application.session().message());
     CHECK(application.session().message()->failed);
     CHECK_FALSE(application.session().shown().trace_file);
-    application.state().tab = Tab::diff;
+    application.state().tab = "diff";
     application.dropped(trace);
     REQUIRE(application.session().shown().trace_file);
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
-    CHECK(application.state().diff.against == Against::file);
-    CHECK(application.state().diff.typed.data() == trace.front());
+    CHECK(application.state().lab<DiffTabState>().against == Against::file);
+    CHECK(application.state().lab<DiffTabState>().typed.data() == trace.front());
 }

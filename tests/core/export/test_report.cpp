@@ -13,7 +13,7 @@ namespace {
 
 ReportOf report_of(Scenario scenario) {
     auto run = execute(plan_of(scenario));
-    const LookAt look_at = scenario.model->look_at;
+    const LookAt look_at = scenario.model()->look_at;
     return {{std::move(scenario), std::move(run)}, look_at.step, {0, look_at.head}, ""};
 }
 

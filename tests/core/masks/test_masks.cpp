@@ -39,7 +39,7 @@ Tensor from_pytorch(const std::string& name, const std::string& tensor) {
 }
 
 FillConsequences consequences(const Session& session, Place place, const std::string& attention = kAttention) {
-    const Config config = session.shown().scenario.config();
+    const Config& config = session.shown().scenario.config();
     return fill_consequences(*session.shown().run, attention, place, config.nhead, config.mask_value);
 }
 
@@ -275,7 +275,7 @@ TEST_CASE("the weight that leaks under a soft fill is what PyTorch's pattern giv
     const Tensor pattern = from_pytorch("soft-mask", kAttention + ".pattern");
     const Tensor mask = from_pytorch("soft-mask", kAttention + ".mask");
     const Tensor scores = from_pytorch("soft-mask", kAttention + ".attn_scores");
-    const Config config = scenario.config();
+    const Config& config = scenario.config();
     bool leaks = false;
     for (Index batch = 0; batch < mask.dim(0); ++batch) {
         for (Index head = 0; head < mask.dim(1); ++head) {

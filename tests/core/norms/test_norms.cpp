@@ -273,9 +273,9 @@ TEST_CASE("added blocks get the same fresh weights every time, made once, and th
 
 TEST_CASE("scaled gains scale what a norm hands over, and shifts go") {
     Scenario scenario = scenario_of(make_bundled_model("causal-lm-as-meant"));
-    Model shifted = *scenario.model;
+    Model shifted = *scenario.model();
     shifted.weights.at("layers.0.norm1.bias").writable()[3] = 0.5F;
-    scenario.model = std::make_shared<const Model>(shifted);
+    scenario.set_model(std::make_shared<const Model>(shifted));
     FreshWeights fresh;
     const auto after = [&](const Variation& variation, Index d) {
         const Scenario other = with_weights_of(variation, varied(scenario, variation), fresh);
@@ -283,7 +283,7 @@ TEST_CASE("scaled gains scale what a norm hands over, and shifts go") {
     };
     CHECK(close(after({.gain_factor = 2.0F}, 4), 2.0 * after({}, 4)));
     CHECK(close(after({.shift_factor = 0.0F}, 3), after({}, 3) - 0.5));
-    CHECK(scenario.model->weights.at("layers.0.norm1.weight").data()[4] == 1.0F);
+    CHECK(scenario.model()->weights.at("layers.0.norm1.weight").data()[4] == 1.0F);
 }
 
 TEST_CASE("a session stacks a companion deeper on its worker, and paints on") {

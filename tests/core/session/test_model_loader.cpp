@@ -39,15 +39,15 @@ TEST_CASE("a model is read while the one before stays, and takes its place when 
     CHECK(session.opening()->reading);
     CHECK(session.opening()->name == "pre-ln-layer");
     CHECK(session.shown().run == before);
-    CHECK(session.scenario().model->name == "causal-lm");
+    CHECK(session.scenario().model()->name == "causal-lm");
     session.finish();
     CHECK_FALSE(session.opening());
-    CHECK(session.shown().scenario.model->name == "pre-ln-layer");
+    CHECK(session.shown().scenario.model()->name == "pre-ln-layer");
     CHECK(session.cursor().step == "blocks.0.attn.pattern");
     while (woken == 0) std::this_thread::yield();
     session.apply(command::Undo{});
     session.finish();
-    CHECK(session.shown().scenario.model->name == "causal-lm");
+    CHECK(session.shown().scenario.model()->name == "causal-lm");
 }
 
 TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
@@ -58,7 +58,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     REQUIRE(session.opening()->asks);
     CHECK(session.opening()->asks->module.english() == "torch.nn.TransformerDecoder");
     CHECK(session.opening()->error.empty());
-    CHECK(session.shown().scenario.model->name == "causal-lm");
+    CHECK(session.shown().scenario.model()->name == "causal-lm");
     const std::string name = session.opening()->name;
     open(session, name, {{"nhead", "5"}});  // no divisor of 16: the question stays
     REQUIRE(session.opening());
@@ -68,7 +68,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     CHECK_FALSE(session.opening());
     CHECK(session.shown().scenario.config().nhead == 4);
     CHECK(session.shown().scenario.config().norm_first);
-    CHECK(session.shown().scenario.model->config().activation == ActivationKind::gelu);
+    CHECK(session.shown().scenario.model()->config().activation == ActivationKind::gelu);
 }
 
 TEST_CASE("a model that is no longer wanted never comes") {
@@ -80,11 +80,11 @@ TEST_CASE("a model that is no longer wanted never comes") {
         session.finish();
         session.update(std::chrono::milliseconds(1));
     }
-    CHECK(session.shown().scenario.model->name == "causal-lm");
+    CHECK(session.shown().scenario.model()->name == "causal-lm");
     session.apply(command::OpenModel{"post-ln-encdec", {}});
     session.apply(command::OpenModel{"simple-decoder", {}});  // the last one is meant
     session.finish();
-    CHECK(session.shown().scenario.model->name == "simple-decoder");
+    CHECK(session.shown().scenario.model()->name == "simple-decoder");
 }
 
 TEST_CASE("what can't be opened says why, and nothing is lost") {
@@ -134,7 +134,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
         REQUIRE(session.message());
         CHECK(session.message()->failed);
         CHECK(session.shown().run == run);
-        CHECK(session.scenario().model->name == "causal-lm");
+        CHECK(session.scenario().model()->name == "causal-lm");
     }
     CHECK(session.opening()->python.find("safetensors.torch.save_file") != std::string::npos);
     session.apply(command::StopOpening{});
@@ -151,11 +151,11 @@ TEST_CASE("weights that are NaN are opened, and said") {
     write_safetensors(folder.file("model.safetensors"), {weights.begin(), weights.end()});
     Session session = session_on("causal-lm");
     open(session, folder.path());
-    CHECK(session.shown().scenario.model->name == folder.path());
+    CHECK(session.shown().scenario.model()->name == folder.path());
     REQUIRE(session.message());
     CHECK_FALSE(session.message()->failed);
     check_message(session.message()->text.english(), {"embed.weight", "NaN"});
-    const Session again(session.shown().scenario.model);
+    const Session again(session.shown().scenario.model());
     REQUIRE(again.message());
     CHECK(again.message()->text.english() == session.message()->text.english());
 }

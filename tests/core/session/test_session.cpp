@@ -44,7 +44,7 @@ TEST_CASE("a session opens on a computed attention pattern") {
     for (const BundledModel& model : bundled_models()) {
         INFO(model.name);
         const Session session = open(model.name);
-        const LookAt& look_at = session.scenario().model->look_at;
+        const LookAt& look_at = session.scenario().model()->look_at;
         CHECK(session.cursor().step == (look_at.step.empty() ? "blocks.0.attn.pattern" : look_at.step));
         CHECK(session.cursor().step.ends_with("attn.pattern"));
         CHECK(session.cursor().place.head == look_at.head);

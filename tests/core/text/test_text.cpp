@@ -13,9 +13,9 @@ TEST_CASE("numbers have their thousands apart, and one thing no plural") {
     CHECK(grouped(1234567) == "1,234,567");
     CHECK(grouped(-123) == "-123");
     CHECK(grouped(-1234) == "-1,234");
-    CHECK(counted(1, "row") == "1 row");
-    CHECK(counted(0, "row") == "0 rows");
-    CHECK(counted(2304, "row") == "2,304 rows");
+    CHECK(counted_rows(1).english() == "1 row");
+    CHECK(counted_rows(0).english() == "0 rows");
+    CHECK(counted_rows(2304).english() == "2,304 rows");
 }
 
 TEST_CASE("a text is broken at spaces, by the width that it is measured with") {

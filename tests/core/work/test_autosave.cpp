@@ -22,7 +22,7 @@ void leave_unsaved(const std::string& folder, const command::TypeOver& edit = kE
     Session session(make_bundled_model("simple-decoder"));
     session.autosave_in(folder);
     session.apply(edit);
-    session.keep({.tab = Tab::heads});
+    session.keep({.tab = "heads"});
     session.end(false);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("what a process left is offered, opened with everything, and gone once
         session.apply(command::OpenSession{left, true});
         session.finish();
         CHECK_FALSE(session.offer());
-        CHECK(session.scenario().model->name == "simple-decoder");
+        CHECK(session.scenario().model()->name == "simple-decoder");
         CHECK(session.shown().run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
         REQUIRE(session.take_view());
         CHECK(session.unsaved());
@@ -104,7 +104,7 @@ TEST_CASE("the view that was saved comes with the work") {
     session.finish();
     const auto view = session.take_view();
     REQUIRE(view);
-    CHECK(view->tab == Tab::heads);
+    CHECK(view->tab == "heads");
     CHECK_FALSE(session.take_view());
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     session.apply(command::Pin{});
     session.keep({});
     CHECK(session.unsaved());
-    session.apply(command::SaveSession{folder.file("a.dscope"), {.tab = Tab::masks}});
+    session.apply(command::SaveSession{folder.file("a.dscope"), {.tab = "masks"}});
     session.finish();
     CHECK_FALSE(session.unsaved());
     CHECK(session.file() == folder.file("a.dscope"));
@@ -164,13 +164,13 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     CHECK_FALSE(again.unsaved());
     CHECK(again.file() == folder.file("a.dscope"));
     CHECK(again.scenario().edits.size() == 1);
-    CHECK(again.take_view()->tab == Tab::masks);
+    CHECK(again.take_view()->tab == "masks");
     REQUIRE(again.shown().pinned);
     CHECK(again.shown().pinned->label == "simple-decoder, Post-Norm, 1 edit");
     CHECK(again.shown().pinned->run->value("blocks.0.attn.z").at(Cell{0, 0, 0, 0}) == 7.0F);
     again.apply(command::Undo{});
     again.finish();
-    CHECK(again.scenario().model->name == "causal-lm");
+    CHECK(again.scenario().model()->name == "causal-lm");
 }
 
 TEST_CASE("where a session can't be saved, opened or autosaved one sentence says so, and all goes on") {
@@ -241,5 +241,5 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     other.finish();
     REQUIRE(other.message());
     check_message(other.message()->text.english(), {"a.dscope", "model", folder.file("model"), "no such model"});
-    CHECK(other.scenario().model->name == "simple-decoder");
+    CHECK(other.scenario().model()->name == "simple-decoder");
 }

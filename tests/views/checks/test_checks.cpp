@@ -78,7 +78,7 @@ TEST_CASE("the mark, its key and the palette open what was measured; a click goe
     CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
     CHECK(d.session.cursor().cell == Cell{0, 2, 3, 1});
     CHECK(d.session.cursor().place.head == 2);
-    CHECK(d.state.tab == Tab::step);
+    CHECK(d.state.tab == "step");
     CHECK(d.state.dialog == Dialog::none);
 
     d.hands.tap(Key::v);

@@ -1,5 +1,8 @@
 // The dialog that exports what a tab shows, and what of it goes onto the clipboard.
 #include "app/core/export/csv.h"
+#include "app/views/generate/generate_tab.h"
+#include "app/views/heads/heads_tab.h"
+#include "app/views/norms/norms_tab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/copied.h"
@@ -31,15 +34,15 @@ void type_path(Driver& d, const std::string& path) {
 
 struct TabKey {
     Key key;
-    Tab tab;
+    const char* tab;
     const char* first;  // the first choice
 };
-const std::vector<TabKey> kTabKeys = {{Key::s, Tab::step, "This step"},
-                                      {Key::h, Tab::heads, "All heads of all layers"},
-                                      {Key::m, Tab::masks, "Masks, scores, pattern and output"},
-                                      {Key::n, Tab::norms, "The curves by depth"},
-                                      {Key::g, Tab::generate, "The next token's probabilities"},
-                                      {Key::c, Tab::diff, "A, B and the difference"}};
+const std::vector<TabKey> kTabKeys = {{Key::s, "step", "This step"},
+                                      {Key::h, "heads", "All heads of all layers"},
+                                      {Key::m, "masks", "Masks, scores, pattern and output"},
+                                      {Key::n, "norms", "The curves by depth"},
+                                      {Key::g, "generate", "The next token's probabilities"},
+                                      {Key::c, "diff", "A, B and the difference"}};
 
 }  // namespace
 
@@ -84,21 +87,21 @@ TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
         d.settle();
         return export_choices(d.session, d.state).front().label;
     };
-    d.state.tab = Tab::generate;
-    d.state.generate.page = GeneratePage::cache;
+    d.state.tab = "generate";
+    d.state.lab<GenerateTabState>().page = GeneratePage::cache;
     CHECK(first_choice() == "k and v of this layer and head");
-    d.state.generate.page = GeneratePage::lens;
+    d.state.lab<GenerateTabState>().page = GeneratePage::lens;
     CHECK(first_choice() == "The logit lens");
     const Heatmap lens = export_choices(d.session, d.state).front().exhibit().panels.front().heatmap();
     CHECK(lens.rows == 1 + d.session.scenario().config().num_layers);
     CHECK(lens.texts.size() == lens.values.size());
-    d.state.tab = Tab::norms;
-    d.state.norms.view = NormsView::step;
+    d.state.tab = "norms";
+    d.state.lab<NormsTabState>().view = NormsView::step;
     CHECK(first_choice() == "The same step in both");
-    d.state.norms.view = NormsView::row;
+    d.state.lab<NormsTabState>().view = NormsView::row;
     CHECK(first_choice().starts_with("One row of blocks."));
-    d.state.tab = Tab::heads;
-    d.state.heads.opened = true;
+    d.state.tab = "heads";
+    d.state.lab<HeadsTabState>().opened = true;
     CHECK(first_choice() == "This head: pattern, q, k and v");
 }
 

@@ -1,6 +1,7 @@
 // The Diff tab: what gestures ask for, and what is then seen.
 #include "app/core/diff/comparison_text.h"
 #include "app/core/text/numbers.h"
+#include "app/views/diff/diff_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -59,7 +60,7 @@ bool click_more(Driver& d, std::string_view name) {
 TEST_CASE("C opens the tab; without edits nothing differs, and it says so with the numbers") {
     Driver d;
     open_tab(d);
-    CHECK(d.state.tab == Tab::diff);
+    CHECK(d.state.tab == "diff");
     CHECK(d.sees("Nothingdiffers:98tensorsareequalbitforbit."));
     CHECK(d.sees("largestdifference0"));
     REQUIRE(d.click_text("WhatwouldPre-Normchange?"));
@@ -119,7 +120,7 @@ TEST_CASE("the list stands worst first or in order") {
     d.settle();
     CHECK(d.sees("96of768"));
     REQUIRE(d.click_text("inorder"));
-    CHECK(d.state.diff.in_order);
+    CHECK(d.state.lab<DiffTabState>().in_order);
     CHECK_FALSE(d.sees("96of768"));
     CHECK(d.sees("equal"));
     REQUIRE(d.click_text("worstfirst"));
@@ -141,7 +142,7 @@ TEST_CASE("another configuration is computed beside the run, and dropped when no
     // Choose another key.
     REQUIRE(d.click_text("norm_first=true"));
     REQUIRE(d.click_text("activation=gelu_tanh"));
-    CHECK(d.state.diff.option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
+    CHECK(d.state.lab<DiffTabState>().option == std::pair<std::string, std::string>{"activation", "gelu_tanh"});
     CHECK(d.session.shown().companion("diff")->scenario.config().activation == ActivationKind::gelu_tanh);
     CHECK(d.sees("blocks.0.mlp.post→"));
     REQUIRE(d.click_text("Unedited"));
@@ -153,8 +154,8 @@ TEST_CASE("another configuration is computed beside the run, and dropped when no
 TEST_CASE("a configuration that cannot be run says why") {
     Driver d;
     open_tab(d);
-    d.state.diff.against = Against::configuration;
-    d.state.diff.option = {"nhead", "7"};
+    d.state.lab<DiffTabState>().against = Against::configuration;
+    d.state.lab<DiffTabState>().option = {"nhead", "7"};
     d.settle();
     CHECK(d.sees("Thisruncannotbemade"));
     CHECK(d.sees("nhead"));
@@ -182,7 +183,7 @@ TEST_CASE("the palette pins a run and opens the tab on it") {
     d.hands.tap(Key::enter);
     d.settle();
     REQUIRE(d.last<command::Pin>());
-    CHECK(d.state.tab == Tab::diff);
+    CHECK(d.state.tab == "diff");
     CHECK(d.sees("Pinthisruninstead"));
 }
 
@@ -226,7 +227,7 @@ TEST_CASE("a file: typed, compared within a tolerance, and what it lacks is told
     d.settle();
     REQUIRE(d.last<command::CompareWithFile>());
     CHECK(d.last<command::CompareWithFile>()->path == folder.file("t.safetensors"));
-    CHECK(d.state.diff.tolerance == 1e-5);
+    CHECK(d.state.lab<DiffTabState>().tolerance == 1e-5);
     CHECK(d.sees("2arenotinbothorofanothershape"));
     CHECK(d.sees("blocks.0.attn.q→"));
     CHECK(d.sees("[768]inB"));
@@ -237,7 +238,7 @@ TEST_CASE("a file: typed, compared within a tolerance, and what it lacks is told
     d.settle();
     CHECK(d.sees("0of16over"));
     REQUIRE(d.click_text("1e-6"));
-    CHECK(d.state.diff.tolerance == 1e-6);
+    CHECK(d.state.lab<DiffTabState>().tolerance == 1e-6);
     d.hands.click(5, 5);
     d.settle();
     d.session.apply(command::CompareWithFile{folder.file("none.safetensors")});
@@ -297,11 +298,11 @@ TEST_CASE("three textures are uploaded once, and nothing is computed again for t
     switch_head_off(d, "blocks.0.attn", 0);
     d.session.apply(command::GoTo{"blocks.0.resid_mid"});
     d.settle();
-    const std::uint64_t number = d.state.diff.shown.number();
+    const std::uint64_t number = d.state.lab<DiffTabState>().shown.number();
     int uploads = 0;
     for (const auto& [key, picture] : d.textures.pictures()) uploads += picture.uploads;
     for (int i = 0; i < 5; ++i) d.settle();
-    CHECK(d.state.diff.shown.number() == number);
+    CHECK(d.state.lab<DiffTabState>().shown.number() == number);
     int again = 0;
     for (const auto& [key, picture] : d.textures.pictures()) again += picture.uploads;
     CHECK(again == uploads);
@@ -316,7 +317,7 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
             check_layout(d, screen.size);
             switch_head_off(d, "blocks.0.attn", 0);
             for (const Against against : {Against::unedited, Against::configuration, Against::pinned, Against::file}) {
-                d.state.diff.against = against;
+                d.state.lab<DiffTabState>().against = against;
                 d.settle();
                 check_layout(d, screen.size);
                 if (against == Against::pinned) {

@@ -1,6 +1,8 @@
 // What a person does in the Generate tab, and what they then see.
 #include "app/core/generate/generation.h"
+#include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
+#include "app/views/generate/generate_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
@@ -56,7 +58,7 @@ struct GenerateDriver : Driver {
         if (cached == nullptr) return {};
         return shown_proof(session.derived(), session.scenario(), cached->beside, cached->run, row());
     }
-    [[nodiscard]] std::string piece(Index token) const { return session.scenario().model->tokenizer.piece(token); }
+    [[nodiscard]] std::string piece(Index token) const { return session.scenario().model()->tokenizer.piece(token); }
 };
 
 std::string percent(double part) { return fixed_text(part * 100.0, 1) + "%"; }
@@ -65,7 +67,7 @@ std::string percent(double part) { return fixed_text(part * 100.0, 1) + "%"; }
 
 TEST_CASE("G shows the most probable tokens with the model's probabilities, and which one the number falls on") {
     GenerateDriver d;
-    CHECK(d.state.tab == Tab::generate);
+    CHECK(d.state.tab == "generate");
     const NextToken next = d.next();
     for (std::size_t rank = 0; rank < 12; ++rank) {
         INFO(rank);
@@ -164,18 +166,18 @@ TEST_CASE("it runs on at a pace of its own until the text ends or is full, and s
     GenerateDriver d;
     d.set({.temperature = 0.0});
     d.press(Key::r);
-    CHECK(d.state.generate.running);
+    CHECK(d.state.lab<GenerateTabState>().running);
     for (int frame = 0; frame < 90; ++frame) d.settle_one();  // a second and a half
     CHECK(d.length() >= 8);
     CHECK(d.length() <= 12);
     d.press(Key::r);
-    CHECK_FALSE(d.state.generate.running);
+    CHECK_FALSE(d.state.lab<GenerateTabState>().running);
     const Index stopped = d.length();
     for (int frame = 0; frame < 60; ++frame) d.settle_one();
     CHECK(d.length() == stopped);
     d.press(Key::r);
-    for (int frame = 0; frame < 600 && d.state.generate.running; ++frame) d.settle_one();
-    CHECK_FALSE(d.state.generate.running);
+    for (int frame = 0; frame < 600 && d.state.lab<GenerateTabState>().running; ++frame) d.settle_one();
+    CHECK_FALSE(d.state.lab<GenerateTabState>().running);
     const bool ended = has_ended(d.session.scenario(), 0);
     CHECK((ended || d.length() == 24));
     d.settle();
@@ -187,7 +189,7 @@ TEST_CASE("it runs on at a pace of its own until the text ends or is full, and s
     CHECK_FALSE(d.session.message());
     d.press(Key::r);
     d.press(Key::s);
-    CHECK_FALSE(d.state.generate.running);  // leaving the tab stops it
+    CHECK_FALSE(d.state.lab<GenerateTabState>().running);  // leaving the tab stops it
 }
 
 TEST_CASE("the cache's page says what is kept, and proves it tensor by tensor") {

@@ -3,6 +3,7 @@
 #include "app/core/heads/head_switches.h"
 #include "app/core/heads/measured_heads.h"
 #include "app/core/text/numbers.h"
+#include "app/views/heads/heads_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
@@ -79,7 +80,7 @@ std::shared_ptr<const Model> twelve_by_twelve() {
 
 TEST_CASE("H shows every head with its measure, by layer and head") {
     HeadsDriver d;
-    CHECK(d.state.tab == Tab::heads);
+    CHECK(d.state.tab == "heads");
     const auto scores = head_scores(d.session.scenario().inputs, *d.session.shown().run, AttentionKind::self, 0);
     const auto numbers = d.numbers();
     REQUIRE(numbers.size() == 40);
@@ -110,16 +111,16 @@ TEST_CASE("the threshold slides, and turns round") {
     const auto text = find_text(d.seen(), "allheads");  // the slider, 88 px wide, ends 8 px left of it
     REQUIRE(text);
     d.click({text->low.x - 8 - 44, text->middle().y});
-    CHECK(d.state.heads.threshold == Approx(0.5F).margin(0.02));
+    CHECK(d.state.lab<HeadsTabState>().threshold == Approx(0.5F).margin(0.02));
     CHECK(d.commands.empty());
     REQUIRE(d.click_text("≥"));
-    CHECK(d.state.heads.at_most);
+    CHECK(d.state.lab<HeadsTabState>().at_most);
 }
 
 TEST_CASE("a click on a head fills the stage with it, Escape and the link lead back, keys walk through the heads") {
     HeadsDriver d;
     d.click(d.picture(10));  // layer 1, head 2
-    CHECK(d.state.heads.opened);
+    CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
     CHECK(d.session.cursor().place.head == 2);
     for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"})
@@ -127,16 +128,16 @@ TEST_CASE("a click on a head fills the stage with it, Escape and the link lead b
     d.press(Key::digit_6);
     CHECK(d.session.cursor().place.head == 5);
     d.press(Key::down);
-    CHECK(d.state.heads.opened);
+    CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK(d.sees("blocks.2.attn.v"));
     d.press(Key::escape);
-    CHECK_FALSE(d.state.heads.opened);
+    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
     d.click(d.picture(0));
     REQUIRE(d.click_text("←Allheads"));
-    CHECK_FALSE(d.state.heads.opened);
+    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
     d.press(Key::digit_4);
     d.press(Key::enter);
-    CHECK(d.state.heads.opened);
+    CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK(d.session.cursor().place.head == 3);
 }
 
@@ -231,9 +232,9 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
     for (Index key = 0; key < 3; ++key)
         CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
     d.click(tokens[2].middle());
-    CHECK(d.state.heads.pinned == PatternToken{false, 2});
+    CHECK(d.state.lab<HeadsTabState>().pinned == PatternToken{false, 2});
     d.click(tokens[2].middle());
-    CHECK_FALSE(d.state.heads.pinned);
+    CHECK_FALSE(d.state.lab<HeadsTabState>().pinned);
 }
 
 TEST_CASE("a click on a weight explains it, and on q follows it") {
@@ -246,10 +247,10 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
     CHECK(d.session.cursor().cell == Cell{0, 0, 2, 1});
     CHECK(d.sees("weight="));
     d.press(Key::escape);  // lets go of the cell
-    CHECK(d.state.heads.opened);
+    CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK_FALSE(d.session.cursor().cell);
     d.press(Key::escape);
-    CHECK_FALSE(d.state.heads.opened);
+    CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
 }
 
 TEST_CASE("a query with nothing left to look at is called out, in the lines and in the output") {
@@ -270,7 +271,7 @@ TEST_CASE("a query with nothing left to look at is called out, in the lines and 
 TEST_CASE("a switch shows cross-attention and the encoder's where the model has them") {
     HeadsDriver d("post-ln-encdec");
     REQUIRE(d.click_text("Cross"));
-    CHECK(d.state.heads.kind == AttentionKind::cross);
+    CHECK(d.state.lab<HeadsTabState>().kind == AttentionKind::cross);
     d.click(d.picture(0));
     CHECK(d.session.cursor().step == "blocks.0.cross_attn.pattern");
     d.press(Key::escape);
@@ -280,7 +281,7 @@ TEST_CASE("a switch shows cross-attention and the encoder's where the model has 
     // Another model has neither: the tab falls back.
     d.session.apply(command::OpenModel{"simple-decoder"});
     d.settle();
-    CHECK(d.state.heads.kind == AttentionKind::self);
+    CHECK(d.state.lab<HeadsTabState>().kind == AttentionKind::self);
 }
 
 TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the window") {
@@ -290,25 +291,25 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
             INFO(model.name << " at scale " << screen.scale);
             for (const AttentionKind kind : kAttentionKinds) {
                 if (attentions_of_kind(d.session.shown().run->plan(), kind).empty()) continue;
-                d.state.heads.opened = false;
-                d.state.heads.kind = kind;
+                d.state.lab<HeadsTabState>().opened = false;
+                d.state.lab<HeadsTabState>().kind = kind;
                 for (const HeadOrder order : {HeadOrder::lowest_first, HeadOrder::by_layer}) {
-                    d.state.heads.order = order;
+                    d.state.lab<HeadsTabState>().order = order;
                     for (const PatternMeasure measure : kPatternMeasures) {
-                        d.state.heads.measure = measure;
+                        d.state.lab<HeadsTabState>().measure = measure;
                         d.settle();
                         check_layout(d, screen.size);
                     }
                 }
                 const std::string attention = attentions_of_kind(d.session.shown().run->plan(), kind).front();
                 d.session.apply(command::GoTo{attention + ".pattern"});
-                d.state.heads.opened = true;
+                d.state.lab<HeadsTabState>().opened = true;
                 d.settle();
                 check_layout(d, screen.size);
                 d.session.apply(command::ScaleHeadTo{attention, 0, 0.0F});
                 d.settle();
                 check_layout(d, screen.size);
-                d.state.heads.pinned = PatternToken{true, 1};
+                d.state.lab<HeadsTabState>().pinned = PatternToken{true, 1};
                 d.settle();
                 check_layout(d, screen.size);
                 d.session.apply(command::ClearEdits{});
@@ -324,7 +325,7 @@ TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture an
         for (const auto& [key, picture] : d.textures.pictures()) sum += picture.uploads;
         return sum;
     };
-    d.state.tab = Tab::heads;
+    d.state.tab = "heads";
     d.hands.push(MouseMove{d.stage().low.x + 100, d.stage().high.y * 0.5F});
     d.settle();
     const int before = uploads();

@@ -1,5 +1,6 @@
 // The Masks tab: what a gesture asks for, and what is then read on the screen.
 #include "app/views/masks/masks_sections.h"
+#include "app/views/masks/masks_tab.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -20,7 +21,7 @@ namespace {
 void open_tab(Driver& d) {
     d.hands.tap(Key::m);
     d.settle();
-    REQUIRE(d.state.tab == Tab::masks);
+    REQUIRE(d.state.tab == "masks");
 }
 
 // The middle of a cell of a picture, from where its labels were written: the title's first row and column of labels.
@@ -147,7 +148,7 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
     const auto heading = find_text(d.seen(), "leaktest");
     REQUIRE(heading);
     click(d, {heading->low.x + 10, heading->low.y + 36});
-    CHECK(d.state.masks.leak_position == 0);
+    CHECK(d.state.lab<MasksTabState>().leak_position == 0);
     CHECK(d.sees("nothingstandsbeforeit"));
 }
 

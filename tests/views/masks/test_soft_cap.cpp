@@ -21,7 +21,7 @@ TEST_CASE("a capped model is drawn, its map lists the capped scores, and its lea
         check_layout(d, screen.size);
         d.hands.tap(Key::m);
         for (int i = 0; i < 3; ++i) d.settle();
-        REQUIRE(d.state.tab == Tab::masks);
+        REQUIRE(d.state.tab == "masks");
         CHECK(d.sees("rawscores"));
         CHECK(d.sees("maskedscores"));
         check_layout(d, screen.size);

@@ -1,4 +1,5 @@
 // What a person's gestures in the Norms tab ask for, and what they then see.
+#include "app/views/norms/norms_tab.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -19,7 +20,7 @@ namespace {
 void open_tab(Driver& d) {
     d.hands.tap(Key::n);
     d.settle();
-    REQUIRE(d.state.tab == Tab::norms);
+    REQUIRE(d.state.tab == "norms");
 }
 
 // A click on text of the stage: on a piece of its own, else on a part of one.
@@ -113,7 +114,7 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
     CHECK(d.session.shown().companion("norms.post")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
-    CHECK(norm_curves(d.session.derived(), *d.state.norms.shown, "")->post.growth() < 0.6);
+    CHECK(norm_curves(d.session.derived(), *d.state.lab<NormsTabState>().shown, "")->post.growth() < 0.6);
 }
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
@@ -180,11 +181,11 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     for (const DrawnText& piece : d.seen())
         if (piece.text == "row" && d.on_stage(piece)) row = piece;
     REQUIRE(row);
-    for (float x = row->high.x; x < row->high.x + 80 && d.state.norms.row == 0; x += 8) {
+    for (float x = row->high.x; x < row->high.x + 80 && d.state.lab<NormsTabState>().row == 0; x += 8) {
         d.hands.click(x, row->middle().y);
         d.settle();
     }
-    CHECK(d.state.norms.row == 1);
+    CHECK(d.state.lab<NormsTabState>().row == 1);
     REQUIRE(click_on_stage(d, "all1"));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "layers.0.norm2.weight");
@@ -211,7 +212,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
     for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
         Driver d;
         open_tab(d);
-        d.state.norms.view = view;
+        d.state.lab<NormsTabState>().view = view;
         d.settle();
         d.session.apply(command::OpenModel{"pre-ln-encdec"});
         d.settle();
@@ -225,7 +226,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
             d.hands.tap(Key::z, with_ctrl);
             d.settle();
         }
-        CHECK(d.session.scenario().model->name == "causal-lm-as-meant");
+        CHECK(d.session.scenario().model()->name == "causal-lm-as-meant");
         CHECK(d.session.shown().companion("norms.pre") != nullptr);
         CHECK_FALSE(d.sees("Cross-attention"));
     }
@@ -248,7 +249,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
             Driver d(model.name, screen.scale, screen.size);
             open_tab(d);
             for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
-                d.state.norms.view = view;
+                d.state.lab<NormsTabState>().view = view;
                 for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out",
                                          "blocks.0.ln1.scale", "encoder.blocks.0.attn_out", "logits"}) {
                     d.session.apply(command::GoTo{step});

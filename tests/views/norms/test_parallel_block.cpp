@@ -27,7 +27,7 @@ TEST_CASE(
             check_layout(d, screen.size);
             d.hands.tap(Key::n);
             for (int i = 0; i < 3; ++i) d.settle();
-            REQUIRE(d.state.tab == Tab::norms);
+            REQUIRE(d.state.tab == "norms");
             CHECK(d.sees("parallel_residual"));
             check_layout(d, screen.size);
         }

@@ -74,7 +74,7 @@ TEST_CASE("each letter typed into the box is run at once, and undone as one") {
 TEST_CASE("letters are text while the box has the keyboard, and keys again after Esc") {
     Driver d(letter_decoder());
     begin(d);
-    const Tab tab = d.state.tab;
+    const std::string tab = d.state.tab;
     const bool dark = d.state.settings.dark;
     d.hands.push(KeyEvent{Key::d, true, {}});
     d.hands.push(Character{U'd'});

@@ -1,4 +1,5 @@
 // The window on a run of which only some tensors were recorded.
+#include "app/views/shell/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
@@ -12,11 +13,13 @@ TEST_CASE("every tab and every step can be looked at where only some of a run is
         d.session.apply(command::SetRecording{Recording::patterns});
         d.session.finish();
         CHECK_FALSE(d.session.shown().run->value("blocks.0.mlp.pre").is_ready());
-        for (const Tab tab : {Tab::heads, Tab::masks, Tab::norms, Tab::generate, Tab::diff, Tab::step}) {
-            d.state.tab = tab;
+        for (const Lab& lab : labs()) {
+            d.state.tab = lab.id;
             d.settle();
             CHECK_FALSE(d.seen().empty());
         }
+        d.state.tab = kStepLab;
+        d.settle();
         const std::vector<StepId> timeline = d.session.timeline();
         for (const StepId id : timeline) {
             const std::string name = d.session.shown().run->plan()[id].name;

@@ -1,5 +1,6 @@
 // Sessions in the window: saved, opened, recovered.
 #include "app/core/work/session_file.h"
+#include "app/views/norms/norms_tab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
@@ -26,8 +27,8 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     Driver d("causal-lm");
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     d.session.apply(command::GoTo{"blocks.2.attn.z"});
-    d.state.tab = Tab::masks;
-    d.state.norms.gain_factor = 2.0F;
+    d.state.tab = "masks";
+    d.state.lab<NormsTabState>().gain_factor = 2.0F;
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.sees("Savethesession"));
@@ -37,12 +38,12 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     CHECK(d.session.file() == folder.file("lesson.dscope"));
     CHECK(d.sees("Savedto"));
     REQUIRE(std::filesystem::exists(folder.file("lesson.dscope")));
-    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == Tab::masks);
-    d.state.tab = Tab::diff;
+    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "masks");
+    d.state.tab = "diff";
     d.hands.tap(Key::s, with_ctrl);
     d.settle();
     CHECK(d.state.dialog == Dialog::none);
-    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == Tab::diff);
+    CHECK(read_session_file(folder.file("lesson.dscope")).view.tab == "diff");
 
     Driver other("pre-ln-layer");
     other.hands.tap(Key::o, with_ctrl);
@@ -50,11 +51,11 @@ TEST_CASE("Ctrl+S asks for a name once, then saves to it; Ctrl+O brings all back
     CHECK(other.sees("Openamodelorasession"));
     type_path(other, folder.file("lesson.dscope"));
     CHECK(other.state.dialog == Dialog::none);
-    CHECK(other.session.scenario().model->name == "causal-lm");
+    CHECK(other.session.scenario().model()->name == "causal-lm");
     CHECK(other.session.scenario().edits.size() == 1);
     CHECK(other.session.cursor().step == "blocks.2.attn.z");
-    CHECK(other.state.tab == Tab::diff);
-    CHECK(other.state.norms.gain_factor == 2.0F);
+    CHECK(other.state.tab == "diff");
+    CHECK(other.state.lab<NormsTabState>().gain_factor == 2.0F);
 }
 
 TEST_CASE("the palette opens other dialogs") {
@@ -144,14 +145,14 @@ TEST_CASE("sessions stand in the open dialog's list and among what was opened be
     CHECK(d.sees("a.dscope"));
     CHECK_FALSE(d.sees("notes.txt"));
     REQUIRE(d.click_text("a.dscope"));
-    CHECK(d.session.scenario().model->name == "causal-lm");
+    CHECK(d.session.scenario().model()->name == "causal-lm");
 
     Driver again("pre-ln-layer");
     again.state.settings.recent = {folder.file("a.dscope")};
     REQUIRE(again.click_text("pre-ln-layer"));
     CHECK(again.sees("Savethesession"));
     REQUIRE(again.click_text("a.dscope"));
-    CHECK(again.session.scenario().model->name == "causal-lm");
+    CHECK(again.session.scenario().model()->name == "causal-lm");
 }
 
 TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, or later") {
@@ -160,7 +161,7 @@ TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, 
         Driver d("causal-lm");
         d.session.autosave_in(folder.path());
         d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
-        d.session.keep({.tab = Tab::heads});
+        d.session.keep({.tab = "heads"});
         d.session.end(false);
     };
     leave();
@@ -177,8 +178,8 @@ TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, 
         d.session.autosave_in(folder.path());
         d.settle();
         REQUIRE(d.click_text("Openit"));
-        CHECK(d.session.scenario().model->name == "causal-lm");
-        CHECK(d.state.tab == Tab::heads);
+        CHECK(d.session.scenario().model()->name == "causal-lm");
+        CHECK(d.state.tab == "heads");
         CHECK_FALSE(d.sees("Workthatwasnotsaved"));
         d.session.keep({});
         d.session.end(false);

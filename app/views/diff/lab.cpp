@@ -1,0 +1,76 @@
+#include "app/views/diff/lab.h"
+
+#include "app/core/export/exhibits.h"
+#include "app/views/diff/diff_tab.h"
+#include "engine/translate.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::string_view kId = "diff";
+
+void add_exports(ExportScene& scene) {
+    const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;
+    if (!diff || diff->of.lock() != scene.session.shown().run) return;
+    scene.add(tr("A, B and the difference"), scene.step.name + ".difference",
+              difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance));
+}
+
+void leave(ViewState& state) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    diff.asked.reset();
+    diff.shown = {};
+}
+
+void pin(const Session&, ViewState& state, Commands& commands) {
+    state.tab = kId;
+    state.lab<DiffTabState>().against = Against::pinned;
+    commands.push_back(command::Pin{});
+}
+
+std::vector<Action> actions_of_runs() {
+    return {{.label = message("Pin this run to compare later ones with"), .run = pin}};
+}
+
+// The session knows which file is compared with, and saves it.
+void save(const ViewState& state, SavedView& saved) {
+    const DiffTabState& diff = state.lab<DiffTabState>();
+    saved.compare = {diff.against, diff.option, {}, diff.tolerance};
+}
+
+void restore(ViewState& state, const SavedView& saved) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    diff.against = saved.compare.against;
+    diff.option = saved.compare.option;
+    diff.tolerance = saved.compare.tolerance;
+    diff.typed.fill('\0');
+    const std::string& file = saved.compare.file;
+    std::copy_n(file.begin(), std::min(file.size(), diff.typed.size() - 1), diff.typed.begin());
+}
+
+// A trace from elsewhere, to compare with.
+std::optional<Command> take_file(ViewState& state, const std::string& path) {
+    if (!path.ends_with(".safetensors")) return std::nullopt;
+    return compare_with_file(state.lab<DiffTabState>(), path);
+}
+
+}  // namespace
+
+Lab diff_lab() {
+    return {.id = kId,
+            .title = message("Diff"),
+            .question = message("What changed?"),
+            .key = Key::c,
+            .draw = draw_diff_tab,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_runs,
+            .save = save,
+            .restore = restore,
+            .take_file = take_file};
+}
+
+}  // namespace decoderscope

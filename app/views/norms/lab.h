@@ -1,0 +1,9 @@
+#pragma once
+
+#include "app/views/shell/lab.h"
+
+namespace decoderscope {
+
+[[nodiscard]] Lab norms_lab();
+
+}  // namespace decoderscope

@@ -1,0 +1,19 @@
+#include "app/views/shell/lab.h"
+
+#include "engine/message.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+const Lab* find_lab(std::string_view id) {
+    const std::span<const Lab> all = labs();
+    const auto found = std::ranges::find(all, id, &Lab::id);
+    return found == all.end() ? nullptr : &*found;
+}
+
+Sentence lab_label(const Lab& lab) {
+    return message("{lab}: {question}", {{"lab", Sentence(lab.title)}, {"question", Sentence(lab.question)}});
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/core/work/saved_view.h"
+#include "app/views/dialogs/export_choices.h"
+#include "app/views/shell/actions.h"
+#include "app/views/shell/view_state.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/message.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
+// saves of the window all follow from it. Where there is no function, there is nothing to do.
+struct Lab {
+    std::string_view id;           // what sessions call it; never changes
+    Phrase title = Phrase("");     // "Norms"
+    Phrase question = Phrase("");  // "What does the place of the norm change?"
+    Key key = Key::none;           // opens it
+    void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
+    // Another tab is opened. The runs that this one had asked for are dropped, and so must be its memory of having
+    // asked.
+    void (*leave)(ViewState& state) = nullptr;
+    // What it shows, first of all that can be exported.
+    void (*add_exports)(ExportScene& scene) = nullptr;
+    // What can be done in it, by key and palette.
+    std::vector<Action> (*actions)() = nullptr;
+    // What of it belongs to a person's work. `restore` throws Error where it can't be what `save` made.
+    void (*save)(const ViewState& state, SavedView& saved) = nullptr;
+    void (*restore)(ViewState& state, const SavedView& saved) = nullptr;
+    // A file that was dropped on it; nothing where it is not for this lab.
+    std::optional<Command> (*take_file)(ViewState& state, const std::string& path) = nullptr;
+};
+
+// All of them, in the order of the tabs.
+[[nodiscard]] std::span<const Lab> labs();
+// nullptr where there is none of that id.
+[[nodiscard]] const Lab* find_lab(std::string_view id);
+
+// "Norms: What does the place of the norm change?": what opens it, in palette and list of keys.
+[[nodiscard]] Sentence lab_label(const Lab& lab);
+
+}  // namespace decoderscope

@@ -1,0 +1,27 @@
+// The one list of labs. Nothing else is in this file, so that a test can be linked with a longer list.
+#include "app/views/diff/lab.h"
+#include "app/views/generate/lab.h"
+#include "app/views/heads/lab.h"
+#include "app/views/masks/lab.h"
+#include "app/views/norms/lab.h"
+#include "app/views/step/lab.h"
+
+#include <array>
+
+namespace decoderscope {
+
+std::span<const Lab> labs() {
+    // clang-format off
+    static const std::array all = {
+        step_lab(),
+        heads_lab(),
+        masks_lab(),
+        norms_lab(),
+        generate_lab(),
+        diff_lab(),
+    };
+    // clang-format on
+    return all;
+}
+
+}  // namespace decoderscope

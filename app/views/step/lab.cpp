@@ -1,0 +1,17 @@
+#include "app/views/step/lab.h"
+
+#include "app/views/shell/panels.h"
+#include "engine/message.h"
+
+namespace decoderscope {
+
+// It exports the step, as every tab does.
+Lab step_lab() {
+    return {.id = kStepLab,
+            .title = message("Step"),
+            .question = message("How is this tensor computed?"),
+            .key = Key::s,
+            .draw = draw_step_tab};
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,55 @@
+#include "tests/recipes/magnitudes_tab/lab.h"
+
+#include "engine/json_object.h"
+#include "tests/recipes/magnitudes_tab/magnitudes.h"
+#include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::string_view kId = "magnitudes";
+
+void add_exports(ExportScene& scene) {
+    scene.add(tr("The largest magnitudes"), "magnitudes", [shown = scene.shown] { return magnitudes_exhibit(shown); });
+}
+
+std::vector<Action> actions_of_list() {
+    return {{.label = message("Sort the magnitudes"), .run = [](const Session&, ViewState& state, Commands&) {
+                 MagnitudesTabState& tab = state.lab<MagnitudesTabState>();
+                 state.tab = kId;
+                 tab.largest_first = !tab.largest_first;
+             }}};
+}
+
+void save(const ViewState& state, SavedView& saved) {
+    const nlohmann::json json = {{"largest_first", state.lab<MagnitudesTabState>().largest_first}};
+    saved.labs[std::string(kId)] = json.dump();
+}
+
+void restore(ViewState& state, const SavedView& saved) {
+    MagnitudesTabState& tab = state.lab<MagnitudesTabState>();
+    tab.largest_first = false;
+    const auto found = saved.labs.find(std::string(kId));
+    if (found == saved.labs.end()) return;
+    const nlohmann::json json = parse_json(found->second, "an object");
+    JsonObject members(json, "labs.magnitudes.");
+    if (members.find("largest_first") != nullptr) tab.largest_first = members.boolean("largest_first");
+    members.finish();
+}
+
+}  // namespace
+
+Lab magnitudes_lab() {
+    return {.id = kId,
+            .title = message("Magnitudes"),
+            .question = message("How large do the numbers get?"),
+            .key = Key::u,
+            .draw = draw_magnitudes_tab,
+            .add_exports = add_exports,
+            .actions = actions_of_list,
+            .save = save,
+            .restore = restore};
+}
+
+}  // namespace decoderscope

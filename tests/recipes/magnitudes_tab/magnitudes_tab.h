@@ -1,0 +1,14 @@
+#pragma once
+
+#include "app/views/shell/view_state.h"
+
+namespace decoderscope {
+
+// What the Magnitudes tab remembers from frame to frame.
+struct MagnitudesTabState {
+    bool largest_first = false;  // else in the order of computation
+};
+
+void draw_magnitudes_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+}  // namespace decoderscope

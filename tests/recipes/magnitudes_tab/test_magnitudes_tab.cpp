@@ -1,0 +1,143 @@
+// The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line in the list of labs. This executable is
+// linked with that longer list (recipes.cmake beside this folder writes it), and with no other changed file.
+#include "app/core/export/csv.h"
+#include "app/core/export/export.h"
+#include "app/core/work/session_file.h"
+#include "app/views/shell/actions.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/recipes/magnitudes_tab/lab.h"
+#include "tests/recipes/magnitudes_tab/magnitudes.h"
+#include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+void press(Driver& d, Key key, Mods mods = {}) {
+    d.hands.tap(key, mods);
+    d.settle();
+}
+
+// Saves the work to a path, or opens it, by the dialog of that key.
+void enter_path(Driver& d, Key key, const std::string& path) {
+    press(d, key, with_ctrl);
+    press(d, Key::a, with_ctrl);
+    d.hands.type(path);
+    d.settle();
+    press(d, Key::enter);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+float largest_in(const Tensor& tensor) {
+    float largest = 0.0F;
+    for (Index i = 0; i < tensor.size(); ++i) largest = std::max(largest, std::fabs(tensor.data()[i]));
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("the magnitudes are those of the steps") {
+    const Driver d("pre-ln-layer");
+    const Run& run = *d.session.shown().run;
+    const std::vector<Magnitude> magnitudes = magnitudes_of(run).steps;
+    REQUIRE(magnitudes.size() > 10);
+    for (const Magnitude& magnitude : magnitudes) {
+        INFO(magnitude.step);
+        CHECK(magnitude.largest == largest_in(run.value(magnitude.step)));
+    }
+}
+
+TEST_CASE("a tab that is a folder and a line has its place, its key and its entries in the palette") {
+    REQUIRE(labs().size() == 7);
+    CHECK(labs().back().id == "magnitudes");
+    Driver d("pre-ln-layer");
+    REQUIRE(d.sees("Magnitudes"));
+    press(d, Key::u);
+    CHECK(d.state.tab == "magnitudes");
+    CHECK(d.sees(magnitudes_of(*d.session.shown().run).steps.front().step));
+    press(d, Key::s);
+    CHECK(d.state.tab == kStepLab);
+    REQUIRE(d.click_text("Magnitudes"));
+    CHECK(d.state.tab == "magnitudes");
+    press(d, Key::s);
+    press(d, Key::p, with_ctrl);
+    d.hands.type("how large do the");
+    d.settle();
+    press(d, Key::enter);
+    CHECK(d.state.tab == "magnitudes");
+    press(d, Key::s);
+    press(d, Key::p, with_ctrl);
+    d.hands.type("sort the magn");
+    d.settle();
+    press(d, Key::enter);
+    CHECK(d.state.tab == "magnitudes");
+    CHECK(d.state.lab<MagnitudesTabState>().largest_first);
+    press(d, Key::f1);
+    CHECK(d.sees("Magnitudes:Howlargedothenumbersget?"));
+}
+
+TEST_CASE("a row leads to its step") {
+    Driver d("pre-ln-layer");
+    press(d, Key::u);
+    REQUIRE(d.click_text("blocks.0.ln1.scale"));
+    CHECK(d.state.tab == kStepLab);
+    CHECK(d.session.cursor().step == "blocks.0.ln1.scale");
+}
+
+TEST_CASE("what the tab shows is exported first, and then the step as everywhere") {
+    Driver d("pre-ln-layer");
+    press(d, Key::u);
+    const std::vector<ExportChoice> choices = export_choices(d.session, d.state);
+    REQUIRE(choices.size() > 1);
+    CHECK(choices.front().file_name == "magnitudes");
+    CHECK(choices[1].file_name == d.session.step().name);
+    const TemporaryFolder folder;
+    export_exhibit(choices.front().exhibit(), folder.file("magnitudes.csv"), {});
+    const std::string csv = read_bytes(folder.file("magnitudes.csv"));
+    for (const Magnitude& magnitude : magnitudes_of(*d.session.shown().run)) CHECK(holds(csv, magnitude.step));
+}
+
+TEST_CASE("its view is saved with the work, read again, and refused by name where it is wrong") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("lesson.dscope");
+    Driver d("pre-ln-layer");
+    press(d, Key::u);
+    d.state.lab<MagnitudesTabState>().largest_first = true;
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
+    enter_path(d, Key::s, path);
+    std::string text = read_bytes(path);
+    CHECK(holds(text, "\"tab\": \"magnitudes\""));
+    CHECK(holds(text, "\"labs\": {"));
+    CHECK(holds(text, "\"largest_first\": true"));
+    CHECK(session_text(read_session_file(path), folder.path()) == text);
+    Driver other("causal-lm");
+    enter_path(other, Key::o, path);
+    CHECK(other.state.tab == "magnitudes");
+    CHECK(other.state.lab<MagnitudesTabState>().largest_first);
+    CHECK_FALSE(other.session.message());
+    text.replace(text.find("true", text.find("largest_first")), 4, "7");
+    write_bytes(path, text);
+    Driver third("causal-lm");
+    enter_path(third, Key::o, path);
+    REQUIRE(third.session.message());
+    CHECK(holds(third.session.message()->text, "labs.magnitudes.largest_first"));
+    CHECK(third.state.tab == "magnitudes");
+}
+
+TEST_CASE("its layout holds on every screen") {
+    for (const Screen& screen : kScreens) {
+        Driver d("causal-lm-as-meant", screen.scale, screen.size);
+        press(d, Key::u);
+        check_layout(d, screen.size);
+        press(d, Key::f1);
+        check_layout(d, screen.size);
+    }
+}

@@ -1,0 +1,16 @@
+# The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line. The folder is compiled into a test, and the
+# line (with its include) is put into a copy of the list of labs, which the linker takes instead of app_views' own. No
+# other file is changed.
+set(list_of_labs ${PROJECT_SOURCE_DIR}/app/views/shell/labs.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list_of_labs})
+file(READ ${list_of_labs} labs)
+string(REPLACE "#include <array>\n" "#include \"tests/recipes/magnitudes_tab/lab.h\"\n#include <array>\n" labs "${labs}")
+string(REPLACE "\n    };\n" "\n        magnitudes_lab(),\n    };\n" labs "${labs}")
+if(NOT labs MATCHES "lab.h\"\n#include <array>" OR NOT labs MATCHES "magnitudes_lab\\(\\),\n    };")
+    message(FATAL_ERROR "${list_of_labs}: the recipe's line finds no place in it")
+endif()
+file(CONFIGURE OUTPUT recipes/labs.cpp CONTENT "${labs}" @ONLY)
+
+add_room_test(test_recipes recipes app_views)
+target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/labs.cpp
+    views/driver.cpp views/drawn_text.cpp views/layout_check.cpp)

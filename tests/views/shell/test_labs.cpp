@@ -1,0 +1,117 @@
+// The list of labs, and what follows from it: no other file says which labs there are.
+#include "app/views/shell/actions.h"
+#include "app/views/shell/lab.h"
+#include "app/views/shell/saved_view.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();
+
+std::string without_spaces(std::string text) {
+    std::erase(text, ' ');
+    return text;
+}
+
+// "| S | Step | How is this tensor computed? |"
+std::string readme_row(const Lab& lab) {
+    return "| " + key_text(lab.key) + " | " + std::string(lab.title.english()) + " | " +
+           std::string(lab.question.english()) + " |\n";
+}
+
+}  // namespace
+
+TEST_CASE("every lab has an id, a title, a question and a key of its own") {
+    std::set<std::string_view> ids, titles, questions;
+    std::set<Key> keys;
+    for (const Lab& lab : labs()) {
+        INFO(lab.id);
+        CHECK(ids.insert(lab.id).second);
+        CHECK(titles.insert(lab.title.english()).second);
+        CHECK(questions.insert(lab.question.english()).second);
+        CHECK(std::string_view(lab.question.english()).ends_with("?"));
+        CHECK((lab.key == Key::none || keys.insert(lab.key).second));
+        CHECK(lab.draw != nullptr);
+        CHECK((lab.save == nullptr) == (lab.restore == nullptr));
+        CHECK(find_lab(lab.id) == &lab);
+    }
+    CHECK(find_lab(kStepLab) == &labs().front());
+    CHECK(find_lab("sheets") == nullptr);
+}
+
+TEST_CASE("no two actions share a chord") {
+    std::set<std::string> chords;
+    for (const Action& action : actions()) {
+        INFO(action.label.english());
+        CHECK((action.key == Key::none || chords.insert(chord_text(action)).second));
+    }
+}
+
+TEST_CASE("every lab has a tab, and is opened by its key") {
+    Driver d;
+    for (const Lab& lab : labs()) {
+        INFO(lab.id);
+        d.hands.tap(lab.key);
+        d.settle();
+        CHECK(d.state.tab == lab.id);
+        CHECK(d.sees(without_spaces(std::string(lab.title.english()))));
+    }
+}
+
+TEST_CASE("the README has a table of the labs as they are") {
+    const std::string readme = read_bytes((kRoot / "README.md").string());
+    std::string table = "| key | tab | its question |\n| --- | --- | --- |\n";
+    for (const Lab& lab : labs()) table += readme_row(lab);
+    INFO(table);
+    CHECK(readme.find("\n" + table + "\n") != std::string::npos);
+}
+
+// The six that session files of version 1 name are listed once more, in the reader of these files: that list never
+// grows.
+TEST_CASE("no other file lists the labs") {
+    const std::set<fs::path> lists = {"app/views/shell/labs.cpp", "app/core/work/session_file_read.cpp"};
+    std::size_t read = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "app")) {
+        const fs::path path = fs::relative(entry.path(), kRoot);
+        if ((path.extension() != ".cpp" && path.extension() != ".h") || lists.contains(path)) continue;
+        ++read;
+        const std::string text = read_bytes(entry.path().string());
+        std::size_t named = 0;
+        for (const Lab& lab : labs()) {
+            const std::string id(lab.id);
+            if (text.find("\"" + id + "\"") != std::string::npos || text.find(id + "_lab()") != std::string::npos)
+                ++named;
+        }
+        INFO(path);
+        CHECK(named <= 2);
+    }
+    CHECK(read > 200);
+}
+
+TEST_CASE("a tab of a newer program opens on the first, is said, and what it had saved is kept") {
+    Driver d("pre-ln-layer");
+    const TemporaryFolder folder;
+    const std::string path = folder.file("newer.dscope");
+    write_bytes(path, R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"},
+                          "tab": "gradients", "labs": {"gradients": {"of": "loss"}}})");
+    d.session.apply(command::OpenSession{path});
+    d.settle();
+    CHECK(d.state.tab == kStepLab);
+    REQUIRE(d.session.message());
+    CHECK(d.session.message()->text.find("gradients") != std::string::npos);
+    d.session.apply(command::SaveSession{path, saved_view(d.state)});
+    d.session.finish();
+    CHECK(read_bytes(path).find(R"("gradients": {"of": "loss"})") != std::string::npos);
+}
