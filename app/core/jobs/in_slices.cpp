@@ -67,7 +67,8 @@ bool JobRunner::busy() const { return !state_->idle(); }
 
 void JobRunner::wait(std::chrono::milliseconds patience, const std::function<bool()>& enough) {
     const Clock::time_point until = Clock::now() + patience;
-    while (!enough() && state_->slice(false) && Clock::now() < until) {
+    // One slice in any case: a caller that waits until nothing is under way has no other way to get there.
+    while (state_->slice(false) && !enough() && Clock::now() < until) {
     }
 }
 
