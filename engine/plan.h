@@ -77,8 +77,8 @@ struct Step {
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
     Phrase title = Phrase("");  // the part's, as the map writes it: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;       // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
-    std::string lens;            // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
+    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
+    std::string lens;           // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
     // Of steps over [query, key], as the plan finds them out:
     std::optional<StepId> masked_by;     // the mask whose zeros hide some of its cells: it is that mask, or was filled
     std::optional<StepId> mask_to_come;  // the mask that will be filled in where it is read
