@@ -116,7 +116,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     const float pad = ui.px(16), gap = ui.px(10);
     const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const Scenario& scenario = session.shown().scenario;
-    if (const std::string obstacle = generation_obstacle(scenario); !obstacle.empty()) {
+    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
         state.lab<GenerateTabState>().running = false;
         draw_obstacle(ui, inner, obstacle);
         return;

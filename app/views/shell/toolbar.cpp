@@ -16,8 +16,9 @@ namespace {
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
     if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    std::string about = session.scenario().model()->description;
-    for (const std::string& remark : session.scenario().model()->remarks) about += (about.empty() ? "" : "\n") + remark;
+    std::string about = tr(session.scenario().model()->description);
+    for (const Sentence& remark : session.scenario().model()->remarks)
+        about += (about.empty() ? "" : "\n") + tr(remark);
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;

@@ -110,7 +110,7 @@ TEST_CASE("a tab of a newer program opens on the first, is said, and what it had
     d.settle();
     CHECK(d.state.tab == kStepLab);
     REQUIRE(d.session.message());
-    CHECK(d.session.message()->text.find("gradients") != std::string::npos);
+    CHECK(d.session.message()->text.english().find("gradients") != std::string::npos);
     d.session.apply(command::SaveSession{path, saved_view(d.state)});
     d.session.finish();
     CHECK(read_bytes(path).find(R"("gradients": {"of": "loss"})") != std::string::npos);
