@@ -88,7 +88,8 @@ Option option_of(const Entry& entry) {
 std::string printed(const std::vector<std::string>& arguments) {
     std::ostringstream out, err;
     const CliResult result = run_cli(arguments, out, err);
-    if (result.status != 0 || result.window) throw Error("decoderscope: it printed no help: " + err.str());
+    if (result.status != 0 || result.window)
+        throw Error("decoderscope: it printed no help: {said}", {{"said", err.str()}});
     return out.str();
 }
 

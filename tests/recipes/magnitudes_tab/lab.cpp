@@ -1,6 +1,7 @@
 #include "tests/recipes/magnitudes_tab/lab.h"
 
 #include "engine/json_object.h"
+#include "engine/translate.h"
 #include "tests/recipes/magnitudes_tab/magnitudes.h"
 #include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
 
@@ -32,7 +33,7 @@ void restore(ViewState& state, const SavedView& saved) {
     tab.largest_first = false;
     const auto found = saved.labs.find(std::string(kId));
     if (found == saved.labs.end()) return;
-    const nlohmann::json json = parse_json(found->second, "an object");
+    const nlohmann::json json = parse_json(found->second, message("an object"));
     JsonObject members(json, "labs.magnitudes.");
     if (members.find("largest_first") != nullptr) tab.largest_first = members.boolean("largest_first");
     members.finish();

@@ -128,7 +128,7 @@ TEST_CASE("its view is saved with the work, read again, and refused by name wher
     Driver third("causal-lm");
     enter_path(third, Key::o, path);
     REQUIRE(third.session.message());
-    CHECK(holds(third.session.message()->text, "labs.magnitudes.largest_first"));
+    CHECK(holds(third.session.message()->text.english(), "labs.magnitudes.largest_first"));
     CHECK(third.state.tab == "magnitudes");
 }
 
