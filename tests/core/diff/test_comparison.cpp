@@ -139,7 +139,7 @@ TEST_CASE("a tensor that is missing, surplus or of another shape is listed as su
     std::vector<std::string> names;
     for (const std::size_t i : worst_first(c)) names.push_back(c.tensors[i].name);
     CHECK(names == std::vector<std::string>{"turned", "off", "missing", "surplus", "same"});
-    CHECK(verdict_of(c) == "1 of 2 tensors differ; 3 are not in both or of another shape.");
+    CHECK(verdict_of(c) == "1 of 2 tensors differs; 3 are not in both or of another shape.");
     CHECK(difference_table(c, "the run", "the file").find("only in the file") != std::string::npos);
     CHECK_FALSE(compare({}, {}, 0.0).differs());
     // An axis's name is no part of a shape: a file has none.

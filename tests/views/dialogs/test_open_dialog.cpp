@@ -159,7 +159,7 @@ TEST_CASE("while a model is read the dialog says so, the window stays as it was,
         enter(d);
         REQUIRE(d.session.opening());
         CHECK(d.sees("Readingsimple-decoder"));
-        CHECK(d.sees("Whatisshownstays"));
+        CHECK(d.sees("Thecurrentmodelstays"));
         CHECK(d.sees("blocks.0.attn.pattern"));
         CHECK(d.session.scenario().model()->name == "pre-ln-layer");
         if (escape)
@@ -220,7 +220,7 @@ TEST_CASE("models opened before stand in the menu") {
     Driver d("pre-ln-layer");
     d.state.settings.recent = {state_dict("heads-gpt") + "/model.safetensors", "/nowhere"};
     REQUIRE(d.click_text("pre-ln-layer"));
-    CHECK(d.sees("Openedbefore"));
+    CHECK(d.sees("Recentlyopened"));
     REQUIRE(d.click_text("/nowhere"));
     REQUIRE(d.last<command::OpenModel>());
     CHECK(d.last<command::OpenModel>()->name == "/nowhere");

@@ -118,8 +118,8 @@ TEST_CASE("each cut marks the tokens that it removes, and says how many and how 
     const NextToken next = d.next();
     CHECK(d.sees("cutbytop-k"));
     CHECK(d.sees("cutbytop-p"));
-    CHECK(d.sees("Top-ktook32tokens," + percent(next.cut_by_top_k)));
-    CHECK(d.sees("Top-ptook" + std::to_string(8 - next.kept) + "token"));
+    CHECK(d.sees("Top-kcut32tokens," + percent(next.cut_by_top_k)));
+    CHECK(d.sees("Top-pcut" + std::to_string(8 - next.kept) + "token"));
     CHECK(d.sees("temperature0.80"));
     CHECK(d.sees("top-k8"));
     CHECK(d.sees("top-p0.50"));

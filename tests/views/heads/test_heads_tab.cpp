@@ -228,7 +228,7 @@ TEST_CASE("pointing at a token shows its weights alone, and a click keeps them")
     REQUIRE(tokens.size() == 4);
     d.point(tokens[2].middle());
     CHECK(d.sees("query2"));
-    CHECK(d.sees("looksat"));
+    CHECK(d.sees("attendsto"));
     for (Index key = 0; key < 3; ++key)
         CHECK(d.sees(fixed_text(static_cast<double>(pattern.at(Cell{0, 0, 2, key})), 3)));
     d.click(tokens[2].middle());

@@ -149,7 +149,7 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
     REQUIRE(heading);
     click(d, {heading->low.x + 10, heading->low.y + 36});
     CHECK(d.state.lab<MasksTabState>().leak_position == 0);
-    CHECK(d.sees("nothingstandsbeforeit"));
+    CHECK(d.sees("nothingcomesbeforeit"));
 }
 
 TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {

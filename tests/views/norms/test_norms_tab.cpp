@@ -169,7 +169,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     open_tab(d);
     REQUIRE(d.click_text("Onerow"));
     for (const char* text :
-         {"variance", "scale", "gain", "shift", "meanafter", "takesthemean", "ln1(resid_pre)", "ln1(resid_mid)"}) {
+         {"variance", "scale", "gain", "shift", "meanafter", "subtractsthemean", "ln1(resid_pre)", "ln1(resid_mid)"}) {
         INFO(text);
         CHECK(d.sees(text));
     }

@@ -79,7 +79,7 @@ TEST_CASE("saving under another name says what it would replace") {
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type(folder.file("a"));
     d.settle();
-    CHECK(d.sees("Thereissuchafilealready"));
+    CHECK(d.sees("Thisfileexistsalready"));
     CHECK(d.sees("Replace"));
     d.hands.tap(Key::escape);
     d.settle();

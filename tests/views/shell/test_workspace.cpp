@@ -127,7 +127,7 @@ TEST_CASE("the right button paints the mask in one stroke, and the stage shows w
     CHECK(std::get<command::PaintMask>(d.commands.back()).query == 3);
     CHECK(std::get<command::PaintMask>(d.commands.back()).continues);
     CHECK(d.session.scenario().edits.size() == 2);
-    CHECK(d.sees("maskedbyhand"));
+    CHECK(d.sees("maskedmanually"));
     CHECK_FALSE(d.sees("nextstep"));
     d.hands.tap(Key::z, with_ctrl);
     d.settle();
@@ -169,7 +169,7 @@ TEST_CASE("a number typed over a cell becomes an edit") {
     CHECK(d.last<command::TypeOver>()->cell == Cell{0, 0, 3, 3});
     CHECK(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, 3, 3}) == -2.5F);
     CHECK(d.sees("withoutedits"));
-    CHECK(d.sees("setbyhand"));
+    CHECK(d.sees("setmanually"));
     CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
 }
 
