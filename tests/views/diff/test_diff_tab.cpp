@@ -274,7 +274,7 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
     // The first picture is A, under its title; the number of its last cell stands in it.
-    const auto title = find_text(d.seen(), "Anow");
+    const auto title = d.find_on_stage("now");
     REQUIRE(title);
     const std::string written = short_number_text(static_cast<double>(a), 2);
     const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
