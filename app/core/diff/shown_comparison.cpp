@@ -1,4 +1,5 @@
 #include "app/core/diff/shown_comparison.h"
+
 #include "engine/translate.h"
 
 #include <algorithm>
