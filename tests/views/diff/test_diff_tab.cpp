@@ -274,8 +274,9 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
     // The first picture is A, under its title; the number of its last cell stands in it.
-    const auto title = find_text(d.seen(), "Anow");
-    REQUIRE(title);
+    const auto title = std::ranges::find_if(
+        d.seen(), [](const DrawnText& piece) { return piece.text == "now" || piece.text == "Anow"; });
+    REQUIRE(title != d.seen().end());
     const std::string written = short_number_text(static_cast<double>(a), 2);
     const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
         return piece.text.find(written) != std::string::npos && piece.low.y > title->high.y;
