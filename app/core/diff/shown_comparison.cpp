@@ -1,4 +1,5 @@
 #include "app/core/diff/shown_comparison.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -39,9 +40,9 @@ Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_
 
 DifferencePictures titled(DifferencePictures pictures, const std::string& label) {
     const auto over = std::count(pictures.over.begin(), pictures.over.end(), std::uint8_t{1});
-    pictures.a.title = "A   now";
-    pictures.b.title = "B   " + label;
-    pictures.difference.title += "   " + std::to_string(over) + " of " + std::to_string(pictures.over.size()) + " over";
+    pictures.a.title = tr("A   now");
+    pictures.b.title = tr("B   {label}", {{"label", label}});
+    pictures.difference.title = tr("A − B   {count} of {all} over", {{"count", over}, {"all", pictures.over.size()}});
     // Where all of them are over, marks tell nothing.
     if (static_cast<std::size_t>(over) == pictures.over.size()) pictures.over.clear();
     return pictures;

@@ -274,9 +274,8 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
     // The first picture is A, under its title; the number of its last cell stands in it.
-    const auto title = std::ranges::find_if(
-        d.seen(), [](const DrawnText& piece) { return piece.text == "now" || piece.text == "Anow"; });
-    REQUIRE(title != d.seen().end());
+    const auto title = d.find_on_stage("now");
+    REQUIRE(title);
     const std::string written = short_number_text(static_cast<double>(a), 2);
     const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
         return piece.text.find(written) != std::string::npos && piece.low.y > title->high.y;

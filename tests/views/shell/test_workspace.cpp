@@ -213,10 +213,11 @@ TEST_CASE("heads are chosen and switched off by their chips") {
 
 TEST_CASE("the timeline scrubs, and Space plays") {
     Driver d;
-    // The names of the blocks stand below their steps' marks, from the first one on; the map's stand higher.
-    const auto height = [](const DrawnText& piece) { return piece.text == "blocks.2" ? piece.low.y : 0.0F; };
-    const auto named = std::ranges::max_element(d.seen(), {}, height);
-    REQUIRE(named->text == "blocks.2");
+    // The names of the blocks stand below their steps' marks, from the first one on, at the bottom of the window.
+    std::optional<DrawnText> named;
+    for (const DrawnText& piece : d.seen())
+        if (piece.text == "blocks.2" && (!named || piece.low.y > named->low.y)) named = piece;
+    REQUIRE(named);
     d.hands.click(named->low.x + 2, named->low.y - 12);
     d.settle();
     REQUIRE(d.last<command::GoTo>());
