@@ -101,9 +101,9 @@ std::string subtitle_of(const Step& step, Place place, const Gathering& gatherin
     std::string text;
     if (step.axes.size() > 2 && step.axes.front().name == axis::batch) text = "batch " + std::to_string(place.batch);
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (gathering.all_layers) add(tr_n("all {count} layer", "all {count} layers", layers));
+    if (gathering.all_layers) add(tr_n("its only layer", "all {count} layers", layers));
     if (gathering.all_heads)
-        add(tr_n("all {count} head", "all {count} heads", heads_of(step)));
+        add(tr_n("its only head", "all {count} heads", heads_of(step)));
     else if (heads_of(step) > 0)
         add("head " + std::to_string(place.head));
     if (gathering.own_ranges) add(tr("colours over the values of each"));

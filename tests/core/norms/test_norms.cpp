@@ -136,8 +136,8 @@ TEST_CASE("the sentence says what was measured") {
     pre.leaving = 6.2;
     post.entering = 3.0;
     post.leaving = 3.0;
-    pre.ratios = {{"mlp_out", Meaning::mlp, {{11.5, 0.12, "blocks.11.mlp_out"}}}};
-    post.ratios = {{"mlp_out", Meaning::mlp, {{11.5, 0.613, "blocks.11.mlp_out"}}}};
+    pre.ratios = {{"mlp_out", Meaning::mlp, Part::mlp, {{11.5, 0.12, "blocks.11.mlp_out"}}}};
+    post.ratios = {{"mlp_out", Meaning::mlp, Part::mlp, {{11.5, 0.613, "blocks.11.mlp_out"}}}};
     CHECK(depth_sentence(pre, post) ==
           "Pre-Norm: the stream grows 3.1-fold over 12 blocks. Post-Norm: it keeps its length (1.0-fold). The last "
           "update "
