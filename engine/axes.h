@@ -56,7 +56,7 @@ private:
     std::shared_ptr<std::vector<Axis>> axes_;  // nullptr: none
 };
 
-// The names that the decoder's axes go by.
+// The names of the decoder's axes.
 namespace axis {
 inline constexpr std::string_view batch = "batch";
 inline constexpr std::string_view pos = "pos";

@@ -12,7 +12,7 @@ struct Heads {
 // Rearranges heads from side by side (a Linear's output) to one after another (as attention reads them).
 //     beside [batch, pos, head·d_head] -> apart [batch, head, pos, d_head]
 void part_heads(const Heads& heads, const float* beside, float* apart);
-// The other way round.
+// The inverse.
 //     apart [batch, head, pos, d_head] -> beside [batch, pos, head·d_head]
 void join_heads(const Heads& heads, const float* apart, float* beside);
 

@@ -24,7 +24,7 @@ public:
     consteval Phrase(const char (&context)[C], const char (&english)[N]) : english_(english), context_(context) {}
 
     [[nodiscard]] constexpr const char* english() const { return english_; }
-    // nullptr where there is none.
+    // nullptr if none.
     [[nodiscard]] constexpr const char* context() const { return context_; }
 
 private:

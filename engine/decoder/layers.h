@@ -47,7 +47,7 @@ struct Entering {
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
 [[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);
 
-// Who attends, to what, under which masks, and how it is named.
+// One attention: its names, queries, memory and masks.
 struct Attention {
     std::string at;          // "blocks.0.attn"
     std::string parameters;  // "layers.0.self_attn"
