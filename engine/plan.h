@@ -80,7 +80,7 @@ struct Step {
     std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
     std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
     // For steps over [query, key], derived by the plan:
-    std::optional<StepId> masked_by;     // the mask that hides some of its cells: this step, or one filled in before
+    std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
     std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
     bool is_scores = false;              // a softmax over key is still to come
     std::vector<Patch> patches;

@@ -69,7 +69,7 @@ private:
     mutable Floats own_;
     std::shared_ptr<const float> elsewhere_;
     FileValues in_file_;
-    std::shared_ptr<const LazyValues> lazy_;  // never freed earlier: a reader may still hold it
+    std::shared_ptr<const LazyValues> lazy_;  // kept as long as this: a reader may still hold it
     mutable std::atomic<const float*> ready_ = nullptr;
     mutable std::mutex making_;
     mutable std::shared_ptr<const void> derived_;
