@@ -21,8 +21,8 @@ struct Axis {
     bool operator==(const Axis&) const = default;
 };
 
-// The axes of a tensor, the outermost first. A value: copies share one list until one of them is written, for a run has
-// hundreds of tensors, and each forward pass makes them anew with the axes that its plan already knows.
+// The axes of a tensor, the outermost first. A value: copies share one list until one of them is written, because a run
+// has hundreds of tensors and each forward pass creates them with axes that its plan already has.
 class Axes {
 public:
     Axes() = default;
@@ -56,7 +56,7 @@ private:
     std::shared_ptr<std::vector<Axis>> axes_;  // nullptr: none
 };
 
-// The names that the decoder's axes go by.
+// The names of the decoder's axes.
 namespace axis {
 inline constexpr std::string_view batch = "batch";
 inline constexpr std::string_view pos = "pos";
@@ -75,8 +75,8 @@ inline constexpr std::string_view in = "in";
 
 // Axes of this shape without names, as a file has them.
 [[nodiscard]] Axes unnamed(std::span<const Index> shape);
-// The same axes with these names, the last of them for the last axis and so on, as broadcasting matches them. An axis
-// before them keeps its own.
+// The same axes with these names, matched from the last axis as in broadcasting. Axes left over at the front keep their
+// names.
 [[nodiscard]] Axes named_from_last(Axes axes, std::span<const std::string_view> names);
 
 // How many numbers a tensor of these axes holds.

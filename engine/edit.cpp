@@ -9,7 +9,7 @@ namespace decoderscope {
 namespace {
 
 using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;  // keys as they are written
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
 
 [[noreturn]] void fail(std::size_t number, const Sentence& why) {
     throw Error("edit {number}: {why}", {{"number", number}, {"why", why}});
@@ -17,7 +17,7 @@ using OrderedJson = nlohmann::ordered_json;  // keys as they are written
 
 // ---- into the plan
 
-// A tensor of an attention: "blocks.0.attn" and ".mask".
+// A tensor of an attention, from "blocks.0.attn" and ".mask".
 const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
     const Ref step = plan.find(attention + tensor);
     if (step == nullptr)
@@ -68,7 +68,7 @@ struct Applier {
 
 // ---- from JSON
 
-// An index, or nothing for "*".
+// An index; nothing for "*".
 std::optional<Index> index_or_all(JsonObject& json, const char* key) {
     const Json& value = json.member(key, message("an index or \"*\""));
     if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;

@@ -10,10 +10,10 @@
 
 namespace decoderscope {
 
-// The manual changes that the contract knows. They are inputs of a run: each names a step or a parameter, and they are
-// applied in order.
+// The edits that the contract defines. They are inputs of a run: each names a step or a parameter, and they are applied
+// in order.
 
-// Cells of an attention's mask; no index = all along that axis.
+// Cells of an attention's mask; no index = every cell along that axis.
 struct MaskEdit {
     std::string attention;  // "blocks.0.attn"
     std::optional<Index> batch, head, query, key;
@@ -21,7 +21,7 @@ struct MaskEdit {
     bool operator==(const MaskEdit&) const = default;
 };
 
-// A head's z times a factor; 0 switches it off.
+// Multiplies a head's z by a factor; 0 switches the head off.
 struct ScaleHead {
     std::string attention;
     Index head = 0;
@@ -43,7 +43,7 @@ using Edit = std::variant<MaskEdit, ScaleHead, SetCell>;
 // expected.
 void apply_edits(Plan& plan, const std::vector<Edit>& edits);
 
-// The JSON list of the contract. Throws Error naming what is wrong in which edit.
+// The JSON list of the contract. Throws Error naming the edit and what is wrong with it.
 [[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);
 [[nodiscard]] std::string edits_to_json(const std::vector<Edit>& edits);
 // The same as part of a larger JSON.

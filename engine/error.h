@@ -7,9 +7,9 @@
 
 namespace decoderscope {
 
-// What the person gave cannot be used. The message is one sentence that names the file, the key or the tensor, and says
-// what was expected. The command line prints it in English, what(); the window translates the sentence where it shows
-// it, and keeps what it had.
+// The user's input cannot be used. The message is one sentence that names the file, the key or the tensor, and says
+// what was expected. The command line prints it in English, what(); the window translates the sentence when showing it,
+// and keeps its current state.
 class Error : public std::runtime_error {
 public:
     explicit Error(Sentence sentence);
@@ -21,7 +21,7 @@ private:
     std::shared_ptr<const Sentence> sentence_;  // a copy of an exception must not throw
 };
 
-// Runs `work`; an Error out of it gets the name of the file (or whatever else) that it is about put in front.
+// Runs `work`; prefixes any Error it throws with `where`, the name of the file (or other thing) concerned.
 template <class Work>
 auto naming(const Sentence& where, Work work) {
     try {
@@ -35,7 +35,7 @@ auto naming(const std::string& where, Work work) {
     return naming(Sentence::verbatim(where), work);
 }
 
-// What went wrong, whatever was thrown: a sentence of ours, or what a library said.
+// The message of any exception: our own sentence, or the library's text.
 [[nodiscard]] Sentence sentence_of(const std::exception& thrown);
 
 }  // namespace decoderscope

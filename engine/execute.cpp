@@ -8,7 +8,7 @@ namespace decoderscope {
 
 namespace {
 
-// The first row that was changed by hand in one of two steps and not in the other.
+// The first row in which the edits of two steps differ.
 Index first_row_patched_otherwise(const Step& a, const Step& b) {
     if (a.patches == b.patches) return Changed::kNone;
     const auto along = row_axis(a.axes);
@@ -21,7 +21,7 @@ Index first_row_patched_otherwise(const Step& a, const Step& b) {
     };
     look(a.patches, b.patches);
     look(b.patches, a.patches);
-    return first == Changed::kNone ? 0 : first;  // the same ones in another order
+    return first == Changed::kNone ? 0 : first;  // the same edits in another order
 }
 
 // The rows of a step from `first` on, computed from the same rows of the operands that it reads by row.
@@ -52,8 +52,8 @@ private:
     std::vector<Tensor> tensors_;
 };
 
-// The rows of a step from `begin` on. Those from `first` on are there, all others are computed on demand:
-// they only changed where nothing reads them, or nothing waits for them.
+// The rows of a step from `begin` on. Those from `first` on are already computed, all others are computed on demand:
+// either they only changed where nothing reads them, or nothing waits for them.
 class RestWhenRead : public LazyValues {
 public:
     RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
@@ -101,13 +101,12 @@ private:
 
 }  // namespace
 
-// What computes a run, step by step, taking over what it can: whole tensors that nothing changed, and rows before the
-// first that changed.
+// Computes a run step by step, reusing what it can: whole unchanged tensors, and rows before the first changed one.
 struct Executor {
     std::shared_ptr<Run> run;
     ExecuteOptions options;
-    std::vector<Changed> changed;      // of each step, against the previous run's step of that name
-    std::vector<std::size_t> readers;  // of each step, that are still to come; where not all is kept
+    std::vector<Changed> changed;      // of each step, compared with the previous run's step of that name
+    std::vector<std::size_t> readers;  // of each step, still to be computed; used if not all tensors are kept
 
     [[nodiscard]] bool asked_for(const Step& step) const {
         if (step.role != Role::on_demand) return true;
@@ -133,7 +132,8 @@ struct Executor {
         }
     }
 
-    // The same step of the previous run where it is made in the same way from steps of the same names, edits apart.
+    // The same step of the previous run, if it is computed in the same way from steps of the same names, ignoring
+    // edits.
     [[nodiscard]] Ref counterpart(const Step& step) const {
         if (options.previous == nullptr) return nullptr;
         const Plan& before = options.previous->plan();
@@ -146,7 +146,7 @@ struct Executor {
         return alike && !options.previous->value(same->id).empty() ? same : nullptr;
     }
 
-    // What of a step differs from its counterpart, edits included.
+    // What differs between a step and its counterpart, including edits.
     [[nodiscard]] Changed changed_since(const Step& step, const Step& before) const {
         std::vector<Changed> of_operands;
         for (const StepId operand : step.operands) of_operands.push_back(changed[operand]);
@@ -177,7 +177,7 @@ struct Executor {
                 std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
     }
 
-    // The step's tensor where only some of it changed; empty where all has to be computed.
+    // The step's tensor if only part of it changed; empty if all of it must be computed.
     [[nodiscard]] Tensor partly(const Step& step, const Tensor& before, const Changed& what) const {
         const Index rows = row_count(step.axes);
         const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && works_by_row(step);
@@ -189,7 +189,7 @@ struct Executor {
         return with_rows_from(before, what.rows, std::move(changed_rows));
     }
 
-    // An input or a weight is read from the plan; only one that was changed by hand has a tensor of its own in the run.
+    // An input or a weight is read from the plan; only an edited one has its own tensor in the run.
     void visit_source(const Step& step) {
         const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
         const bool same = before != nullptr && is_same_source(*before, step);
@@ -215,7 +215,7 @@ struct Executor {
         value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
     }
 
-    // Frees what a step was the last to read.
+    // Frees the tensors of which this step was the last reader.
     void let_go(const Step& step) {
         const auto release = [&](StepId id) {
             const Step& read = run->plan()[id];
@@ -227,7 +227,7 @@ struct Executor {
         release(step.id);
     }
 
-    // Visits a step and counts it; false where it was stopped.
+    // Visits a step and counts it; false if stopped.
     bool advance(StepId id) {
         if (options.stop.stop_requested()) return false;
         visit(run->plan()[id]);
@@ -239,7 +239,7 @@ struct Executor {
 
 namespace {
 
-// Everything that the steps of these names are computed from, and they themselves.
+// The steps of these names and everything that they are computed from.
 std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
     std::vector<bool> needed(plan.steps().size());
     for (const std::string& name : names)

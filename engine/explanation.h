@@ -14,8 +14,8 @@ struct OperandCell {
     Cell cell;
 };
 
-// One number in a product. `text` is empty where the number is the operand's cell itself, and says what was done with
-// the cell (or what the constant is) where it isn't: "exp(0.31 − 1.2)", "1/√16".
+// One number in a product. `text` is empty if the number is the operand's cell itself; if not, it says how the cell was
+// transformed or what the constant is: "exp(0.31 − 1.2)", "1/√16".
 struct Factor {
     double value = 0.0;
     std::string text;
@@ -36,7 +36,7 @@ struct Line {
     double value = 0.0;
 };
 
-// How one cell came to be, with its actual operands. The last line's value is the cell.
+// How one cell was computed, with its actual operands. The last line's value is the cell.
 struct Explanation {
     std::vector<Line> lines;
 };
@@ -45,7 +45,7 @@ struct Explanation {
 [[nodiscard]] Factor cell_factor(const Tensor& tensor, std::size_t operand, Cell cell);
 // A number that no operand holds.
 [[nodiscard]] Factor constant_factor(double value, std::string text);
-// A number made from an operand's cell, by what `text` says.
+// A number computed from an operand's cell as `text` says.
 [[nodiscard]] Factor derived_factor(double value, std::string text, std::size_t operand, Cell cell);
 
 // The product of `factors`.

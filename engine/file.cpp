@@ -41,7 +41,7 @@ public:
     ~Descriptor() { static_cast<void>(close()); }
     [[nodiscard]] bool open() const { return number_ >= 0; }
     [[nodiscard]] int number() const { return number_; }
-    // Some file systems say only now that they could not keep what was written.
+    // Some file systems report only on close that what was written could not be stored.
     [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
 private:
@@ -98,7 +98,7 @@ void write_to(Descriptor& file, const std::string& path, const std::function<voi
         fail_to_write(path, buffer.error() != 0 ? why(buffer.error()) : message("a part of it could not be written"));
 }
 
-// A temporary beside the target, which nobody else has; gone again unless it was renamed.
+// A temporary next to the target, with a unique name; removed unless it was renamed.
 class Temporary {
 public:
     explicit Temporary(const std::string& target) : path_(unused_name(target)), file_(path_, kFlags, kMode) {
@@ -118,7 +118,7 @@ public:
 
 private:
     static constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL;
-    static constexpr mode_t kMode = 0666;  // less what the umask takes
+    static constexpr mode_t kMode = 0666;  // reduced by the umask
 
     static std::string unused_name(const std::string& target) {
         static std::atomic<unsigned> count = 0;  // several threads may write the same file
@@ -134,29 +134,30 @@ private:
     bool written_ = false;  // closed, and not yet renamed
 };
 
-// A file that may not be written is not replaced either, though its folder would let us.
+// A write-protected file is not replaced either, although its folder would allow it.
 void check_writable(const std::string& path) {
     if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path, why(errno));
 }
 
-// Who may read and write what stands there stays as it is, from the first byte on.
+// Gives the temporary the permissions of the existing file, before anything is written to it.
 void keep_mode(const std::string& target, int temporary) {
     struct stat before {};
     if (::stat(target.c_str(), &before) != 0) return;
-    // Another owner's file stays theirs where it may be given away. The mode comes last: giving away clears bits of it.
+    // Keeps another owner's file theirs, if the system allows it. The mode is set last, because changing the owner
+    // clears bits of it.
     const bool kept_owner = ::fchown(temporary, before.st_uid, before.st_gid) == 0;
     const mode_t kept = before.st_mode & (kept_owner ? mode_t{07777} : mode_t{0777});
     if (::fchmod(temporary, kept) != 0) fail_to_write(target, why(errno));
 }
 
-// The new name is on the disk. Not every file system can do that for a folder, nor may every folder be opened.
+// Flushes the new name to disk. Not every file system can do this for a folder, and not every folder may be opened.
 void flush_folder(const std::string& target) {
     const std::filesystem::path folder = std::filesystem::path(target).parent_path();
     const Descriptor opened(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
     if (opened.open() && ::fsync(opened.number()) != 0 && errno == EIO) fail_to_write(target, why(errno));
 }
 
-// A pipe or a device can't be replaced by a file; what is written to it is out at once.
+// A pipe or a device can't be replaced by a file; it is written to directly.
 void write_device(const std::string& path, const std::function<void(std::ostream&)>& write) {
     Descriptor file(path, O_WRONLY);
     if (!file.open()) fail_to_write(path, why(errno));
@@ -164,9 +165,9 @@ void write_device(const std::string& path, const std::function<void(std::ostream
     if (!file.close()) fail_to_write(path, why(errno));
 }
 
-// The file that a link stands for, whether it is there yet or not: the link stays, and the file is replaced.
+// The target of a link, whether it exists yet or not: the link stays, and its target is replaced.
 std::string behind_links(const std::string& name) {
-    constexpr int kMostLinks = 40;  // as many as Linux follows
+    constexpr int kMostLinks = 40;  // Linux's own limit
     std::error_code failed;
     std::filesystem::path path = name;
     for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
@@ -185,7 +186,7 @@ std::string read_text(const std::string& path, std::size_t limit) {
         throw Error("{path}: is a folder, expected a file", {{"path", path}});
     std::ifstream file(path, std::ios::binary);
     if (!file) throw Error("{path}: cannot be read: {why}", {{"path", path}, {"why", why(errno)}});
-    // Piece by piece, since a pipe or a device doesn't say how long it is.
+    // Piece by piece, because the length of a pipe or a device is unknown.
     std::string text;
     std::array<char, 65536> piece;
     while (file.read(piece.data(), piece.size()), file.gcount() > 0) {

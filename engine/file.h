@@ -8,19 +8,18 @@
 
 namespace decoderscope {
 
-// The whole of a text file of at most `limit` bytes. Throws Error naming the file where it can't be read or is larger.
+// The contents of a text file of at most `limit` bytes. Throws Error naming the file if it can't be read or is larger.
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t limit = limits::kTextBytes);
 
-// Writes a file through a temporary beside it, which is flushed to the disk and then renamed: it appears whole or not
-// at all, and what stood there stays until then, whatever happens to the program or the machine. A link stays a link,
-// and the file behind it is written; a file that is replaced keeps its permissions. Throws Error naming the file and
-// why.
+// Writes a file through a temporary next to it, which is flushed to disk and then renamed. The file appears whole or
+// not at all, and the old one stays until then, even if the program or the machine crashes. A link stays a link, and
+// its target is written; a replaced file keeps its permissions. Throws Error naming the file and why.
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-// A path from the root on, without "." and ".."; where nobody knows where we are, the path as it is.
+// The absolute path, without "." and ".."; the path unchanged if the current directory is unknown.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
-// Removes what processes that were killed while they wrote this file left beside it.
+// Removes the temporaries next to this file that were left by processes killed while writing it.
 void remove_abandoned(const std::string& path);
 
 }  // namespace decoderscope

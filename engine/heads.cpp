@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// Rows of a matrix somewhere else. A head's row is short: calling for a copy would take longer than copying.
+// Copies rows of a matrix. A head's row is short: a call to memcpy would take longer than copying.
 void copy_rows(Index rows, Index columns, const float* from, Index from_stride, float* to, Index to_stride) {
     constexpr Index kAtOnce = 8;
     for (Index r = 0; r < rows; ++r, from += from_stride, to += to_stride) {
@@ -19,7 +19,7 @@ void copy_rows(Index rows, Index columns, const float* from, Index from_stride, 
     }
 }
 
-// Calls visit(beside, apart) for each head: where its first row begins in both.
+// Calls visit(beside, apart) for each head: with the offset of its first row in both layouts.
 template <class Visit>
 void each_head(const Heads& h, const Visit& visit) {
     const Index plane = h.positions * h.d_head;
@@ -29,8 +29,8 @@ void each_head(const Heads& h, const Visit& visit) {
     });
 }
 
-// Whether a product by this weight can take a batch row's heads as they lie. Short batch rows are multiplied together:
-// each by itself would read the weight again.
+// Whether a product with this weight can use a batch row's heads in place. Short batch rows are multiplied together:
+// one by one, each would read the weight again.
 bool stay_apart(const Heads& h, const Tensor& weight) {
     constexpr Index kLong = 64;
     return (h.batch == 1 || h.positions >= kLong) && takes_blocks(weight, h.d_head);

@@ -9,15 +9,15 @@ struct Heads {
     Index batch = 0, heads = 0, positions = 0, d_head = 0;
 };
 
-// Heads that lie beside each other, as a Linear's outputs, put one after another, as attention reads them.
+// Rearranges heads from side by side (a Linear's output) to one after another (as attention reads them).
 //     beside [batch, pos, head·d_head] -> apart [batch, head, pos, d_head]
 void part_heads(const Heads& heads, const float* beside, float* apart);
-// The other way round.
+// The inverse.
 //     apart [batch, head, pos, d_head] -> beside [batch, pos, head·d_head]
 void join_heads(const Heads& heads, const float* apart, float* beside);
 
-// The outputs of a Linear as heads, and back through another one. Heads of a long batch row that the product can write
-// or read where they are are not copied.
+// Projects to heads through a Linear, and back through another. For long batch rows, heads that the product can read or
+// write in place are not copied.
 //     x [batch, pos, in] -> apart [batch, head, pos, d_head]     weight [head·d_head, in], bias or nullptr
 void project_to_heads(const float* x, const Tensor& weight, const float* bias, const Heads& heads, float* apart);
 //     apart [batch, head, pos, d_head] -> out [batch, pos, out]  weight [out, head·d_head], bias or nullptr

@@ -4,7 +4,7 @@
 
 namespace decoderscope {
 
-// A place along an axis, a length, or a count of numbers.
+// A position along an axis, a length, or a count of numbers.
 using Index = std::int64_t;
 
 }  // namespace decoderscope

@@ -19,9 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Listens to the parser and keeps nothing but what it has to check: that no object has a key twice, and that lists and
-// objects don't lie in each other without end (who reads them may go down step by step, on a stack that has one), and
-// that there are not so many values that they take many times the text's memory.
+// A parser callback that keeps only what it needs for its checks. No object may have a duplicate key. Nesting is
+// limited, because code that reads the JSON may recurse and the stack is finite. The number of values is limited,
+// because they can take many times the text's memory.
 class Checker final : public nlohmann::json_sax<Json> {
 public:
     Checker(std::string_view text, const Sentence& expected) : text_(text), expected_(expected) {}
@@ -85,7 +85,7 @@ std::string nan_text(std::uint32_t bits) {
     return std::string(kNanWithBits) + std::string(digits.data(), end) + ")";
 }
 
-// A NaN that is written with its bits; nothing where these are none.
+// A NaN written with its bits; nothing if the text is not one.
 std::optional<float> nan_with_bits(std::string_view text) {
     if (!text.starts_with(kNanWithBits) || !text.ends_with(')')) return std::nullopt;
     text.remove_prefix(kNanWithBits.size());
@@ -120,7 +120,8 @@ nlohmann::ordered_json float_to_json(float value) {
     const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     double shortest = 0.0;
     std::from_chars(digits.data(), end, shortest);
-    // JSON's numbers are doubles. Where these digits, as a double, lie as near to another float, more are written.
+    // JSON's numbers are doubles. If these digits, read as a double, are equally near to another float, more digits are
+    // written.
     return static_cast<float>(shortest) == value ? shortest : static_cast<double>(value);
 }
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-// What parse() and dump() are made of is compiled once, in json_templates.cpp: each file that used them took four
-// seconds longer under the sanitizers.
+// The templates behind parse() and dump() are compiled once, in json_templates.cpp: under the sanitizers, each file
+// that used them took four seconds longer to compile.
 namespace nlohmann {
 
 using TextAdapter = decltype(detail::input_adapter(std::declval<const std::string&>()));
@@ -26,15 +26,14 @@ extern template class detail::serializer<ordered_json>;
 
 namespace decoderscope {
 
-// JSON that was written elsewhere. Throws Error saying what was `expected` where it is none, where it is nested
-// absurdly deep, or where an object has a key twice: one of the two would be lost without a word.
+// Parses JSON from outside the program. Throws Error saying what was `expected` if the text is not JSON, is nested too
+// deeply, or has a duplicate key in an object: one of the two would be lost silently.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const Sentence& expected);
 
-// A float as our JSON holds it, so that it is read back bit for bit: the shortest decimal that only this float is
-// nearest to; "nan", "inf" or "-inf" as a string; any NaN but the usual one (0x7fc00000) with its bits, as
-// "nan(0xffc00000)".
+// A float as our JSON stores it, so that it is read back bit for bit: the shortest decimal that rounds to this float;
+// "nan", "inf" or "-inf" as a string; any NaN except the usual one (0x7fc00000) with its bits, as "nan(0xffc00000)".
 [[nodiscard]] nlohmann::ordered_json float_to_json(float value);
-// The float that it stands for; nothing where it stands for none, or for one beyond the largest.
+// The float that the JSON represents; nothing if it is not a float, or is beyond the largest.
 [[nodiscard]] std::optional<float> float_from_json(const nlohmann::json& json);
 // What an error says was expected.
 inline constexpr Phrase kFloatExpected = message("a number that a 32-bit float holds, or \"nan\", \"inf\" or \"-inf\"");

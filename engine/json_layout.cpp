@@ -23,7 +23,7 @@ std::string scalar(const Json& json) {
 
 bool is_container(const Json& json) { return json.is_object() || json.is_array(); }
 
-// Whether something holds containers that hold anything but numbers and texts: an edit does not, though its cell is a
+// Whether a value holds containers that hold anything but numbers and texts. An edit does not, although its cell is a
 // list.
 bool is_deep(const Json& json) {
     const auto holds_container = [](const Json& inner) {
@@ -45,7 +45,7 @@ std::string on_one_line(const Json& json) {
     return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// `item`: of a list, which stays on its line however long that is.
+// `item`: an item of a list, which stays on one line however long it is.
 void write(std::string& text, const Json& json, std::size_t indent, bool item) {
     const bool whole = indent == 0;
     if (!is_container(json) || json.empty() || (!whole && !is_deep(json))) {

@@ -10,16 +10,17 @@
 
 namespace decoderscope {
 
-// An object of JSON that was written elsewhere. Its members are asked for one by one; any other is unknown.
-// All throw Error that begins with `where` ("edit 3: ", "cursor.") and the key, and says what was expected.
+// A JSON object from outside the program. Its members are read one by one; any that are not read are unknown keys.
+// All functions throw an Error that begins with `where` ("edit 3: ", "cursor.") and the key, and says what was
+// expected.
 class JsonObject {
 public:
     // The JSON must live as long as this.
     JsonObject(const nlohmann::json& json, std::string where);
 
-    // The member, which must be there.
+    // The member, which is required.
     [[nodiscard]] const nlohmann::json& member(const char* key, const Sentence& expected);
-    // The same; nullptr where it is absent.
+    // The same; nullptr if absent.
     [[nodiscard]] const nlohmann::json* find(const char* key);
 
     [[nodiscard]] std::string text(const char* key);
@@ -31,7 +32,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t> indices(const char* key);
     [[nodiscard]] const nlohmann::json& list(const char* key);
     [[nodiscard]] JsonObject object(const char* key);  // its errors name both keys
-    // One of these words; returns which.
+    // One of these words; returns its index.
     template <class Words>
     [[nodiscard]] std::size_t word(const char* key, const Words& words) {
         const std::string given = text(key);
@@ -45,14 +46,14 @@ public:
         fail(key, message("\"{given}\", expected one of {words}", {{"given", given}, {"words", all}}));
     }
 
-    // An index out of a list or a member, from 0.
+    // An index from a list or a member, from 0.
     [[nodiscard]] std::int64_t as_index(const nlohmann::json& value, const char* key) const;
     [[noreturn]] void fail(const std::string& key, const Sentence& why) const;
-    // What messages about the whole object begin with: "cursor: " where those about a member begin with "cursor.".
+    // The prefix of messages about the whole object: "cursor: ", while those about a member begin with "cursor.".
     [[nodiscard]] std::string about() const;
     [[nodiscard]] const std::string& where() const { return where_; }
 
-    // Throws where a member is left that was not asked for.
+    // Throws if any member was not read.
     void finish() const;
 
 private:

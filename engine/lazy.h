@@ -4,8 +4,7 @@
 
 #include <span>
 
-// Values that are made on demand: a tensor may hold, in place of its numbers, what they are made from. All kinds there
-// are:
+// Values computed on demand: in place of its numbers, a tensor may hold what they are computed from. All the kinds:
 //
 //     kind              where               makes
 //     CombinedMasks     ops/masks.h         a mask, from a handful of rules                              rows
@@ -21,7 +20,7 @@ namespace decoderscope {
 
 class Tensor;
 
-// What values are made from when they are first read.
+// What a tensor's values are computed from when they are first read.
 class LazyValues {
 public:
     LazyValues() = default;
@@ -30,20 +29,21 @@ public:
     virtual ~LazyValues() = default;
     // Writes all values, row-major.
     virtual void make(std::span<float> values) const = 0;
-    // The tensor's rows (engine/rows.h) from `first` on, where they are to be had without the others; else none.
+    // The tensor's rows (engine/rows.h) from `first` on, if they can be computed without the others; else an empty
+    // tensor.
     [[nodiscard]] virtual Tensor rows_from(Index first) const;
 };
 
-// Values of which any row along the last axis can be made by itself, so that a reader of one row after another needs no
-// room for all: for a long text a number a head, query and key would be as much as the largest tensors of a run. Rows
-// are numbered through the axes before the last.
+// Values of which any row along the last axis can be computed by itself, so that code reading row after row needs no
+// room for all of them: for a long text, one number per head, query and key is as much as the largest tensors of a run.
+// Rows are numbered across all axes before the last.
 class LazyRows : public LazyValues {
 public:
-    // Writes the rows from `begin` to before `end`.
+    // Writes the rows from `begin` up to, but not including, `end`.
     virtual void rows(Index begin, Index end, std::span<float> values) const = 0;
-    // How many values at a row's beginning can be other than −∞; all that follow are −∞ for certain.
+    // How many values at a row's beginning may differ from −∞; all that follow are certainly −∞.
     [[nodiscard]] virtual Index finite_at_most(Index row) const = 0;
-    // These values where they lie already, so that they need not be written; empty where they have to be.
+    // The row's values, if they already exist in memory and need not be written; empty if they don't.
     [[nodiscard]] virtual std::span<const float> in_place(Index row) const = 0;
 };
 

@@ -10,11 +10,12 @@ namespace decoderscope {
 
 namespace {
 
-// Below so many multiply-adds a row Eigen is the faster. The number of rows has no say: their bits would depend on it.
+// Below this many multiply-adds per row, Eigen is faster. The number of rows must not matter, or their bits would
+// depend on it.
 constexpr Index kSmallRow = 2'000;
 
-// Up to so many rows the threads share a weight's outputs, so that each reads only its part of the weight; more rows
-// are shared themselves, cut at multiples that the kernels like.
+// Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
+// are themselves divided, at multiples that suit the kernels.
 constexpr Index kFewRows = 128;
 constexpr Index kRowBlock = 16;
 
@@ -30,7 +31,7 @@ void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bia
                          [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
         return;
     }
-    // Two blocks a thread: one that is held up then holds up less.
+    // Two blocks per thread, so that a delayed thread delays the others less.
     const Index pieces = 2 * thread_count();
     const Index block = ((x.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
     const Index blocks = (x.rows + block - 1) / block;

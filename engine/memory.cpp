@@ -14,11 +14,11 @@ namespace decoderscope {
 
 namespace {
 
-// Rows start where vector instructions like them, and the order of a vectorised sum never depends on an address.
+// Aligned for vector instructions, so that the order of a vectorised sum never depends on an address.
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Smaller pieces are malloc's. Under the address sanitizer all are, and none is kept: it watches those.
+// Smaller pieces come from malloc. Under the address sanitizer all do, and none is kept: it checks only malloc's.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kLarge = SIZE_MAX / 2;
 constexpr std::size_t kMostSmallBytes = 0;
@@ -29,7 +29,7 @@ constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
-// A piece of whole pages from the system; on huge pages where it fills some.
+// A piece of whole pages from the system; on huge pages if it fills at least one.
 void* map_pages(std::size_t bytes) {
     const bool huge = bytes >= kHugePage;
     const std::size_t slack = huge ? kHugePage - kPage : 0;
@@ -37,7 +37,7 @@ void* map_pages(std::size_t bytes) {
         ::mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     if (!huge) return mapped;
-    // Cut off what lies before the first boundary of a huge page, and what is left over behind.
+    // Cut off what lies before the first huge page boundary, and the rest at the end.
     auto* const start = static_cast<std::byte*>(mapped);
     const auto address = reinterpret_cast<std::uintptr_t>(start);
     const std::size_t before = rounded_up(address, kHugePage) - address;
@@ -47,8 +47,8 @@ void* map_pages(std::size_t bytes) {
     return start + before;
 }
 
-// Pieces of whole pages. Where none of a size is left, what was kept longest makes room, so that all together never
-// grows beyond need.
+// Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
+// exceeds the need.
 class LargePieces {
 public:
     LargePieces() = default;
@@ -91,7 +91,7 @@ private:
     std::deque<Piece> pieces_;  // the oldest first
 };
 
-// Pieces of malloc's, by their size.
+// Pieces from malloc, by size.
 class SmallPieces {
 public:
     SmallPieces() = default;
@@ -168,7 +168,7 @@ private:
 
 namespace {
 
-// They are the process's, as malloc's are.
+// They belong to the process, as malloc's memory does.
 const std::shared_ptr<KeptPieces>& kept() {
     static const auto pieces = std::make_shared<KeptPieces>();
     return pieces;

@@ -6,7 +6,7 @@
 
 namespace decoderscope {
 
-// The pieces of memory that were given back, until they are handed out again.
+// Freed pieces of memory, kept for reuse.
 class KeptPieces;
 
 struct GiveBack {
@@ -15,19 +15,19 @@ struct GiveBack {
     void operator()(float* piece) const;
 };
 
-// A piece of memory that is given back when nobody holds it any more.
+// A piece of memory that is given back when its owner is destroyed.
 using Floats = std::unique_ptr<float, GiveBack>;
 
-// Room for so many floats, not yet written, aligned for vector instructions. Pieces are kept when they are given back
-// and handed out again: a run's tensors then lie where the run's before it lay, on pages that are there already.
-// (Asking the system for fresh pages costs about as much as computing what is written to them, and malloc takes longer
-// over a small tensor than many an operation.)
+// Uninitialised room for `count` floats, aligned for vector instructions. Pieces are kept when given back and reused,
+// so a run's tensors take the place of the previous run's, on pages that are already mapped. (Getting fresh pages from
+// the system costs about as much as computing what is written to them, and for a small tensor malloc takes longer than
+// many operations.)
 [[nodiscard]] Floats floats(std::int64_t count);
 
-// The bytes of the large pieces that are kept and not in use.
+// The bytes of large pieces that are kept but not in use.
 [[nodiscard]] std::size_t kept_memory();
 
-// Gives back to the system what is kept and not in use.
+// Returns memory that is kept but not in use to the system.
 void trim_memory();
 
 }  // namespace decoderscope

@@ -12,7 +12,7 @@ bool is_name(std::string_view text) {
     });
 }
 
-// What stands at a place; nullptr where nothing was given for it.
+// The argument for a placeholder; nullptr if none was given.
 const Argument* argument_at(std::span<const Argument> arguments, std::string_view place) {
     const auto found = std::find_if(arguments.begin(), arguments.end(),
                                     [&](const Argument& argument) { return argument.place == place; });
@@ -24,7 +24,7 @@ std::string text_of(const Argument& argument, Written written) {
     return written(*std::get<std::shared_ptr<const Sentence>>(argument.value));
 }
 
-// The first place from `at` on where a UTF-8 character begins.
+// The first position from `at` on where a UTF-8 character begins.
 std::size_t character_from(const std::string& text, std::size_t at) {
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
     return at;

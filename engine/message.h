@@ -11,10 +11,10 @@
 
 namespace decoderscope {
 
-// The English of a text that a person sees: a label or a whole sentence, with named places for what differs each time,
-// "a window of {count} tokens". It is gettext's msgid. Only a literal in the source becomes one, so that
-// scripts/messages.sh finds them all and nothing is glued together. A place is a name in lower case in braces; other
-// braces stand for themselves.
+// The English of a text shown to the user: a label or a whole sentence, with named placeholders for what varies, "a
+// window of {count} tokens". It is gettext's msgid. Only a literal in the source can become one, so that
+// scripts/messages.sh finds them all and no text is concatenated from parts. A placeholder is a lower-case name in
+// braces; other braces are literal.
 class Phrase {
 public:
     template <std::size_t N>
@@ -24,7 +24,7 @@ public:
     consteval Phrase(const char (&context)[C], const char (&english)[N]) : english_(english), context_(context) {}
 
     [[nodiscard]] constexpr const char* english() const { return english_; }
-    // nullptr where there is none.
+    // nullptr if none.
     [[nodiscard]] constexpr const char* context() const { return context_; }
 
 private:
@@ -34,7 +34,7 @@ private:
 
 class Sentence;
 
-// What stands at a named place of a phrase: a name, a number, or a sentence, which is translated itself.
+// The value for a named placeholder of a phrase: a name, a number, or a sentence, which is itself translated.
 struct Argument {
     Argument(const char* at, std::string what) : place(at), value(std::move(what)) {}
     Argument(const char* at, std::string_view what) : place(at), value(std::string(what)) {}
@@ -48,55 +48,56 @@ struct Argument {
 
 using Arguments = std::vector<Argument>;
 
-// A text that is kept or handed on before it is shown: a phrase and what stands at its places. It is translated where
-// it is shown (`tr` in engine/translate.h), so that a change of the language reaches it, too. It is one line, and not a
-// long one, whatever names and values from a file it quotes.
+// A text that is stored or passed on before it is shown: a phrase and the values of its placeholders. It is translated
+// when shown (`tr` in engine/translate.h), so it follows a change of language. It is always one short line, whatever
+// names and values from a file it quotes.
 class Sentence {
 public:
     Sentence() = default;                               // says nothing
     Sentence(Phrase phrase, Arguments arguments = {});  // NOLINT: a phrase without places is one
-    // One of two phrases by a count, which stands at {count} unless an argument of that name does.
+    // One of two phrases, chosen by a count. The count fills {count} unless an argument of that name does.
     Sentence(Phrase one, Phrase many, std::int64_t count, Arguments arguments = {});
-    // What is the same in every language: a name, or what a library said.
+    // Text that is the same in every language: a name, or a library's message.
     [[nodiscard]] static Sentence verbatim(std::string_view text);
 
     [[nodiscard]] bool empty() const { return !parts_; }
-    // As the command line says it.
+    // As the command line prints it.
     [[nodiscard]] std::string english() const;
     bool operator==(const Sentence& other) const { return english() == other.english(); }
 
-    // What it is made of, for whoever translates it.
+    // Its parts, for translation.
     struct Parts {
-        Phrase one, many;  // the same where no count decides
+        Phrase one, many;  // the same if there is no count
         std::int64_t count = 1;
         Arguments arguments;
     };
-    // nullptr where it says nothing.
+    // nullptr if it says nothing.
     [[nodiscard]] const Parts* parts() const { return parts_.get(); }
 
 private:
     std::shared_ptr<const Parts> parts_;
 };
 
-// Marks a phrase that is translated later: in a table, or in what an operation says of itself.
+// Marks a phrase that is translated later: in a table, or in an operation's description.
 [[nodiscard]] consteval Phrase message(Phrase phrase) { return phrase; }
 template <std::size_t C, std::size_t N>
 [[nodiscard]] consteval Phrase message_c(const char (&context)[C], const char (&english)[N]) {
     return {context, english};
 }
-// A sentence to be kept or handed on.
+// A sentence to be stored or passed on.
 [[nodiscard]] inline Sentence message(Phrase phrase, Arguments arguments) { return {phrase, std::move(arguments)}; }
 [[nodiscard]] inline Sentence message_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments = {}) {
     return {one, many, static_cast<std::int64_t>(count), std::move(arguments)};
 }
 
-// What a value at a place is written as.
+// How a sentence among the arguments is turned into text.
 using Written = std::string (*)(const Sentence&);
-// A phrase with its places filled; one without an argument stays as it is. `written` says a sentence among them.
+// A phrase with its placeholders filled; one without an argument stays as it is. `written` converts sentences among the
+// arguments.
 [[nodiscard]] std::string filled(std::string_view phrase, std::span<const Argument> arguments, Written written);
 
-// A text on one line: control characters become spaces, and of a text beyond all reason the beginning and the end stay,
-// which say where and what.
+// A text on one line: control characters become spaces. Of an excessively long text only the beginning and the end are
+// kept, which say where and what.
 [[nodiscard]] std::string one_line(std::string text);
 
 }  // namespace decoderscope

@@ -16,8 +16,8 @@
 
 namespace decoderscope {
 
-// The tensors that an operation reads, in the order in which the step names them: as many as it likes. The first few
-// need no room of their own, for small steps are computed by the hundred.
+// The tensors that an operation reads, in the order in which the step names them; any number of them. The first few
+// need no allocation, because small steps are computed by the hundred.
 class Operands {
 public:
     void add(const Tensor& tensor) {
@@ -39,15 +39,15 @@ private:
 
 using OperandAxes = std::vector<Axes>;
 
-// What an operation says of itself in words.
+// An operation's description in words.
 struct About {
     std::string_view name;     // "softmax over key"
     std::string_view formula;  // one line, with the tensors' axes as indices
-    std::string_view teaches;  // one paragraph: what it is for, what to look at, which seed writes it how
+    std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// What every operation knows: its output's axes, its output, and how one cell of it came to be. All three stand side by
-// side in one file of engine/ops/. The fourth, the gradient, will stand there too.
+// What every operation knows: its output's axes, its output, and how one cell of it was computed. All three are
+// together in one file of engine/ops/. The fourth, the gradient, will be there too.
 template <class T>
 concept IsOperation = std::equality_comparable<T> &&
     requires(const T& op, const OperandAxes& operand_axes, const Axes& axes, const Operands& in, const Tensor& out,
@@ -58,23 +58,23 @@ concept IsOperation = std::equality_comparable<T> &&
     { op.explain(in, out, cell) } -> std::same_as<Explanation>;
 };
 
-// Which operands an operation reads row by row: a row of its output needs just the same row of these, and all of the
-// others.
+// Which operands an operation reads row by row: a row of its output needs only the same row of these, and all rows of
+// the others.
 struct ByRow {
     std::array<bool, 4> first = {};  // of the first operands
     bool others = false;             // of all that follow
     bool operator[](std::size_t operand) const { return operand < first.size() ? first[operand] : others; }
 };
 
-// The tensors that an operation reads, as they are and as they were, and what of them changed.
+// The tensors that an operation reads, before and now, and what changed in them.
 struct OperandsChange {
     const Operands& before;
     const Operands& now;
     std::span<const Changed> changed;
 };
 
-// An operation that works row by row has by_row(), too. Where more is to be said, it has
-//     bool rows_stand_alone(in)          whether some rows alone come out with the same bits; true without it
+// An operation that works row by row also has by_row(). It may also have
+//     bool rows_stand_alone(in)          whether some rows computed alone have the same bits; true without it
 //     Changed changed(OperandsChange)    what of the output changed; without it, the rows from the first one on that
 //                                        changed in an operand read by row, and all where another operand changed
 //     T from_row(first)                  the operation on the rows from one on; the operation itself without it
@@ -83,7 +83,7 @@ concept WorksByRow = requires(const T& op) {
     { op.by_row() } -> std::same_as<ByRow>;
 };
 
-// What changed in the output of an operation that reads these operands row by row, and all of the others.
+// What changed in the output of an operation that reads these operands row by row, and the others whole.
 [[nodiscard]] inline Changed changed_by_row(const ByRow& by_row, const OperandsChange& change) {
     Changed output = kUnchanged;
     for (std::size_t i = 0; i < change.changed.size(); ++i) {
@@ -95,7 +95,7 @@ concept WorksByRow = requires(const T& op) {
     return output;
 }
 
-// What an operation may say beyond that (engine/traits.h), each where it applies:
+// What else an operation may declare (engine/traits.h), where it applies:
 //     Traits traits()                        which numbers these are, and what it does to its operands
 //     MaskVerdict verdict(in, cell)          which mask hides a cell; for one whose traits name masks
 
@@ -112,18 +112,18 @@ public:
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
         return self_->explain(in, out, cell);
     }
-    // Whether each row of the output needs just a row of some operands; then rows() computes some of them.
+    // The operands of which each output row needs only one row, if any; then rows() can compute some of the rows.
     [[nodiscard]] std::optional<ByRow> by_row() const { return self_->by_row(); }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const { return self_->rows_stand_alone(in); }
-    // What of the output changed.
+    // What changed in the output.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return self_->changed(change); }
-    // The output's rows from `first` on; `in` and `axes` are cut to these rows where they are read by row.
+    // The output's rows from `first` on; `in` and `axes` are cut to these rows if read by row.
     [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
         return self_->rows(in, axes, first);
     }
-    // What it says of its numbers; the defaults where it says nothing.
+    // Its declared traits; the defaults if it declares none.
     [[nodiscard]] Traits traits() const { return self_->traits(); }
-    // Which mask hides a cell; all of them keep it where the operation is no mask.
+    // Which mask hides a cell; all of them keep it if the operation is not a mask.
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
     bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
 

@@ -1,4 +1,4 @@
-// Where there are no threads, the one that asks does all the work.
+// For builds without threads: the caller does all the work.
 #include "engine/parallel.h"
 
 namespace decoderscope {

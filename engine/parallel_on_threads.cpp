@@ -1,4 +1,4 @@
-// Work is shared out over threads, one a core.
+// Spreads work over threads, one per core.
 #include "engine/parallel.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace decoderscope {
 
 namespace {
 
-// What a second thread costs to wake, in multiply-adds: below this one thread is sooner done.
+// What a second thread costs to wake, in multiply-adds: below this, one thread finishes sooner.
 constexpr Index kWorthwhile = 400'000;
-// How often an idle helper looks for more before it sleeps: some ten microseconds, the gap between two steps of a run.
+// How often an idle helper polls for work before it sleeps: about ten microseconds, the gap between two steps of a run.
 constexpr int kSpins = 4'000;
 
 thread_local Index thread_limit = 0;       // 0: none
@@ -35,8 +35,8 @@ void pause() {
 #endif
 }
 
-// The threads that help whoever spreads work, as many as there are other cores. They are the process's own, as its
-// memory is: nothing about a run depends on them.
+// The threads that help with spread work, one for each other core. They belong to the process, as its memory does: no
+// result depends on them.
 class Helpers {
 public:
     explicit Helpers(Index count) {
@@ -49,7 +49,7 @@ public:
     Helpers(const Helpers&) = delete;
     Helpers& operator=(const Helpers&) = delete;
 
-    // False where they are busy for somebody else. Who is asleep comes too late and is not waited for.
+    // False if they are busy with other work. Helpers that wake too late are not waited for.
     bool help(Index helpers, Index count, Index chunk, detail::RangeWork run, const void* work) {
         const std::unique_lock lock(busy_, std::try_to_lock);
         if (!lock) return false;
@@ -84,14 +84,14 @@ private:
             round_.wait(seen, std::memory_order_acquire);
             seen = round_.load(std::memory_order_acquire);
             if (leave_) return;
-            // Counted before it looks whether there still is work: the work's end is then never missed.
+            // Counted before checking for work, so that the end of the work is never missed.
             ++inside_;
             if (open_ && number < wanted_) take_chunks();
             --inside_;
         }
     }
 
-    // What goes wrong first is kept for whoever spread the work, and what nobody began yet is left.
+    // The first exception is kept for the caller, and chunks that were not begun are skipped.
     void take_chunks() {
         try {
             for (Index begin = next_.fetch_add(chunk_, std::memory_order_relaxed); begin < count_;
@@ -113,10 +113,10 @@ private:
     std::exception_ptr failure_;
     std::atomic<std::uint32_t> round_ = 0;
     std::atomic<bool> leave_ = false;
-    std::vector<std::jthread> threads_;  // last: they start when everything else is there
+    std::vector<std::jthread> threads_;  // last: they start when all other members exist
 };
 
-// Asking the system reads a file.
+// Cached, because asking the system reads a file.
 Index core_count() {
     static const Index count = std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
     return count;
@@ -142,7 +142,7 @@ bool is_shared(Index cost) { return !inside_of_work && cost >= kWorthwhile && th
 Index detail::chunk_size(Index count, Index cost) {
     if (!is_shared(count * cost)) return count;
     const Index threads = thread_count();
-    // A few chunks a thread, so that one that is held up does not hold up all.
+    // A few chunks per thread, so that a delayed thread does not delay them all.
     const Index pieces = std::clamp<Index>(count * cost / (kWorthwhile / 4), threads, threads * 4);
     return std::max<Index>(1, (count + pieces - 1) / pieces);
 }

@@ -59,7 +59,7 @@ bool Patch::touches(std::span<const Index> cell) const {
 
 void Patch::apply(Tensor& tensor) const {
     // Axis by axis from the last: the offsets of the matching cells, so that a "*" costs no more than the cells it
-    // names.
+    // matches.
     std::vector<Index> offsets = {0};
     for (std::size_t axis = 0; axis < where.size(); ++axis) {
         const Index size = tensor.dim(axis);
@@ -155,7 +155,8 @@ Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref>
     return add(std::move(step));
 }
 
-// Where the masks act: from the step that fills one in, back to the scores it reads and on to what is made from it.
+// Records where masks act: from the step that fills one in, back to the scores it reads and forward to what is computed
+// from it.
 void Plan::follow_scores(Step& step) {
     const Traits traits = step.operation.traits();
     if (traits.values == Values::mask) {
@@ -171,7 +172,7 @@ void Plan::follow_scores(Step& step) {
         for (const StepId operand : step.operands) mark_scores_before(operand, std::nullopt);
 }
 
-// Marks a step and what it is made from as scores, and as those that this mask will act on, if one is given.
+// Marks a step and what it is computed from as scores and, if a mask is given, as scores that it will act on.
 void Plan::mark_scores_before(StepId id, std::optional<StepId> mask) {
     Step& step = steps_[id];
     const bool is_mask = step.masked_by == id;

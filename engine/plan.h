@@ -19,29 +19,29 @@ using StepId = std::size_t;
 // A model's parameters by name; a Linear's weight is [out, in].
 using Weights = std::map<std::string, Tensor, std::less<>>;
 
-// What a step is about: one colour in map, timeline, stage and exports.
+// What a step is about; each has one colour in map, timeline, stage and exports.
 enum class Meaning { embedding, query, key, value, attention, mlp, norm, residual, output };
 
-// What of the decoder a step is a part of: what the map draws as one box.
+// The part of the decoder a step belongs to; the map draws each as one box.
 enum class Part {
     input,
     embedding,
-    residual_stream,  // what enters or leaves a block without being computed there
+    residual_stream,  // enters or leaves a block without being computed there
     norm,
     self_attention,
     cross_attention,
     mlp,
-    add,  // the sum of the stream and what is added to it
+    add,  // the sum of the stream and an update
     encoder_output,
     head,
     logit_lens,
 };
 [[nodiscard]] Phrase title_of(Part part);
 
-// Whose blocks a step is computed by.
+// Whether the decoder's or the encoder's blocks compute a step.
 enum class StackKind { decoder, encoder };
 
-// Why a step is there.
+// Why a step exists.
 enum class Role {
     recorded,   // a tensor of the trace, under a name of the contract
     internal,   // a step on the way to one, shown in the window only (q before RoPE)
@@ -50,8 +50,8 @@ enum class Role {
     input,      // tokens, x, memory, masks
 };
 
-// A change by hand to a step's output, made after it is computed: the cells that match `where` (no index = all along
-// that axis) are set to a value or multiplied by it. What an edit becomes once it has found its step.
+// An edit resolved to a step's output, applied after it is computed: the cells that match `where` (no index = every
+// cell along that axis) are set to a value or multiplied by it.
 struct Patch {
     enum class Kind { set, multiply };
     Kind kind = Kind::set;
@@ -63,7 +63,7 @@ struct Patch {
     bool operator==(const Patch&) const = default;
 };
 
-// One tensor of the forward pass: its name, the operation that makes it, and the steps that it is made from.
+// One tensor of the forward pass: its name, the operation that makes it, and the steps that it is computed from.
 struct Step {
     StepId id = 0;
     std::string name;
@@ -76,12 +76,12 @@ struct Step {
     std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
     Index layer = -1;   // the block's number in its stack; -1 outside the blocks
     Part part = Part::input;
-    Phrase title = Phrase("");  // the part's, as the map writes it: "LayerNorm" and "RMSNorm" are both a norm
-    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": the one it belongs to; empty for parameters
-    std::string lens;           // where on the stream a step of the logit lens reads: "embed", "blocks.0"; else empty
-    // Of steps over [query, key], as the plan finds them out:
-    std::optional<StepId> masked_by;     // the mask whose zeros hide some of its cells: it is that mask, or was filled
-    std::optional<StepId> mask_to_come;  // the mask that will be filled in where it is read
+    Phrase title = Phrase("");  // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
+    std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
+    // For steps over [query, key], derived by the plan:
+    std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
+    std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
     bool is_scores = false;              // a softmax over key is still to come
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
@@ -99,8 +99,8 @@ struct Init {
     Index fan_in = 1;  // linear: U(±1/√fan_in)
 };
 
-// A parameter that the architecture declares. `required` is false for one that it does without: one that may be absent,
-// or that may be there and stays unread (contract: shared_qkv).
+// A parameter that the architecture declares. `required` is false for one that may be absent, or may be present but
+// unread (contract: shared_qkv).
 struct Declared {
     std::string name;
     Axes axes;
@@ -108,30 +108,30 @@ struct Declared {
     bool required = true;
 };
 
-// The forward pass as a list of steps, in the order in which they are computed: what the decoder is, before any number.
-// The architecture's functions (engine/decoder/) write it a line a step; everything else reads it.
+// The forward pass as a list of steps, in the order in which they are computed: the decoder before any number. The
+// architecture's functions (engine/decoder/) write it, one line per step; everything else reads it.
 class Plan {
 public:
-    // Parameters are looked up in `weights`. Without weights the plan only learns which ones the architecture asks for.
+    // Parameters are looked up in `weights`. Without weights the plan only records which ones the architecture needs.
     explicit Plan(const Weights* weights) : weights_(weights) {}
     Plan(Plan&&) = default;
     Plan& operator=(Plan&&) = default;
 
-    // The parameter `name` of these axes. Throws Error where it is missing or of another shape.
+    // The parameter `name` with these axes. Throws Error if it is missing or of another shape.
     Ref parameter(const std::string& name, Axes axes, Init init);
-    // The same, nullptr where the weights don't hold it.
+    // The same; nullptr if the weights don't hold it.
     Ref optional_parameter(const std::string& name, Axes axes, Init init);
     // A parameter that belongs to the model and is never read.
     void unread_parameter(const std::string& name, Axes axes, Init init);
-    // An input of the run; nullptr where it is absent.
+    // An input of the run; nullptr if absent.
     Ref input(const std::string& name, const Tensor& values);
 
     // The next step. Operands that are nullptr are left out.
     Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
              std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded);
 
-    // What the steps that follow belong to, and what they mean unless they say otherwise. A stack, a block and a
-    // reading of the logit lens last until they end; a part and an attention until the next part.
+    // What the following steps belong to, and their default meaning. A stack, a block and a logit lens reading last
+    // until they end; a part and an attention last until the next part.
     void begin_stack(StackKind stack) { here_.stack = stack; }
     void begin_block(std::string block, Index layer);
     void end_block() { begin_block({}, -1); }
@@ -140,12 +140,12 @@ public:
     void begin_reading(std::string of) { here_.lens = std::move(of); }
     void end_reading() { here_.lens.clear(); }
 
-    // Changes a step's output by hand.
+    // Adds an edit of a step's output.
     void patch(StepId id, Patch patch) { steps_[id].patches.push_back(std::move(patch)); }
 
     [[nodiscard]] const std::deque<Step>& steps() const { return steps_; }
     [[nodiscard]] const Step& operator[](StepId id) const { return steps_[id]; }
-    // The step of that name; nullptr where there is none.
+    // The step of that name; nullptr if none.
     [[nodiscard]] Ref find(std::string_view name) const;
     [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
 
@@ -172,7 +172,7 @@ private:
     Meaning meaning_ = Meaning::residual;
 };
 
-// How many times each step is read by others.
+// How many times other steps read each step.
 [[nodiscard]] std::vector<std::size_t> readers_of(const Plan& plan);
 
 }  // namespace decoderscope

@@ -33,7 +33,7 @@ std::uint64_t RandomStream::bits(std::uint64_t index) const { return mix(key_ + 
 double RandomStream::uniform(std::uint64_t index) const { return unit(bits(index)); }
 
 double RandomStream::normal(std::uint64_t index) const {
-    // Each index has a sequence of its own, long enough for as many pairs as the method may turn down.
+    // Each index has its own sequence, long enough for any number of rejected pairs.
     const std::uint64_t key = bits(index);
     for (std::uint64_t attempt = 0;; ++attempt) {
         const double u = 2.0 * unit(mix(key + (2 * attempt + 1) * kGolden)) - 1.0;

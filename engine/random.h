@@ -6,8 +6,9 @@
 namespace decoderscope {
 
 // Random numbers that are the same on every machine and compiler (the standard library's distributions are not), and
-// that need no order: the number at (seed, stream, index) is a hash of the three, so a tensor's values depend on its
-// own name alone and stay when others come or go. tests/reference/ computes the same numbers in Python.
+// that can be drawn in any order: the number at (seed, stream, index) is a hash of the three. A tensor's values
+// therefore depend only on its name and the seed, not on which other tensors exist. tests/reference/ computes the same
+// numbers in Python.
 class RandomStream {
 public:
     // `stream` is a name, usually a tensor's.
@@ -26,8 +27,8 @@ private:
     std::uint64_t key_;
 };
 
-// The natural logarithm of a positive, finite number to about 1e-15, from IEEE additions, products and quotients alone:
-// the mathematics library's differs in the last bit from machine to machine.
+// The natural logarithm of a positive, finite number to about 1e-15, using only IEEE additions, products and quotients:
+// the math library's differs in the last bit from machine to machine.
 [[nodiscard]] double portable_log(double x);
 
 }  // namespace decoderscope

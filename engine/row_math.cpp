@@ -14,16 +14,16 @@ namespace decoderscope::row {
 
 namespace {
 
-// Sums are kept in so many parts, whatever the width of the CPU's vectors.
+// Sums are kept in this many parts, whatever the width of the CPU's vectors.
 constexpr std::size_t kLanes = 16;
 using Lanes = std::array<double, kLanes>;
 
-// What follows is inlined, so that it is made for each generation of instructions.
+// The following functions are inlined, so that they are compiled for each generation of instructions.
 
 // Σ of(x), part by part and then over the parts.
 template <class Of>
 [[gnu::always_inline]] inline double added_up(In x, const Of& of) {
-    if (x.size() < kLanes) {  // no part has two
+    if (x.size() < kLanes) {  // no part would have two values
         double sum = 0.0;
         for (const float value : x) sum += of(value);
         return sum;
@@ -33,7 +33,7 @@ template <class Of>
     for (; i + kLanes <= x.size(); i += kLanes)
         for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += of(x[i + l]);
     for (std::size_t l = 0; i < x.size(); ++i, ++l) lanes[l] += of(x[i]);
-    // Halves onto halves: an addition waits for the one before it.
+    // Halves are added pairwise, because each addition in a chain waits for the one before it.
     for (std::size_t half = kLanes / 2; half > 0; half /= 2)
         for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
     return lanes[0];
@@ -58,8 +58,8 @@ template <class Of>
 
 inline double itself(float x) { return static_cast<double>(x); }
 
-// e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which no float can tell from 0 and ∞. x = n ln 2 +
-// r with |r| ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is put together from bits.
+// e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which as a float is 0 or ∞. x = n ln 2 + r with |r|
+// ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
 inline double exponential(double x) {
     constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
     constexpr double kToInteger = 0x1.8p52;  // added to a small number, it leaves the nearest integer in the last bits
@@ -134,7 +134,7 @@ namespace {
         const float top = highest(x.subspan(row, width));
         for (std::size_t i = row; i < row + width; ++i) y[i] = x[i] - top;
     }
-    // All rows at once: many a row is shorter than a vector.
+    // All rows at once, because many rows are shorter than a vector.
     for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
     for (std::size_t row = 0; row < y.size(); row += width) {
         const Out weights = y.subspan(row, width);
@@ -143,8 +143,8 @@ namespace {
     }
 }
 
-// The same for rows shorter than a vector, whose width is one of these: where the compiler knows it, a row takes a
-// handful of instructions.
+// The same for rows shorter than a vector, whose width is one of these: if the compiler knows it, a row takes a handful
+// of instructions.
 template <std::size_t... widths>
 [[gnu::always_inline]] inline bool softmax_of_short_rows(In x, std::size_t width, Out y,
                                                          std::index_sequence<widths...>) {
@@ -174,7 +174,7 @@ FOR_EACH_CPU void add(In a, In b, Out y) {
 }
 
 FOR_EACH_CPU void relu(In x, Out y) {
-    // NaN is not below 0 either, and stays.
+    // NaN is not ≤ 0, so it stays.
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = !(x[i] <= 0.0F) ? x[i] : 0.0F;
 }
 

@@ -2,8 +2,8 @@
 
 #include <span>
 
-// What is done to one row of numbers, in vector instructions of the CPU that it runs on. Sums are added up in double,
-// in an order that depends on the row's length alone: every CPU gives the same bits.
+// Arithmetic on one row of numbers, using the vector instructions of the current CPU. Sums are computed in double, in
+// an order that depends only on the row's length, so every CPU gives the same bits.
 namespace decoderscope::row {
 
 using In = std::span<const float>;
@@ -13,15 +13,15 @@ using Out = std::span<float>;
 // Σ (x − centre)²
 [[nodiscard]] double squares(In x, double centre);
 
-// Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), the exponentials to the last digit of a
-// float, exactly 0 for −∞. x may be y.
+// Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), with exponentials accurate to a float's last
+// digit, exactly 0 for −∞. x may be y.
 void softmax(In x, std::size_t width, Out y);
-// y = (x − centre) / scale · gain (+ shift, where there is one)
+// y = (x − centre) / scale · gain (+ shift, if any)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);
 // y = a + b
 void add(In a, In b, Out y);
 
-// y = act(x): what each activation is, see ops/activation.h.
+// y = act(x); ops/activation.h defines the activations.
 void relu(In x, Out y);
 void gelu(In x, Out y);
 void gelu_tanh(In x, Out y);

@@ -7,7 +7,7 @@ namespace decoderscope {
 
 namespace {
 
-// How the numbers of a tensor lie about its rows: so many times all rows, each of so many numbers.
+// How a tensor's numbers divide into rows: `planes` times all rows, each of `width` numbers.
 struct Layout {
     Index planes = 1, rows = 0, width = 1;
 };
@@ -31,7 +31,7 @@ void copy_rows(const float* from, Index from_rows, Index from_first, float* to, 
                     to + (plane * to_rows + to_first) * layout.width);
 }
 
-// A tensor's rows before one, and others from there on.
+// A tensor's rows before `first`, and other rows from there on.
 class ReplacedRows : public LazyValues {
 public:
     ReplacedRows(Tensor before, Index first, Tensor rows)
@@ -94,7 +94,7 @@ const Tensor& rows_before(const Tensor& tensor, Index end) {
 }
 
 Tensor with_rows_from(const Tensor& before, Index first, Tensor rows) {
-    // What was replaced before and is replaced again needn't be kept.
+    // Rows replaced earlier that are now replaced again needn't be kept.
     if (const auto* replaced = before.lazy<ReplacedRows>(); replaced != nullptr && replaced->first() >= first)
         return with_rows_from(replaced->before(), first, std::move(rows));
     Axes axes = before.axes();

@@ -5,12 +5,12 @@
 #include <limits>
 #include <optional>
 
-// Rows: a tensor's positions, along its axis pos, src or query. Under a causal mask a row reads none of those behind
-// it, so that what changes from some row on leaves the rows before it as they were.
+// Rows: a tensor's positions, along its axis pos, src or query. Under a causal mask a row reads no later rows, so a
+// change from some row on leaves the rows before it unchanged.
 namespace decoderscope {
 
-// What of a tensor may differ from what it was: the rows from one on, and in all rows the columns of the last axis from
-// one on.
+// The part of a tensor that may have changed: all rows from `rows` on and, in every row, the last axis's columns from
+// `columns` on.
 struct Changed {
     static constexpr Index kNone = std::numeric_limits<Index>::max();
     Index rows = 0;
@@ -23,18 +23,18 @@ inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
 [[nodiscard]] std::optional<std::size_t> row_axis(const Axes& axes);
 // How many rows there are; 0 without such an axis.
 [[nodiscard]] Index row_count(const Axes& axes);
-// The same axes with so many rows.
+// The same axes with `rows` rows.
 [[nodiscard]] Axes with_row_count(Axes axes, Index rows);
 
 // The rows from `first` on.
 [[nodiscard]] Tensor rows_from(const Tensor& tensor, Index first);
-// A tensor with the same rows before `end` as this one; the others may be others. Where rows were replaced, this saves
-// putting them together.
+// A tensor with the same rows before `end` as this one; later rows may differ. If rows were replaced, this saves
+// assembling them.
 [[nodiscard]] const Tensor& rows_before(const Tensor& tensor, Index end);
-// `before` with its rows from `first` on replaced; put together when it is first read.
+// `before` with its rows from `first` on replaced; assembled when first read.
 [[nodiscard]] Tensor with_rows_from(const Tensor& before, Index first, Tensor rows);
 
-// The first row in which two tensors of the same axes differ in a bit; kNone where there is none.
+// The first row in which two tensors of the same axes differ in a bit; kNone if there is none.
 [[nodiscard]] Index first_different_row(const Tensor& a, const Tensor& b);
 
 }  // namespace decoderscope

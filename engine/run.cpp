@@ -8,7 +8,7 @@ namespace {
 
 const Tensor kNone;
 
-// Adds the manual changes of a cell after what was computed.
+// Adds the edits of a cell after the computed lines.
 void explain_patches(const Step& step, const Cell& cell, Explanation& explanation) {
     for (const Patch& patch : step.patches) {
         if (!patch.touches(cell)) continue;

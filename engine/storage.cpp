@@ -21,7 +21,7 @@ Storage::Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared
 
 namespace {
 
-// From so many values on, the neighbours of a few would take more memory than reading them takes time.
+// From this tensor size on, a few values are read directly: mapping them would also bring in their neighbours.
 constexpr Index kManyValues = 1'000'000;
 
 }  // namespace
@@ -49,13 +49,13 @@ void Storage::copy(Index first, std::span<float> to) const {
         if (::pread(*in_file_.descriptor, to.data(), to.size_bytes(), at) == static_cast<::ssize_t>(to.size_bytes()))
             return;
     }
-    // Of a file that was cut short, too: who touches what it lost is told so (MappedFile).
+    // Also for a truncated file: touching the lost bytes is reported (MappedFile).
     std::copy_n(data() + first, to.size(), to.begin());
 }
 
 void Storage::leave_to_file(Index first_value, Index count) const {
     if (!is_in_file()) return;
-    // Whole pages of the values' own: of the others the neighbours may be in use.
+    // Only pages that hold nothing but these values: neighbours on other pages may be in use.
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(in_file_.first.get() + first_value);
     const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count) * sizeof(float);

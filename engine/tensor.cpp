@@ -87,7 +87,7 @@ Tensor first_of_batch(const Tensor& tensor, Index count) {
 Tensor part_of(const Tensor& tensor, const Cell& first, const Axes& axes) {
     if (axes == tensor.axes()) return tensor;
     Tensor part(axes);
-    const Index row = axes.empty() ? 1 : axes.back().size;  // a row of the last axis lies together
+    const Index row = axes.empty() ? 1 : axes.back().size;  // a row of the last axis is contiguous
     float* to = part.writable().data();
     for (Index done = 0; done < part.size(); done += row) {
         Cell from = part.cell(done);

@@ -2,20 +2,20 @@
 
 #include <optional>
 
-// What an operation says of itself beyond its numbers. Whoever draws, checks or records a step asks for these facts and
-// never which operation it is, so that a new operation needs no change outside engine/.
+// What an operation declares about itself beyond its numbers. Code that draws, checks or records a step uses these
+// facts and never asks which operation it is, so a new operation needs no change outside engine/.
 namespace decoderscope {
 
-// Which numbers come out.
+// The kind of numbers in the output.
 enum class Values {
     any,
-    as_first,      // such as the first operand holds
+    as_first,      // the same kind as the first operand
     non_negative,  // 0 and more
     mask,          // 1 = kept, 0 = hidden
-    weights,       // along the last axis: 0 and more, with the sum 1
+    weights,       // 0 and more, summing to 1 along the last axis
 };
 
-// A mask's value in place of what it hides. Operands: what is filled, the mask.
+// Replaces the cells that a mask hides by a value. Operands: the tensor to fill, the mask.
 struct FillFacts {
     float value = 0.0F;
 };
@@ -25,7 +25,7 @@ struct MaskFacts {
     bool causal = false, padding = false, custom = false;
 };
 
-// What each mask by itself says of a cell; true = kept.
+// Whether each mask by itself keeps a cell.
 struct MaskVerdict {
     bool causal = true, padding = true, custom = true;
     [[nodiscard]] bool kept() const { return causal && padding && custom; }
@@ -37,16 +37,16 @@ struct ScaleFacts {
     double eps = 0.0;
 };
 
-// A norm: (x − centre) / scale · gain + shift. Operands: x, scale, gain, shift where there is one.
+// A norm: (x − centre) / scale · gain + shift. Operands: x, scale, gain, shift if any.
 struct NormFacts {
     bool centred = true;
 };
 
-// All of these. The defaults say nothing.
+// All of these. The defaults declare nothing.
 struct Traits {
     Values values = Values::any;
     bool deferred = false;  // computed when its values are first read
-    bool goes_on = false;   // the first operand goes on in the output: as it is, or with the others added to it
+    bool goes_on = false;   // the output continues the first operand: unchanged, or with the others added to it
     std::optional<FillFacts> fill = std::nullopt;
     std::optional<MaskFacts> masks = std::nullopt;
     std::optional<ScaleFacts> scale = std::nullopt;

@@ -20,7 +20,7 @@ void Catalog::add(std::string_view context, std::string_view english, std::vecto
 }
 
 const std::vector<std::string>* Catalog::find(const Phrase& phrase) const {
-    // gettext keeps the header of a language under the empty text.
+    // gettext stores a catalog's header under the empty text.
     if (texts_.empty() || *phrase.english() == 0) return nullptr;
     const auto found = texts_.find(Key{phrase.context() ? phrase.context() : "", phrase.english()});
     return found == texts_.end() || found->second.empty() ? nullptr : &found->second;

@@ -11,18 +11,18 @@
 
 namespace decoderscope {
 
-// The texts of one language, what gettext keeps in a .po file. The empty one is English.
+// The texts of one language, as in gettext's .po file. The empty catalog is English.
 class Catalog {
 public:
-    // Which of a translation's forms a count takes.
+    // Chooses a translation's plural form for a count.
     using Plural = std::function<std::size_t(std::int64_t count)>;
 
     Catalog() = default;
     explicit Catalog(Plural plural) : plural_(std::move(plural)) {}
-    // The translation of a phrase: one form, or as many as `plural` chooses from.
+    // The translation of a phrase: one form, or all the forms that `plural` chooses from.
     void add(std::string_view context, std::string_view english, std::vector<std::string> forms);
 
-    // The translation, else the English. What is returned lives as long as the catalog and allocates nothing.
+    // The translation, else the English. The returned text lives as long as the catalog; nothing is allocated.
     [[nodiscard]] const char* text(const Phrase& phrase) const;
     [[nodiscard]] const char* text(const Phrase& one, const Phrase& many, std::int64_t count) const;
 
@@ -48,18 +48,19 @@ private:
     std::map<OwnKey, std::vector<std::string>, Before> texts_;
 };
 
-// The language of the window. This is the one thing of the program that is global: hundreds of places say a text, and
-// all of them in the same language. It begins as English, and stays so where there is no window. It may be changed at
-// any time; the next frame says everything in the other language. The catalog must live as long as the program.
+// The language of the window. It is global, because hundreds of places show text, all in the same language. It begins
+// as English, and stays so without a window. It may be changed at any time; the next frame shows everything in the new
+// language. The catalog must live as long as the program.
 void speak(const Catalog& catalog);
 [[nodiscard]] const Catalog& spoken();
 
-// A text in the language of the window; xgettext finds it by the function's name. One without places allocates nothing.
+// A text in the language of the window; xgettext finds it by the function's name. One without placeholders allocates
+// nothing.
 [[nodiscard]] const char* tr(Phrase phrase);
 [[nodiscard]] std::string tr(Phrase phrase, std::initializer_list<Argument> arguments);
-// One of two by a count, which stands at {count}: tr_n("{count} step", "{count} steps", count).
+// One of two texts chosen by a count, which fills {count}: tr_n("{count} step", "{count} steps", count).
 [[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments = {});
-// One that was kept; nothing where it says nothing.
+// The text of a stored sentence; empty if it says nothing.
 [[nodiscard]] std::string tr(const Sentence& sentence);
 
 [[nodiscard]] std::string tr_n(Phrase one, Phrase many, std::integral auto count, Arguments arguments) {

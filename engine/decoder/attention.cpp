@@ -13,7 +13,8 @@ namespace decoderscope {
 
 namespace {
 
-// The projections to q, k and v. Under shared_qkv (seed 001 as written) all three are q_proj.
+// The projections to q, k and v. Under shared_qkv (the tutorial with the shared projection, causal-lm) all three are
+// q_proj.
 struct Projections {
     LinearParameters q, k, v;
 };
@@ -32,7 +33,7 @@ Projections projections(Builder& b, const std::string& parameters) {
     return {q, q, q};
 }
 
-// x cut into heads by one projection; turned by its position where there is RoPE.   -> [batch, head, pos, d_head]
+// x projected and cut into heads; rotated by position if RoPE is used.   -> [batch, head, pos, d_head]
 Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate,
           Meaning meaning, Role role = Role::recorded) {
     if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, role);
@@ -41,8 +42,8 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
     return b.plan.step(name, Rope{b.config.rope_theta, b.past.positions}, {flat}, meaning, role);
 }
 
-// k or v: the new rows behind those that were kept from the positions before. A memory never grows, so where its rows
-// were kept there are no new ones.   -> [batch, kv_head, key, d_head]
+// k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
+// are no new ones.   -> [batch, kv_head, key, d_head]
 Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearParameters& proj, bool rotate,
          const Tensor& kept, Meaning meaning) {
     const Index count = b.config.num_key_value_heads;
@@ -87,7 +88,7 @@ Ref attention(Builder& b, const Attention& a) {
 
     const Ref z = plan.step(a.at + ".z", WeightedSum{}, {pattern, v});  // [batch, head, query, d_head]
     const LinearParameters o_proj = linear_parameters(b, a.parameters + ".o_proj", d_model, d_model);
-    // A result changed by hand is computed with, not only looked at.
+    // An edited result must affect the output, not only be shown.
     const bool by_results = b.edited(a.at + ".result");
     const Ref result = plan.step(a.at + ".result", HeadResults{}, {z, o_proj.weight}, std::nullopt,
                                  by_results ? Role::recorded : Role::on_demand);

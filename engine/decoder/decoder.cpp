@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// The inputs as steps; nullptr where absent.
+// The inputs as steps; nullptr if absent.
 struct InputSteps {
     Ref tokens, x, memory, encoder_tokens, attention_mask, encoder_attention_mask, custom_mask;
 };
@@ -33,7 +33,7 @@ Ref final_norm(Builder& b, const std::string& prefix, Ref x) {
     return b.config.final_norm ? norm(b, prefix + "ln_final", prefix + "norm", x) : x;
 }
 
-// The memory that cross-attention reads: made by the encoder, or given; nullptr where its k and v were kept.
+// The memory that cross-attention reads: computed by the encoder, or given; nullptr if its k and v were kept.
 // -> [batch, src, d_model]
 Ref memory(Builder& b, const InputSteps& in) {
     if (!b.config.cross_attention || b.past.positions > 0) return nullptr;
@@ -71,8 +71,9 @@ void language_head(Builder& b, const std::string& at, const LinearParameters& he
     b.plan.step(at + "probs", Softmax{.when_read = true}, {logits});
 }
 
-// What the decoder would say if it ended early: the final norm and the head on the stream as it enters the first block
-// and as it leaves each (nostalgebraist 2020).   {stream [batch, pos, d_model] …} -> logit_lens.* [batch, pos, vocab]
+// What the decoder would predict if it ended early: the final norm and the head on the stream as it enters the first
+// block and as it leaves each (nostalgebraist 2020).
+// {stream [batch, pos, d_model] …} -> logit_lens.* [batch, pos, vocab]
 void logit_lens(Builder& b, const LinearParameters& head, const std::vector<Ref>& left) {
     const auto read = [&](const std::string& of, Ref x) {
         const std::string at = "logit_lens." + of;
@@ -107,7 +108,7 @@ void decoder(Builder& b, const InputSteps& in, bool with_lens) {
     if (with_lens) logit_lens(b, head, left);
 }
 
-// The least that a decoder of this configuration runs on: one batch row of one position.
+// The smallest inputs for a decoder of this configuration: one batch row of one position.
 Inputs smallest_inputs(const Config& config) {
     const auto one = [](std::string_view axis) { return Axes{{axis::batch, 1}, {axis, 1}}; };
     const auto zeros = [&](std::string_view axis) {

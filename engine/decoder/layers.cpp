@@ -35,7 +35,7 @@ Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
         }
         case PositionalEncoding::none:
         case PositionalEncoding::rope:
-            return nullptr;  // RoPE turns q and k instead
+            return nullptr;  // RoPE rotates q and k instead
     }
     return nullptr;
 }

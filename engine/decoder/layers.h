@@ -6,19 +6,19 @@
 #include <functional>
 #include <string>
 
-// The pieces that decoder.cpp puts together. Each is the diagram of the seeds as code, a line a step.
+// The pieces that decoder.cpp assembles. Each is the tutorials' diagram as code, one line per step.
 namespace decoderscope {
 
 // What every piece writes to and reads from.
 struct Builder {
     Plan& plan;
     const Config& config;
-    const Past& past;  // empty where the pass begins at the first position
+    const Past& past;  // empty if the pass begins at the first position
     std::optional<std::uint64_t> dropout_seed;
     std::function<bool(const std::string& tensor)> edited;  // whether an edit names that tensor
 };
 
-// A stack of blocks: where its tensors and its parameters are named ("" or "encoder."), and what it attends to.
+// A stack of blocks: the prefix of its tensors' and parameters' names ("" or "encoder."), and what it attends to.
 struct Stack {
     std::string prefix;
     Index layers = 0;
@@ -26,11 +26,11 @@ struct Stack {
     Ref padding = nullptr;  // [batch, key]
     Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
     bool cross_attention = false;
-    Ref memory = nullptr;          // [batch, src, d_model]; nullptr where its k and v were kept
+    Ref memory = nullptr;          // [batch, src, d_model]; nullptr if its k and v were kept
     Ref memory_padding = nullptr;  // [batch, src]
 };
 
-// A Linear's parameters; the bias is nullptr where the configuration has none.
+// A Linear's parameters; the bias is nullptr if the configuration has none.
 struct LinearParameters {
     Ref weight = nullptr;  // [out, in]
     Ref bias = nullptr;    // [out]
@@ -40,14 +40,14 @@ struct LinearParameters {
 // What enters a stack: the tokens' embedding (or x itself), and the positions to add to it.
 struct Entering {
     Ref content = nullptr;    // [batch, pos, d_model]
-    Ref positions = nullptr;  // [pos, d_model]; nullptr where nothing is added
+    Ref positions = nullptr;  // [pos, d_model]; nullptr if nothing is added
 };
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
 [[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);
 
-// Who attends, to what, under which masks, and how it is named.
+// One attention: its names, queries, memory and masks.
 struct Attention {
     std::string at;          // "blocks.0.attn"
     std::string parameters;  // "layers.0.self_attn"
@@ -64,10 +64,10 @@ struct Attention {
 // {x [batch, pos, d_model]} -> at + ".mlp_out" [batch, pos, d_model]
 [[nodiscard]] Ref feed_forward(Builder& b, const std::string& at, const std::string& parameters, Ref x);
 
-// The dropout of one site behind the tensor x: x itself where it is off.
+// Dropout at one site, applied to x; x itself if dropout is off.
 [[nodiscard]] Ref dropout(Builder& b, DropoutSite site, Ref x);
 
-// All blocks of a stack, one after the other: what leaves each of them.   -> [batch, pos, d_model] each
+// All blocks of a stack in order: the output of each.   -> [batch, pos, d_model] each
 [[nodiscard]] std::vector<Ref> blocks(Builder& b, const Stack& stack, Entering entering);
 
 }  // namespace decoderscope

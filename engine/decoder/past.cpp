@@ -8,7 +8,7 @@ namespace {
 
 const KeptRows kNothing;
 
-// Every attention of the decoder, not the encoder's: the name before ".k".
+// The attention whose k this step is, in the decoder only; else empty.
 std::string decoder_attention(const Step& step) {
     return !step.in_encoder() && step.name == step.attention + ".k" ? step.attention : std::string();
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// share/decoderscope/models beside the bin/ that this program runs from; empty where the system doesn't say.
+// share/decoderscope/models next to the bin/ that this program runs from; empty if the system doesn't report it.
 fs::path installed_folder() {
     std::error_code failed;
     const fs::path program = fs::read_symlink("/proc/self/exe", failed);

@@ -7,11 +7,11 @@
 namespace decoderscope {
 
 // The models that the project trained itself, in the order in which they are offered. Each is a folder that opens like
-// anybody's; beside what the program reads lie the script that trained it and its model card.
+// any other model's; next to the files that the program reads are its training script and its model card.
 [[nodiscard]] std::span<const std::string_view> trained_models();
 
-// The folder of one of them: beside the installed program, or in the source tree that the program was built from.
-// Throws Error naming both places where it is in neither.
+// The folder of one of them: next to the installed program, or in the source tree that the program was built from.
+// Throws Error naming both places if it is in neither.
 [[nodiscard]] std::string trained_model_folder(std::string_view name);
 
 }  // namespace decoderscope

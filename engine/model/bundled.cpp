@@ -16,7 +16,7 @@ namespace {
 
 // ---- the trained ones
 
-// Its description stands beside its weights; where they are missing, this is said in its place.
+// Its description is stored with its weights; if they are missing, the description says so.
 BundledModel card_of_trained(std::string_view name) {
     try {
         const std::string path = trained_model_folder(name) + "/example.json";
@@ -35,7 +35,7 @@ std::shared_ptr<const Model> load_trained(std::string_view name) {
 
 // ---- tensors of an example
 
-// A tensor whose numbers come one by one from the stream of its name.
+// A tensor whose numbers are drawn one by one from the random stream of its name.
 template <class Draw>
 Tensor random_tensor(std::uint64_t seed, std::string_view name, Axes axes, Draw draw) {
     const RandomStream random(seed, name);
@@ -77,7 +77,7 @@ struct Recipe {
     Inputs (*example)(std::uint64_t seed);
 };
 
-// Both of the first two seeds: three rows of four, the second and third padded.
+// For simple-decoder and causal-lm: three rows of four, the second and third padded.
 Tensor three_rows_mask() { return {target(3, 4), {1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0}}; }
 
 Inputs simple_decoder_example(std::uint64_t seed) {
@@ -88,7 +88,7 @@ Inputs causal_lm_example(std::uint64_t seed) {
     return {.tokens = random_tokens(seed, "tokens", target(3, 4), 12), .attention_mask = three_rows_mask()};
 }
 
-// Seed 002's masks have 1 for padding; here, as everywhere in this program, 1 is what is kept.
+// The Pre-Norm tutorial's masks have 1 for padding; here, as everywhere in this program, 1 means kept.
 Inputs pre_ln_encdec_example(std::uint64_t seed) {
     return {.x = normal(seed, "x", with_width(target(2, 6), 512)),
             .memory = normal(seed, "memory", with_width(source(2, 8), 512)),

@@ -10,7 +10,7 @@
 
 namespace decoderscope {
 
-// What can be said of a bundled model without making its weights.
+// What is known of a bundled model without creating its weights.
 struct BundledModel {
     std::string name;
     Sentence description;  // one line
@@ -20,10 +20,10 @@ struct BundledModel {
 // tutorials with random weights.
 [[nodiscard]] const std::vector<BundledModel>& bundled_models();
 
-// The one that the window opens on.
+// The model that the window opens with.
 inline constexpr std::string_view kDefaultModel = "reverse";
 
-// The bundled model of that name; nullptr where there is none. Throws Error where a trained one's files are missing.
+// The bundled model of that name; nullptr if none. Throws Error if a trained model's files are missing.
 [[nodiscard]] std::shared_ptr<const Model> make_bundled_model(std::string_view name);
 
 // An example to run any decoder on: a few tokens or random rows, from a seed.

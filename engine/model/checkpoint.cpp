@@ -33,7 +33,7 @@ bool is_pickled(const fs::path& path) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
-// The files of a folder that pass, by name.
+// The files of a folder that pass a test, sorted by name.
 template <class Passes>
 std::vector<fs::path> files_of(const fs::path& folder, Passes passes) {
     std::error_code failed;
@@ -47,7 +47,7 @@ std::vector<fs::path> files_of(const fs::path& folder, Passes passes) {
     return found;
 }
 
-// Text as a Python string writes it, within double quotes.
+// Text as a Python string in double quotes.
 std::string python_string(const std::string& text) {
     std::string quoted = "\"";
     for (const char c : text) {
@@ -72,11 +72,11 @@ std::string conversion(const fs::path& path) {
            python_string(to.string()) + ")\n";
 }
 
-// The same as one command of a shell.
+// The same as one shell command.
 std::string as_command(std::string python) {
     for (std::size_t at = python.find("  #"); at != std::string::npos; at = python.find("  #"))
         python.erase(at, python.find('\n', at) - at);
-    python.pop_back();  // the last line's end
+    python.pop_back();  // the last newline
     for (std::size_t at = python.find('\n'); at != std::string::npos; at = python.find('\n', at))
         python.replace(at, 1, "; ");
     std::string quoted;
@@ -87,12 +87,12 @@ std::string as_command(std::string python) {
 // How many numbers are NaN or infinite: those whose exponent has every bit set.
 std::size_t count_non_finite(std::span<const float> values) {
     constexpr std::uint32_t kExponent = 0x7f800000U;
-    std::uint32_t count = 0;  // a chunk's, which fits
+    std::uint32_t count = 0;  // of one chunk, so it fits
     for (const float value : values) count += (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
     return count;
 }
 
-// The file of a folder that holds the weights, or their index; the usual name where there is none.
+// The file of a folder that holds the weights, or their index; the usual name if neither exists.
 fs::path weights_in(const fs::path& folder) {
     for (const char* name : {kWeights, kIndex})
         if (is_there(folder / name)) return folder / name;

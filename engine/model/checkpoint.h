@@ -11,14 +11,14 @@
 
 namespace decoderscope {
 
-// The path holds weights as Python pickles them (.pt, .pth, .bin, .ckpt): a program of its own, which isn't run here.
+// The path holds weights pickled by Python (.pt, .pth, .bin, .ckpt). A pickle is a program, which isn't run here.
 class NeedsConversion : public Error {
 public:
     explicit NeedsConversion(const std::string& path);
-    // Three lines that write the same tensors as a safetensors file beside it; the Error's own text has them as a
-    // shell's command.
+    // Three lines of Python that write the same tensors to a safetensors file next to it; the Error's own text has them
+    // as a shell command.
     [[nodiscard]] const std::string& python() const { return python_; }
-    // What is wrong, without the way out.
+    // What is wrong, without the remedy.
     [[nodiscard]] const Sentence& problem() const { return problem_; }
 
 private:
@@ -26,7 +26,7 @@ private:
     std::string python_;
 };
 
-// What lies at a path, as far as its name and kind say.
+// What is at a path, judging by its name and file type.
 enum class PathKind { other, folder, model_folder, weights, pickled };
 [[nodiscard]] PathKind kind_of_path(const std::filesystem::path& path);
 
@@ -35,27 +35,27 @@ enum class PathKind { other, folder, model_folder, weights, pickled };
 class Checkpoint {
 public:
     // A folder, or one safetensors file. Opens the files and checks their headers; reads no tensor. Throws Error naming
-    // the file and what was expected; NeedsConversion where all there is, is pickled.
+    // the file and what was expected; NeedsConversion if there are only pickled weights.
     explicit Checkpoint(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-    // Whether the folder was meant, and not a file of it.
+    // Whether the path named the folder rather than a file in it.
     [[nodiscard]] bool is_folder() const { return is_folder_; }
-    // What messages name: the weights' file, or the index.
+    // The path for messages: the weights' file, or the index.
     [[nodiscard]] const std::string& weights_path() const { return weights_path_; }
     // The files that hold the tensors.
     [[nodiscard]] std::vector<std::string> files() const;
     [[nodiscard]] const Shapes& shapes() const { return shapes_; }
 
-    // What reading the tensors came upon.
+    // Non-finite values found while reading the tensors.
     struct NonFinite {
         std::size_t tensors = 0, numbers = 0;  // that are NaN or infinite
         std::string first;                     // the name of the first such tensor
     };
-    // Reads the tensors that the assembly wants, in the order in which they lie in the files, and counts what is not
-    // finite. Throws LoadStopped as soon as nobody wants them any more.
+    // Reads the tensors that the assembly wants, in the order in which they lie in the files, and counts the non-finite
+    // values. Throws LoadStopped as soon as a stop is requested.
     [[nodiscard]] NonFinite read(Assembly& assembly, LoadProgress& progress) const;
-    // Throws Error where a wanted tensor is not of floats.
+    // Throws Error if a wanted tensor does not hold floats.
     void check_types(const Assembly& assembly) const;
 
 private:

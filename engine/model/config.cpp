@@ -116,7 +116,7 @@ Key dropout_sites() {
             }};
 }
 
-// A number as the contract writes a mask_value: text, so that −∞ can be said.
+// A number as the contract writes a mask_value: text, so that −∞ can be written.
 std::string fill_text(float value) {
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
     char text[32];
@@ -142,7 +142,7 @@ Key mask_value() {
             [](const Config& config) { return Json(fill_text(config.mask_value)); }};
 }
 
-// Every key of the contract, in its order: what is read, checked, written and shown, and nowhere else.
+// Every key of the contract, in its order. Reading, checking, writing and showing keys all use this table.
 const std::vector<Key>& keys() {
     const auto positive = [](double x) { return x > 0.0 && std::isfinite(x); };
     const auto from_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };

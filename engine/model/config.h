@@ -56,11 +56,11 @@ struct Config {
 // Configuration keys with their values as text, as `--set KEY=VALUE` and the window give them.
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
-// Reads a config.json with "model_type": "decoderscope" and puts the overrides over it. Throws Error naming the key and
-// what was expected where a key is unknown, missing, of the wrong type or out of range.
+// Reads a config.json with "model_type": "decoderscope" and applies the overrides to it. Throws Error naming the key
+// and what was expected if a key is unknown, missing, of the wrong type or out of range.
 [[nodiscard]] Config parse_config(std::string_view json, const Overrides& overrides = {});
 
-// The config.json that parse_config reads back to the same configuration.
+// The config.json from which parse_config reads the same configuration.
 [[nodiscard]] std::string config_to_json(const Config& config);
 
 // Every key in the contract's order, with its value in this configuration as `--set` would write it.

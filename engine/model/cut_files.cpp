@@ -15,8 +15,8 @@ namespace decoderscope {
 
 namespace {
 
-// One watched mapping. A place is never given back, only used again, so that the handler can go through the list at any
-// moment, whatever other threads do.
+// One watched mapping. A place is never freed, only reused, so that the handler can walk the list at any moment,
+// whatever other threads do.
 struct Place {
     std::atomic<std::uintptr_t> begin = 0;  // 0: free
     std::atomic<std::uintptr_t> end = 0;
@@ -26,7 +26,7 @@ struct Place {
 
 std::atomic<Place*> first_place = nullptr;
 std::mutex changing;
-struct sigaction before;  // what happened before the handler was there
+struct sigaction before;  // the handler installed before ours
 
 // Nothing but write() may be called in a signal handler.
 void say(const char* text, std::size_t size) { static_cast<void>(!::write(STDERR_FILENO, text, size)); }
@@ -43,7 +43,7 @@ void end_with_a_sentence(int, siginfo_t* what, void*) {
                                                                                     // handler
         ::_exit(1);
     }
-    ::sigaction(SIGBUS, &before, nullptr);  // none of ours: it comes again, to whoever it is for
+    ::sigaction(SIGBUS, &before, nullptr);  // not ours: the fault repeats under the previous handler
 }
 
 void install_handler() {
@@ -58,7 +58,7 @@ Place* free_place() {
     for (Place* place = first_place.load(); place != nullptr; place = place->next)
         if (place->begin.load() == 0) return place;
     if (first_place.load() == nullptr) install_handler();
-    auto* place = new Place;  // kept for good
+    auto* place = new Place;  // never freed
     place->next = first_place.load();
     first_place.store(place, std::memory_order_release);
     return place;

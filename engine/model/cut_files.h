@@ -6,10 +6,10 @@
 
 namespace decoderscope {
 
-// From now on, for as long as what is returned is there, touching bytes of this mapping that its file no longer has
-// ends the program with one sentence on standard error that names the file, and status 1, instead of a bus error.
+// As long as the returned pointer is held, touching bytes of this mapping that its file no longer has ends the program
+// with one sentence on standard error that names the file, and status 1, instead of a bus error.
 //
-// A signal knows nobody, so what is watched is the one thing in the engine that belongs to no object.
+// A signal handler has no context, so the list of watched mappings is global.
 [[nodiscard]] std::shared_ptr<const void> watch_for_cuts(const std::string& path, std::span<const char> mapping);
 
 }  // namespace decoderscope

@@ -6,12 +6,13 @@
 
 namespace decoderscope {
 
-// What a model's folder says in example.json of the model and of what to run it on, every key of it optional:
+// The contents of example.json in a model's folder: a description of the model and what to run it on. Every key is
+// optional:
 //     {"description": "Writes a word backwards.",
 //      "source": ["mask", "transformer"], "target": ["ksam", "remrofsnart"],
 //      "look_at": {"step": "blocks.1.cross_attn.pattern", "head": 2}}
-// `source` is what the encoder reads and `target` what the decoder does, a text a batch row; they are cut into tokens
-// by the model's tokenizers, and the shorter ones are padded.
+// `source` is what the encoder reads and `target` what the decoder reads, one text per batch row. They are cut into
+// tokens by the model's tokenizers, and the shorter ones are padded.
 struct ExampleFile {
     std::string description;  // one line
     std::vector<std::string> source, target;
@@ -24,7 +25,7 @@ struct ExampleFile {
 // Throws Error naming the key and what was expected.
 [[nodiscard]] ExampleFile parse_example_file(std::string_view json);
 
-// Its texts as inputs. Throws Error naming the key where the model can't write a text.
+// Its texts as inputs. Throws Error naming the key if the tokenizer can't encode a text.
 [[nodiscard]] Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target);
 
 }  // namespace decoderscope

@@ -5,12 +5,11 @@
 
 namespace decoderscope {
 
-// A file that may be in a model's folder. It is taken to be there where that can't be told (a link that leads back to
-// itself), too: reading it then says what is wrong.
+// Whether a model's folder has this file. If that can't be determined (a link to itself), the answer is yes: reading
+// the file then reports what is wrong.
 [[nodiscard]] bool is_there(const std::filesystem::path& file);
 
-// Its text. Throws Error naming the file where it can't be read, and where it is a pipe or a device, which might keep
-// the program waiting.
+// Its text. Throws Error naming the file if it can't be read, or if it is a pipe or a device, which might block.
 [[nodiscard]] std::string text_of_file(const std::filesystem::path& file);
 
 }  // namespace decoderscope

@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-// A size that must be met, or any (and then named, for the message).
+// A required size, or any size (then the name is used in the message).
 struct Want {
     std::string_view name;
     std::optional<Index> size = std::nullopt;
@@ -90,7 +90,7 @@ void check_target(const Inputs& inputs, const Config& config, Index past) {
     check_length(name, past + inputs.pos(), config);
 }
 
-// What cross-attention reads, or what the encoder makes it from. Returns its length.
+// Checks what cross-attention reads, or what the encoder computes it from. Returns its length.
 Index check_source(const Inputs& inputs, const Config& config) {
     const bool has_tokens = config.cross_attention && config.encoder_layers > 0 && config.encoder_vocab_size > 0;
     const bool has_memory = config.cross_attention && !has_tokens;
@@ -115,7 +115,7 @@ Index check_source(const Inputs& inputs, const Config& config) {
     return src;
 }
 
-// The largest tensors of the run hold a number of numbers that can be counted.
+// Checks that the largest tensors of the run stay within the limit on numbers.
 void check_sizes(const Inputs& inputs, const Config& config, Index src, Index past) {
     const Index batch = inputs.batch(), pos = inputs.pos(), heads = config.nhead;
     const auto check = [](const Sentence& what, const Axes& axes) {
@@ -136,7 +136,7 @@ void check_sizes(const Inputs& inputs, const Config& config, Index src, Index pa
     for (const Index length : {pos, src})
         for (const Index width : {config.d_model, config.dim_feedforward, config.vocab_size})
             check(message("a tensor"), {{axis::batch, batch}, {axis::pos, length}, {axis::d_model, width}});
-    // attn.result, which is made when it is asked for
+    // attn.result, which is computed on demand
     check(
         message("what each head adds"),
         {{axis::batch, batch}, {axis::head, heads}, {axis::pos, std::max(pos, src)}, {axis::d_model, config.d_model}});

@@ -5,11 +5,11 @@
 
 namespace decoderscope {
 
-// What a run reads beside the weights; an empty tensor is absent. Integers are kept as floats, which hold every token
+// What a run reads besides the weights; an empty tensor is absent. Integers are kept as floats, which hold every token
 // id exactly (below 2^24).
 struct Inputs {
     Tensor tokens;                  // [batch, pos]
-    Tensor x;                       // [batch, pos, d_model], where the model has no vocabulary
+    Tensor x;                       // [batch, pos, d_model], if the model has no vocabulary
     Tensor memory;                  // [batch, src, d_model]
     Tensor encoder_tokens;          // [batch, src]
     Tensor attention_mask;          // [batch, pos], 1 = keep, 0 = padding
@@ -20,9 +20,9 @@ struct Inputs {
     [[nodiscard]] Index pos() const { return tokens.empty() ? x.dim(1) : tokens.dim(1); }
 };
 
-// Checks that the inputs are what this configuration reads, one by one: presence, rank, sizes that agree, token ids in
-// the vocabulary, lengths within max_positions. `past` positions lie before these: attention_mask and custom_mask then
-// hold keys for them, too. Throws Error naming the tensor and what was expected.
+// Checks each input against this configuration: presence, rank, matching sizes, token ids in the vocabulary, lengths
+// within max_positions. `past` positions precede these: attention_mask and custom_mask then hold keys for them, too.
+// Throws Error naming the tensor and what was expected.
 void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
 
 // Reads an inputs file (safetensors) and checks it. Throws Error naming the file, the tensor and what was expected.

@@ -9,7 +9,7 @@ struct Stretch {
     Index first, count;
 };
 
-// An axis that holds one cell for all (a broadcast mask) keeps it.
+// An axis with a single broadcast cell (in a mask) keeps it.
 Tensor cut(const Tensor& tensor, std::size_t axis, Stretch stretch, bool broadcasts = false) {
     if (tensor.empty() || (broadcasts && tensor.dim(axis) == 1)) return tensor;
     Cell first(tensor.rank(), 0);

@@ -12,8 +12,8 @@ struct InputsPart {
     std::optional<Index> row = std::nullopt;
 };
 
-// The inputs of a pass over these positions: tokens or x are theirs alone, masks of keys reach from the very first
-// position to the last of them, and what the encoder reads stays whole. The part must lie inside.
+// The inputs of a pass over these positions: tokens or x for only these, key masks from the very first position to the
+// last of these, and the encoder's inputs whole. The part must lie within the inputs.
 [[nodiscard]] Inputs part_of(const Inputs& inputs, const InputsPart& part);
 
 }  // namespace decoderscope

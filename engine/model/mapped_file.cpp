@@ -16,7 +16,7 @@ namespace decoderscope {
 namespace {
 
 std::shared_ptr<const int> open_file(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not keep us waiting
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a pipe must not block
     if (file < 0) throw Error("{path}: cannot be read: {reason}", {{"path", path}, {"reason", std::strerror(errno)}});
     return {new int(file), [](const int* descriptor) {
                 ::close(*descriptor);
@@ -38,7 +38,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path), descriptor_(open_
     if (size_ == 0) return;  // nothing to map
     void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, *descriptor_, 0);
     if (memory == MAP_FAILED) fail();
-    // Small pages can be let go of one by one (Storage::leave_to_file); of large ones each touch brings back two
+    // Small pages can be released one by one (Storage::leave_to_file); with large pages, each touch brings back two
     // megabytes.
     ::madvise(memory, size_, MADV_NOHUGEPAGE);
     auto* begin = static_cast<char*>(memory);

@@ -7,26 +7,26 @@
 
 namespace decoderscope {
 
-// A file's bytes in memory, brought in from the disk as they are looked at; private to this process: writing to them
-// never reaches the file.
+// A file mapped into memory: its bytes are read from disk on demand. The mapping is private to this process: writing to
+// it never reaches the file.
 //
-// Bytes that the file loses while it is mapped (it was cut short in place) can't be read any more: what asks for
-// check() beforehand gets an Error, and whoever touches them nevertheless, somewhere in the middle of a computation,
-// ends the program with one sentence that names the file and status 1. There is no number to go on with, and no wrong
-// one may be shown; what the session holds was saved before.
+// If the file is truncated in place while mapped, the lost bytes can't be read any more. Code that calls check() first
+// gets an Error. Touching them anyway, in the middle of a computation, ends the program with one sentence that names
+// the file and status 1: there is no value to continue with, and no wrong one may be shown. The session was saved
+// before.
 class MappedFile {
 public:
-    // Throws Error naming the file where it can't be read or is no file but a folder, a pipe or a device.
+    // Throws Error naming the file if it can't be read, or is a folder, a pipe or a device.
     explicit MappedFile(const std::string& path);
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const char* data() const { return bytes_.get(); }
-    // For who reads some of the bytes longer than this is there.
+    // For code that reads the bytes after this object is destroyed.
     [[nodiscard]] const std::shared_ptr<char>& bytes() const { return bytes_; }
 
     [[nodiscard]] const std::shared_ptr<const int>& descriptor() const { return descriptor_; }
 
-    // Throws Error where the file is no longer as long as it was.
+    // Throws Error if the file's length has changed.
     void check() const;
 
 private:

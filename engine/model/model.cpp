@@ -23,13 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Under tie_word_embeddings a head may be stored as well, so long as it is the embedding.
+// Under tie_word_embeddings a head may also be stored, if it equals the embedding.
 void check_tied_head(Weights& weights, const Config& config) {
     if (!config.lm_head || !config.tie_word_embeddings) return;
     const auto head = weights.find("lm_head.weight");
     if (head == weights.end()) return;
     const auto embedding = weights.find("embed.weight");
-    const auto same_bits = [](float a, float b) {  // NaN is the same as itself here
+    const auto same_bits = [](float a, float b) {  // NaN equals itself here
         return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
     };
     if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
@@ -37,10 +37,10 @@ void check_tied_head(Weights& weights, const Config& config) {
     weights.erase(head);
 }
 
-// What the file holds against what the configuration asks for, before a number of either is there.
+// Compares the file's shapes with those that the configuration needs, before any number is read.
 void check_shapes(const Shapes& shapes, const Config& config) {
     const auto text = [](const std::vector<Index>& shape) { return shape_text(unnamed(shape)); };
-    // A tied head may be stored as well.
+    // A tied head may also be stored.
     const bool tied = config.lm_head && config.tie_word_embeddings;
     std::set<std::string, std::less<>> known;
     if (tied) known.insert("lm_head.weight");
@@ -59,7 +59,7 @@ void check_shapes(const Shapes& shapes, const Config& config) {
         if (!known.contains(name)) throw Error("{name}: this configuration has no such tensor", {{"name", name}});
 }
 
-// Hugging Face's GPT-2 has no bias on a head of its own; with a bias of zeros it computes the same.
+// In Hugging Face's GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
 void add_missing_head_bias(Shapes& shapes, const Config& config) {
     const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
     if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
@@ -75,7 +75,7 @@ void check_look_at(const Model& model, const Config& config) {
                     {{"head", look_at.head}, {"nhead", config.nhead - 1}});
 }
 
-// What the model runs on at first: the texts of example.json, else inputs.safetensors, else something.
+// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones.
 void read_example(Model& model, const fs::path& folder, const Config& config) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();
@@ -92,7 +92,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config) {
     });
 }
 
-// A folder may be meant by its config.json or its index, too.
+// A folder may also be named by its config.json or its index.
 fs::path folder_or_file(const fs::path& path) {
     if (!path.has_filename() && path.has_parent_path()) return path.parent_path();  // "folder/"
     const bool names_folder = path.filename() == "config.json" || path.filename() == "model.safetensors.index.json";
@@ -119,7 +119,7 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
-// The configuration as it stands in the folder, or, where there is none, what names and shapes say of it.
+// The configuration from the folder or, if there is none, as inferred from names and shapes.
 void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict, const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A kind of module, and what it is known to do.
+// A kind of module and its known properties.
 struct Module {
     Sentence name;
     bool norm_first = false;
@@ -90,7 +90,7 @@ bool has_bias(const Shapes& shapes, Is is) {
                        [&](const auto& entry) { return is(entry.first) && shapes.contains(bias_of(entry.first)); });
 }
 
-// What computes the same as no bias at all.
+// Zero biases compute the same as none.
 void add_zero_biases(Shapes& shapes, bool norms) {
     Shapes zeros;
     for (const auto& [name, shape] : shapes)
@@ -108,7 +108,7 @@ std::vector<std::string> head_counts(Index d_model, Index queries_per_key, bool 
     return counts;
 }
 
-// 64 columns a head, as GPT-2, BERT and Llama have them, or as near as can be.
+// 64 columns a head, as GPT-2, BERT and Llama have them, or as near as possible.
 std::string likely_heads(Index d_model, const std::vector<std::string>& counts) {
     std::string best;
     Index nearest = 0;
@@ -240,7 +240,7 @@ private:
 
     const Shapes& stored_;
     StateDict& dict_;
-    const Shapes shapes_;  // as they are stored, without the zeros
+    const Shapes shapes_;  // as stored, without the added zeros
     Module module_;
     Recognised result_;
     Json config_ = {{"model_type", "decoderscope"}};
@@ -289,7 +289,7 @@ std::string answered_config(const Recognised& recognised, const Overrides& answe
             named);
     }
     if (recognised.queries_per_key == 1) return config.dump(2);
-    // How many queries share a key is known; how many heads that are, once somebody says one of the two.
+    // How many queries share a key is known; either head count determines the other.
     for (const auto& [key, value] : answers)
         if (key == "nhead" && !answered(answers, "num_key_value_heads"))
             config["num_key_value_heads"] = std::atoll(value.c_str()) / recognised.queries_per_key;

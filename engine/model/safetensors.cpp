@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
-// Every integer up to here is a float of its own.
+// Every integer up to here is exact as a float.
 constexpr double kLargestExact = 16'777'216.0;
 
 // One stored number, whatever its alignment.
@@ -34,8 +34,8 @@ T stored(const char* at) {
     return value;
 }
 
-// The fraction and the exponent move into their places; times 2^112 the exponent counts from where a float's does, and
-// a subnormal becomes a normal number. Infinities and NaN keep their bits.
+// Shifts the fraction and the exponent into place. Multiplying by 2^112 corrects the exponent's bias and turns a
+// subnormal into a normal number. Infinities and NaN keep their bits.
 float from_half(std::uint16_t bits) {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
     const std::uint32_t moved = static_cast<std::uint32_t>(bits & 0x7fffU) << 13;
@@ -55,12 +55,12 @@ Tensor converted(const char* from, Tensor to, Convert convert) {
     return to;
 }
 
-// What is brought in, converted and looked at in one go: small enough for a processor's cache.
+// The number of values read, converted and checked at a time: small enough for a processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 18;
 
-// Has the pages of these bytes read from the disk at once, instead of one by one as they are touched. Where the system
-// can't, they still are read, only slower. Throws Error where the file no longer reaches so far: touching them would
-// end the program.
+// Reads the pages of these bytes from disk at once, instead of one by one as they are touched. If the system can't,
+// they are still read, only more slowly. Throws Error if the file no longer extends this far: touching them would end
+// the program.
 void bring_in(const char* begin, std::size_t size) {
     static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto address = reinterpret_cast<std::uintptr_t>(begin);

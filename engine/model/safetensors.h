@@ -15,9 +15,9 @@
 namespace decoderscope {
 
 // A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads
-// the header alone. Every size and offset is checked against the file before anything is allocated. As with any
-// mapping, the file must stay as long as it was while its tensors are in use (mapped_file.h says what happens else); a
-// file that is replaced by another of its name (renamed over, as careful programs write) is no harm.
+// only the header. Every size and offset is checked against the file before anything is allocated. As with any mapping,
+// the file must keep its length while its tensors are in use (mapped_file.h says what happens if not). Replacing the
+// file by renaming another over it, as careful programs do, is harmless.
 class SafetensorsFile {
 public:
     using Entry = StoredTensor;
@@ -33,18 +33,18 @@ public:
     // The names in the order in which their numbers lie in the file.
     [[nodiscard]] std::vector<std::string> names_in_order() const;
 
-    // Told of each piece of a tensor as it is read: its values, and how many bytes of the file they were. What it
-    // throws ends the reading.
+    // Called with each piece of a tensor as it is read: its values, and how many bytes of the file they took. If it
+    // throws, reading ends.
     using Watch = std::function<void(std::span<const float> values, std::size_t bytes)>;
     // A floating tensor (F64, F32, F16, BF16) as float, its axes unnamed; F32 stays in the mapping, nothing is copied.
-    // Without a watch it is read from the disk when it is looked at, with one here and now. What has to be converted is
-    // put into `room`, made larger where it has to be, and good until that is used again. Throws Error naming the
-    // tensor where it is absent or of another type.
+    // Without a watch it is read from disk on demand, with one immediately. Converted values are put into `room`, which
+    // is enlarged if needed; they are valid until it is used again. Throws Error naming the tensor if it is absent or
+    // of another type.
     [[nodiscard]] Tensor floats(std::string_view name, const Watch& watch = {}, Tensor* room = nullptr) const;
-    // Throws the Error of floats() without reading anything.
+    // Throws the same Error as floats(), without reading anything.
     void check_floats(std::string_view name) const;
-    // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error where a value is beyond ±2^24, which a
-    // float doesn't hold exactly.
+    // An integer tensor (I64, I32, I16, I8, U8, BOOL) as float. Throws Error if a value is beyond ±2^24, which a float
+    // can't hold exactly.
     [[nodiscard]] Tensor integers(std::string_view name) const;
 
 private:

@@ -32,7 +32,7 @@ std::vector<Index> read_shape(const Json& json, std::size_t data_size) {
                     {{"data_size", data_size}, {"most", limits::kNumbers}});
     };
     std::vector<Index> shape;
-    Index count = 1;  // with 1 for an empty axis, so that a part of the shape overflows nowhere either
+    Index count = 1;  // with 1 for an empty axis, so that no part of the shape overflows either
     bool empty = false;
     for (const Json& size : json) {
         if (!size.is_number_unsigned()) throw Error("shape: expected sizes from 0");
@@ -83,7 +83,7 @@ StoredTensor read_tensor(const Json& json, std::size_t data_size) {
     return tensor;
 }
 
-// Tensors lie one behind the other, from the first byte to the last, as the format wants them.
+// Checks that tensors lie one after another, from the first byte to the last, as the format requires.
 void check_layout(const StoredTensors& tensors, std::size_t data_size) {
     std::vector<std::pair<std::string_view, const StoredTensor*>> in_order;
     for (const auto& [name, tensor] : tensors) in_order.emplace_back(name, &tensor);

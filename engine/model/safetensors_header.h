@@ -21,9 +21,9 @@ struct StoredTensor {
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by name
 
-// The header's text, for `data_size` bytes of data behind it. Shapes, types and offsets fit each other and the data,
-// from the first byte to the last; no product of a shape's sizes overflows, empty axes or not. Throws Error naming the
-// tensor and what was expected.
+// Parses the header's text, followed by `data_size` bytes of data. Checks that shapes, types and offsets fit each other
+// and cover the data from the first byte to the last, and that no product of a shape's sizes overflows, even with empty
+// axes. Throws Error naming the tensor and what was expected.
 [[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size);
 
 }  // namespace decoderscope

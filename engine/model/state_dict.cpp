@@ -27,7 +27,7 @@ Index row_size(const Shape& shape) {
 
 // ---- names and shapes
 
-// Whether GPT-2's weights are Conv1D's, [in, out]: c_attn tells, which is three times as long one way.
+// Whether GPT-2's weights are Conv1D's, [in, out]: shown by c_attn, which is three times as long along one axis.
 bool has_conv1d(const Shapes& stored) {
     for (const auto& [name, shape] : stored)
         if (name.ends_with("c_attn.weight") && shape.size() == 2) return shape[1] == 3 * shape[0];
@@ -73,7 +73,7 @@ private:
             {{"from", from}});
     }
 
-    // Rows of a stored tensor that are all of a parameter.
+    // Rows of a stored tensor that make up a whole parameter.
     void add_rows(const std::string& name, const std::string& from, Shape shape, bool turned, Index first, Index rows) {
         own(name, from);
         if (!shape.empty()) shape[0] = rows;
@@ -137,8 +137,8 @@ private:
 // Whether a weight is only read by products.
 bool is_projection(std::string_view name) { return name.ends_with("_proj.weight") || name == "lm_head.weight"; }
 
-// Rows first … first + rows of the matrix that `stored` [in, out] is the transpose of. A square at a time, so that both
-// sides stay in the cache.
+// Rows first … first + rows of the transpose of `stored` [in, out]. Copied a square at a time, so that both sides stay
+// in the cache.
 void copy_turned(const Tensor& stored, Index first, Index rows, float* to) {
     constexpr Index kSquare = 32;
     const Index in = stored.dim(0), out = stored.dim(1);

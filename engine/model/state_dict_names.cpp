@@ -41,7 +41,7 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, count>&
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// A number as a ModuleList writes it; -1 where it is none.
+// A number as a ModuleList writes it; -1 if it is not one.
 Index number(std::string_view text) {
     constexpr std::size_t kMostDigits = 9;
     Index value = -1;
@@ -99,10 +99,10 @@ const Names& projection_names() {
     return names;
 }
 
-// Names under which every module that is known has q, k and v one after the other.
+// Names under which all known modules store q, k and v one after another.
 constexpr std::array<std::string_view, 5> kFused = {"c_attn", "qkv", "Wqkv",  // not a message: a name
                                                     "to_qkv", "in_proj"};
-// Names that mean this in one module, and head by head (or group by group) in another.
+// Names that mean this in one module, but head by head (or group by group) in another.
 constexpr std::array<std::string_view, 3> kUnclear = {"query_key_value", "qkv_proj", "wqkv"};
 
 const Names& feed_forward_names() {
@@ -134,14 +134,14 @@ constexpr std::array<std::string_view, 6> kFeedForward = {"ffn", "ff", "mlp", "f
 
 // ---- one name
 
-// A part of a block: its path by the contract, and how it is stored.
+// A part of a block: its path in the contract, and how it is stored.
 struct PartOfBlock {
     Path path;
     Index head = -1;
     CanonicalName::Packing packing = CanonicalName::Packing::alone;
 };
 
-// Within an attention: a projection, a head's projection ("heads.0.key"), or all three of them.
+// Within an attention: a projection, a head's projection ("heads.0.key"), or all three in one.
 std::optional<PartOfBlock> part_of_attention(const std::string& attention, const Path& path) {
     using Packing = CanonicalName::Packing;
     if (path.size() == 1 && path[0] == "in_proj_weight")
@@ -161,12 +161,12 @@ std::optional<PartOfBlock> part_of_attention(const std::string& attention, const
     return std::nullopt;
 }
 
-// What a block's part is called, from its path within the block; nothing where it is no part of a block.
+// The part of a block at this path within the block; nothing if it is not one.
 std::optional<PartOfBlock> part_of_block(const Path& path) {
     if (path.size() < 2) return std::nullopt;
     if (path.size() == 2) {
         if (const auto norm = lookup(norm_names(), path[0])) return PartOfBlock{{*norm, path[1]}};
-        // A seed's attention may stand in the block itself, as may its feed-forward.
+        // A tutorial's attention may be directly in the block, as may its feed-forward.
         const bool attention = path[0].find('_') != std::string::npos && path[0] != "c_proj";
         if (const auto projection = lookup(projection_names(), path[0]); projection && attention)
             return PartOfBlock{{"self_attn", *projection, path[1]}};

@@ -8,7 +8,7 @@ namespace decoderscope {
 // act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu.
 [[nodiscard]] double activate(ActivationKind kind, double x);
 
-// The MLP's nonlinearity, number by number.   {pre [batch, pos, d_ff]} -> the same axes
+// The MLP's nonlinearity, element by element.   {pre [batch, pos, d_ff]} -> the same axes
 struct Activate {
     ActivationKind kind = ActivationKind::relu;
 

@@ -4,8 +4,8 @@
 
 namespace decoderscope {
 
-// The sum of a tensor and any number of others, added to it from left to right; each of these may lack leading axes of
-// the first and then counts for each of them.
+// The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
+// the first, and is then broadcast along them.
 // {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
 struct Add {
     [[nodiscard]] About about() const;

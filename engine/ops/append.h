@@ -4,7 +4,7 @@
 
 namespace decoderscope {
 
-// The rows of new positions behind those that were kept: the KV cache (Shazeer 2019, section 3).
+// Appends the rows of new positions to those that were kept: the KV cache (Shazeer 2019, section 3).
 // {kept [batch, head, past, d_head], new [batch, head, pos, d_head]} -> [batch, head, past + pos, d_head]
 struct Append {
     [[nodiscard]] About about() const;

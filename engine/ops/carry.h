@@ -4,7 +4,7 @@
 
 namespace decoderscope {
 
-// Hands a tensor on under another name; the values are shared, not copied.   {x} -> same axes
+// Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
 struct Carry {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

@@ -4,9 +4,9 @@
 
 namespace decoderscope {
 
-// The rows of an embedding table that the tokens name, times `scale` (√d_model in Vaswani et al. 2017, section 3.4).
+// The rows of an embedding table for the tokens, times `scale` (√d_model in Vaswani et al. 2017, section 3.4).
 // As torch.nn.Embedding.   {tokens [batch, pos], table [vocab, d_model]} -> [batch, pos, d_model]
-// Throws Error where a token is no row of the table.
+// Throws Error if a token is not a row of the table.
 struct Embed {
     float scale = 1.0F;
 

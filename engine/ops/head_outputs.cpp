@@ -37,7 +37,7 @@ bool WeightedSum::rows_stand_alone(const Operands& in) const {
 
 namespace {
 
-// The first query, of those before `end`, that gives a key from `first_key` on any weight; `end` where none does.
+// The first query before `end` that gives any weight to a key from `first_key` on; `end` if none does.
 Index first_query_seeing(const Tensor& pattern, Index first_key, Index end) {
     const Index planes = pattern.dim(0) * pattern.dim(1), queries = pattern.dim(2), keys = pattern.dim(3);
     const float* weights = rows_before(pattern, end).data();
@@ -56,7 +56,7 @@ bool all_finite(const Tensor& tensor) {
 
 }  // namespace
 
-// A value without any weight may change unseen, unless it is no number: 0 times that is none either.
+// A value with weight 0 can change without effect, unless it is NaN or infinite: 0 times that is NaN.
 Changed WeightedSum::changed(const OperandsChange& change) const {
     const Changed &pattern = change.changed[0], &v = change.changed[1];
     if (v.rows == Changed::kNone) return changed_by_row(by_row(), change);

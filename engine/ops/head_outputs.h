@@ -17,7 +17,7 @@ struct WeightedSum {
     bool operator==(const WeightedSum&) const = default;
 };
 
-// The heads side by side through one Linear: o_proj.
+// The heads, side by side, through one Linear: o_proj.
 // {z [batch, head, query, d_head], weight [d_model, head·d_head], bias [d_model]?} -> [batch, pos, d_model]
 struct ProjectOutput {
     [[nodiscard]] About about() const;
@@ -41,7 +41,7 @@ struct HeadResults {
     bool operator==(const HeadResults&) const = default;
 };
 
-// The heads' results summed, with o_proj's bias: the same attn_out by the other way.
+// The heads' results summed, plus o_proj's bias: the same attn_out, computed the other way.
 // {result [batch, head, query, d_model], bias [d_model]?} -> [batch, pos, d_model]
 struct SumHeads {
     [[nodiscard]] About about() const;

@@ -9,8 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// How far apart a broadcast mask's cells lie along [batch, head, query, key]; 0 along an axis that it lacks or where
-// its one cell stands for all.
+// The strides of a broadcast mask along [batch, head, query, key]; 0 along an axis that it lacks or that has length 1.
 std::array<Index, 4> broadcast_strides(const Tensor& mask) {
     std::array<Index, 4> strides = {};
     Index step = 1;
@@ -35,7 +34,7 @@ Axes CombineMasks::axes(const OperandAxes&) const {
     return {{axis::batch, batch}, {axis::head, heads}, {axis::query, queries}, {axis::key, keys}};
 }
 
-// The broadcast rule of PyTorch: axes are matched from the last one, and an axis of length 1 stands for all.
+// The broadcast rule of PyTorch: axes are matched from the last one, and an axis of length 1 is repeated.
 Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
     Cell at(custom.rank());
     for (std::size_t i = 0; i < at.size(); ++i) {
@@ -183,7 +182,7 @@ void MaskedScores::make(std::span<float> values) const {
 
 namespace {
 
-// The first query, of those before `end`, that may see a key from `first_key` on; `end` where none may.
+// The first query before `end` that may see a key from `first_key` on; `end` if none may.
 Index first_query_allowed(const Tensor& mask, Index first_key, Index end) {
     if (const auto* combined = mask.lazy<CombinedMasks>())
         return std::min(end, combined->first_query_allowed(first_key));
@@ -199,7 +198,7 @@ Index first_query_allowed(const Tensor& mask, Index first_key, Index end) {
 
 }  // namespace
 
-// Whatever a hidden score was, it is the same fill now.
+// A hidden score may change without effect: the fill replaces it.
 Changed FillMasked::changed(const OperandsChange& change) const {
     const Changed &scores = change.changed[0], &mask = change.changed[1];
     if (mask.columns != Changed::kNone) return {};

@@ -13,7 +13,7 @@ struct CombineMasks {
     bool causal = true;
     bool padding = false;  // whether there is such an operand
     bool custom = false;
-    Index first_query = 0;  // the position of the first query: how many keys were kept from before
+    Index first_query = 0;  // the position of the first query: the number of earlier keys kept
 
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const;
     [[nodiscard]] Traits traits() const {
@@ -32,20 +32,20 @@ private:
     [[nodiscard]] std::size_t custom_operand() const { return padding ? 1 : 0; }
 };
 
-// The same masks before they are read: a handful of rules in place of a number a head, query and key.
+// The same masks before they are read: a handful of rules in place of one number per head, query and key.
 class CombinedMasks : public LazyRows {
 public:
     CombinedMasks(const CombineMasks& masks, Tensor padding, Tensor custom);
-    // What one query may see: 1 or 0 a key.
+    // What one query may see: 1 or 0 per key.
     void row(Index batch, Index head, Index query, std::span<float> kept) const;
-    // The scores of one query, and the value where it may not see the key. `masked` may be `scores`.
+    // The scores of one query, with `value` where it may not see the key. `masked` may be `scores`.
     void fill(Index batch, Index head, Index query, std::span<const float> scores, float value,
               std::span<float> masked) const;
-    // How many keys a query may see as far as the causal mask has a say: those before.
+    // How many keys the causal mask lets a query see: its own position and those before it; all without one.
     [[nodiscard]] Index allowed(Index query) const;
-    // Whether no other mask has a say.
+    // Whether there is no other mask.
     [[nodiscard]] bool only_causal() const { return padding_.empty() && custom_.empty(); }
-    // The first query that may see a key from this one on, as far as the causal mask has a say.
+    // The first query that the causal mask lets see any key from this one on.
     [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;
     void rows(Index begin, Index end, std::span<float> kept) const override;
@@ -74,15 +74,15 @@ struct FillMasked {
     bool operator==(const FillMasked&) const = default;
 };
 
-// The masked scores before they are read: the softmax takes them a row at a time.
+// The masked scores before they are read: the softmax reads them one row at a time.
 class MaskedScores : public LazyRows {
 public:
     MaskedScores(Tensor scores, Tensor mask, float value);
-    // The masked scores of some queries; rows are numbered through [batch, head, query].
+    // The masked scores of some queries; rows are numbered across [batch, head, query].
     void rows(Index begin, Index end, std::span<float> masked) const override;
-    // Keys in a query's future are hidden by −∞, where that is the fill.
+    // Keys in a query's future are hidden by −∞, if that is the fill.
     [[nodiscard]] Index finite_at_most(Index row) const override;
-    // Where no other mask has a say, the scores of the keys before are as they were.
+    // With only the causal mask, the scores of the allowed keys are unchanged.
     [[nodiscard]] std::span<const float> in_place(Index row) const override;
     void make(std::span<float> values) const override;
 
@@ -90,7 +90,7 @@ private:
     [[nodiscard]] bool hidden_for_good() const;
 
     Tensor scores_, mask_;           // [batch, head, query, key]
-    const CombinedMasks* combined_;  // the mask, where it was not read yet
+    const CombinedMasks* combined_;  // the mask, if it was not read yet
     float value_;
 };
 

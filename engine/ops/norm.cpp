@@ -21,7 +21,7 @@ Row row_of(const Tensor& x, const Cell& cell) { return row_of(x, cell[0] * x.dim
 
 double mean_of(Row row) { return row::sum(row) / static_cast<double>(row.size()); }
 
-// What the norm takes off each value first: the mean, or nothing under RMSNorm.
+// What the norm first subtracts from each value: the mean, or nothing under RMSNorm.
 double centre_of(Row row, NormKind kind) { return kind == NormKind::layernorm ? mean_of(row) : 0.0; }
 
 double mean_square_about(Row row, double centre) { return row::squares(row, centre) / static_cast<double>(row.size()); }

@@ -23,7 +23,7 @@ struct NormScale {
     bool operator==(const NormScale&) const = default;
 };
 
-// Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift where there is one.
+// Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift, if any.
 // {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model], shift [d_model]?} -> [batch, pos, d_model]
 struct Normalize {
     NormKind kind = NormKind::layernorm;

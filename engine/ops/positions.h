@@ -4,8 +4,9 @@
 
 namespace decoderscope {
 
-// The fixed positional code of Vaswani et al. 2017, section 3.5 (seed 004, section 4.3): sine in the even columns,
-// cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as PyTorch computes them.
+// The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section
+// 4.3): sine in the even columns, cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as
+// PyTorch computes them.
 // {} -> [pos, d_model]
 struct SinusoidalPositions {
     Axis positions;
@@ -19,7 +20,7 @@ struct SinusoidalPositions {
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
-// Rows of a learned table, one a position (GPT-2's wpe).   {table [max_positions, d_model]} -> [pos, d_model]
+// Rows of a learned table, one per position (GPT-2's wpe).   {table [max_positions, d_model]} -> [pos, d_model]
 struct LearnedPositions {
     Axis positions;
     Index first = 0;  // the number of the first position

@@ -39,7 +39,7 @@ bool ScaledDotProduct::rows_stand_alone(const Operands& in) const {
     return decoderscope::rows_stand_alone(in[0].dim(3), in[1].dim(2));
 }
 
-// Another key is another column for every query.
+// A changed key changes a column for every query.
 Changed ScaledDotProduct::changed(const OperandsChange& change) const {
     return {change.changed[0].rows, change.changed[1].rows};
 }

@@ -4,7 +4,7 @@
 
 namespace decoderscope {
 
-// How well each key answers each query: q · k / √d_head (Vaswani et al. 2017, equation 1). With fewer key heads than
+// How well each key matches each query: q · k / √d_head (Vaswani et al. 2017, equation 1). With fewer key heads than
 // query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query heads share one. {q [batch, head,
 // query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
 struct ScaledDotProduct {

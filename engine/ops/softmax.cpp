@@ -12,7 +12,7 @@ namespace decoderscope {
 namespace {
 
 constexpr Index kCost = 16;  // of one number, in multiply-adds
-// Shorter rows are taken several at a time.
+// Rows shorter than this are computed several at a time.
 constexpr std::size_t kWide = 32;
 
 }  // namespace
@@ -26,8 +26,8 @@ About Softmax::about() const {
 
 namespace {
 
-// The softmax of values that were not read yet, from one row to another. What is −∞ for certain, such as the scores of
-// keys in a query's future, gets 0 without being computed.
+// The softmax of a range of rows of values that were not read yet. Values certain to be −∞, such as the scores of keys
+// in a query's future, get 0 without being computed.
 void softmax_of_rows(const LazyRows& lazy, Index begin, Index end, std::size_t width, float* weights) {
     for (Index r = begin; r < end; ++r) {
         const row::Out y(weights + static_cast<std::size_t>(r) * width, width);
@@ -39,7 +39,7 @@ void softmax_of_rows(const LazyRows& lazy, Index begin, Index end, std::size_t w
             values = first;
         }
         row::softmax(values, finite, first);
-        std::ranges::fill(y.subspan(finite), 0.0F * y[0]);  // NaN where the whole row is
+        std::ranges::fill(y.subspan(finite), 0.0F * y[0]);  // NaN if the whole row is
     }
 }
 

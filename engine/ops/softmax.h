@@ -4,10 +4,10 @@
 
 namespace decoderscope {
 
-// Softmax over the last axis, the row's maximum taken off first, as torch.softmax. A row of −∞ gives NaN.
+// Softmax over the last axis, the row's maximum subtracted first, as in torch.softmax. A row of −∞ gives NaN.
 // {x [batch, …, n]} -> the same axes
 struct Softmax {
-    bool when_read = false;  // computed only then: where no other step reads it (probs)
+    bool when_read = false;  // computed on demand: for a tensor that no other step reads (probs)
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

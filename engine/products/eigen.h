@@ -4,7 +4,7 @@
 
 #include <string>
 
-// How Eigen multiplies; linalg.cpp chooses. All on the calling thread.
+// Products by Eigen; linalg.cpp chooses the library. All run on the calling thread.
 namespace decoderscope::eigen_products {
 
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale);

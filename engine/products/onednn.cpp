@@ -15,8 +15,8 @@ std::string version() {
 }
 
 bool rows_stand_alone() {
-    // The kernels that oneDNN calls brgemm add each number up in one order, whatever the shape around it. The others
-    // choose an order by the shape.
+    // The kernels that oneDNN calls brgemm sum each number in one order, whatever the shape. The others choose an order
+    // that depends on the shape.
     static const bool alone = [] {
         stay_on_this_thread();
         const std::string kernels =

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-// How oneDNN multiplies; linalg.cpp chooses. All on the calling thread.
+// Products by oneDNN; linalg.cpp chooses the library. All run on the calling thread.
 namespace decoderscope::onednn_products {
 
 // Whether the program is built with oneDNN.
 [[nodiscard]] bool available();
 [[nodiscard]] std::string version();
-// Whether its kernels for this CPU compute each row by itself; and those for weights.
+// Whether its kernels for this CPU compute each row independently: those for two matrices, and those for weights.
 [[nodiscard]] bool rows_stand_alone();
 [[nodiscard]] bool weight_rows_stand_alone();
 
@@ -22,7 +22,7 @@ void multiply(ConstMatrix a, ConstMatrix b, bool transposed, Matrix out, float s
 // A weight in the layout that the CPU multiplies fastest.
 class PackedWeight {
 public:
-    // Is told which rows it read and won't read again, from several threads.
+    // Called, from several threads, with rows that were read and won't be read again.
     using RowsPacked = std::function<void(Index first, Index rows)>;
     explicit PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed = {});  // [n, k]
     ~PackedWeight();
@@ -38,9 +38,10 @@ public:
     // out = x · weightᵀ + bias; out's rows must lie one after another.
     void multiply(ConstMatrix x, const float* bias, Matrix out) const;
 
-    // Into how many slices of whole outputs it can be cut, so that several threads share few rows; 1 where it can't.
+    // How many slices of whole outputs it can be cut into, so that several threads can share few rows; 1 if it can't be
+    // cut.
     [[nodiscard]] Index slices() const;
-    // One slice's columns of the same.
+    // The same for one slice's columns.
     void multiply_slice(Index slice, ConstMatrix x, const float* bias, Matrix out) const;
 
 private:

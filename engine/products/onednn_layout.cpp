@@ -6,10 +6,10 @@ namespace decoderscope::onednn_products {
 
 namespace {
 
-// oneDNN chooses a layout for products with so many rows.
+// The number of rows for which oneDNN is asked to choose a layout.
 constexpr Index kUsualRows = 64;
 
-// Whether libxsmm multiplies panels as wide as any that oneDNN makes.
+// Whether libxsmm can multiply panels of 64 outputs, the widest that oneDNN makes.
 bool panels_are_multiplied() { return xsmm_products::can_multiply(64); }
 
 }  // namespace
@@ -29,7 +29,7 @@ memory::desc packed_layout(Index k, Index n) {
     const memory::desc bias = rows_of(1, n, n);
     const memory::desc layout =
         matmul_desc(rows_of(kUsualRows, k, k), any_layout(k, n), &bias, rows_of(kUsualRows, n, n)).weights_desc();
-    // For AVX2 oneDNN 2 has no layout of its own, but it can make panels for libxsmm.
+    // For AVX2, oneDNN 2 prefers no layout, but it can make panels for libxsmm.
     if (blocks_of(layout).sizes.empty() && panels_are_multiplied())
         return {memory::dims{k, n}, kFloat, memory::format_tag::BA16a64b};
     return layout;

@@ -94,7 +94,7 @@ void Product::run(const float* a, const memory& b, const float* bias, float* out
         bias_->set_data_handle(const_cast<float*>(bias));
         arguments[3].memory = bias_->get();
     }
-    // The C++ interface would put the arguments together anew for every call.
+    // The C++ interface would rebuild the arguments for every call.
     dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive_.get(), stream_.get(), bias_ ? 4 : 3, arguments.data()),
                             "could not run a product");
 }

@@ -7,16 +7,16 @@
 #include <map>
 #include <optional>
 
-// oneDNN in our words, for the files beside this one: matrices, products of one shape, and what versions 2 and 3 call
-// differently.
+// A wrapper of oneDNN for the files in this folder: matrices, products of one shape, and the differences between
+// versions 2 and 3.
 namespace decoderscope::onednn_products {
 
 using dnnl::memory;
 
 inline constexpr auto kFloat = memory::data_type::f32;
 
-// To be said before oneDNN is asked for anything: each thread works by itself. OpenMP's own threads would wait for work
-// with a whole core for milliseconds.
+// To be called before any other oneDNN call: each thread works by itself. OpenMP's own threads would spin for
+// milliseconds on a whole core while waiting for work.
 void stay_on_this_thread();
 
 [[nodiscard]] const dnnl::engine& cpu();
@@ -25,7 +25,7 @@ void stay_on_this_thread();
 [[nodiscard]] memory::desc matrix(Index rows, Index columns, Index row_stride, Index column_stride);
 [[nodiscard]] memory::desc rows_of(Index rows, Index columns, Index stride);
 [[nodiscard]] memory::desc any_layout(Index rows, Index columns);
-// Memory of that layout somewhere else; oneDNN asks for pointers to what it may write, also where it only reads.
+// A view of existing memory in that layout. oneDNN takes non-const pointers even to memory that it only reads.
 [[nodiscard]] memory at(const memory::desc& layout, const void* values);
 
 using MatmulDesc = dnnl::matmul::primitive_desc;
@@ -38,7 +38,7 @@ using InnerProductDesc = dnnl::inner_product_forward::primitive_desc;
 [[nodiscard]] InnerProductDesc inner_product_desc(const memory::desc& x, const memory::desc& weight,
                                                   const memory::desc* bias, const memory::desc& out);
 
-// A product of one shape, ready to be run on other numbers again and again.
+// A product of one shape, which can be run repeatedly on different numbers.
 class Product {
 public:
     Product(const MatmulDesc& description, const memory::desc* bias);
@@ -57,7 +57,7 @@ private:
     std::optional<memory> bias_;
 };
 
-// The products of one thread by what they were made for: making one takes far longer than running it.
+// A thread's cache of products by key: creating one takes far longer than running it.
 template <class Key>
 class Products {
 public:

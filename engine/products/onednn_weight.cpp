@@ -15,13 +15,13 @@ struct PackedWeight::Packed {
     Floats room;
     memory values;                                // in the room
     Index slice_width = 0;                        // in outputs; the last slice has fewer
-    std::vector<memory> slices;                   // in the room, too
-    std::optional<xsmm_products::Panels> panels;  // the room, where its layout is one that libxsmm multiplies faster
+    std::vector<memory> slices;                   // also in the room
+    std::optional<xsmm_products::Panels> panels;  // the room, if libxsmm multiplies its layout faster
 };
 
 namespace {
 
-// Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to be done at the same time.
+// Outputs of a slice: whole blocks for the kernels, and enough slices for the threads to finish at the same time.
 Index slice_width(Index outputs) {
     constexpr Index kBlock = 64, kSlices = 4, kWidest = 1024;
     return std::clamp<Index>((outputs / kSlices + kBlock - 1) / kBlock * kBlock, kBlock, kWidest);
@@ -35,10 +35,10 @@ void reorder(memory from, memory to) {
     stream.wait();
 }
 
-// Room for a layout, on large pages: a weight is read from end to end for every product.
+// Room for a layout, on large pages, because every product reads a weight from end to end.
 Floats room_for(const memory::desc& layout) { return floats(static_cast<Index>(layout.get_size() / sizeof(float))); }
 
-// Slices of whole outputs, which lie one after another in the layout of all; none where they don't.
+// Slices of whole outputs, which lie one after another in the whole layout; none if they don't.
 std::vector<memory> slices_of(const memory::desc& layout, Index k, Index n, Index width, float* room) {
     if (n <= width) return {};
     const memory::desc slice = packed_layout(k, width), last = packed_layout(k, n - (n - 1) / width * width);
@@ -58,7 +58,7 @@ PackedWeight::PackedWeight(ConstMatrix weight, const RowsPacked& rows_packed) : 
     p.k = weight.columns;
     p.n = p.slice_width = weight.rows;
     memory::desc layout = packed_layout(p.k, p.n);
-    // Without libxsmm: where matmul has no layout of its own, inner_product has one.
+    // Without libxsmm: if matmul prefers no layout, inner_product has one.
     p.by_inner_product = blocks_of(layout).sizes.empty();
     if (p.by_inner_product) layout = inner_product_layout(p.k, p.n);
     p.room = room_for(layout);

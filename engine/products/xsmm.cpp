@@ -11,14 +11,14 @@ namespace decoderscope::xsmm_products {
 
 namespace {
 
-// How much of k is multiplied at a time. Of a panel of 64 outputs that is 16 KB: they stay in the first cache for all
-// rows, while the next 16 KB are on their way from memory to the second.
+// How much of k is multiplied at a time. For a panel of 64 outputs that is 16 KB, which stay in the L1 cache for all
+// rows while the next 16 KB are fetched from memory into L2.
 constexpr Index kDepth = 64;
-// So many rows of a panel's outputs, 32 KB, stay in the first cache while k goes by.
+// This many rows of a panel's outputs, 32 KB, stay in the L1 cache during the loop over k.
 constexpr Index kRowsAtATime = 128;
 
-// out [rows, width] += x [rows, k] · part [k, width], and fetches the part after it meanwhile.
-// libxsmm's matrices lie in columns, ours in rows: to it this is outᵀ += partᵀ · xᵀ.
+// out [rows, width] += x [rows, k] · part [k, width], while prefetching the part after it.
+// libxsmm's matrices are column-major, ours row-major: for libxsmm this is outᵀ += partᵀ · xᵀ.
 class Kernel {
 public:
     Kernel(Index width, Index rows, Index k, Index x_stride, Index out_stride) {
@@ -66,7 +66,7 @@ void add_product(const Kernels& kernels, const float* panel, Index width, ConstM
     }
 }
 
-// The same where a panel is wider than what is wanted of it: nothing beside that must be written to.
+// The same if a panel is wider than the outputs needed: nothing next to them may be written to.
 void multiply_partly(const float* panel, Index width, ConstMatrix x, const float* bias, Index outputs, float* out,
                      Index stride) {
     thread_local std::vector<float> room;
@@ -92,14 +92,14 @@ void multiply_rows(const Panels& weight, Index first, Index end, ConstMatrix x, 
                         out.stride);
 }
 
-// The kernels leave something in the upper halves of the registers, and until they are cleared SSE's instructions, of
-// which the rest of the program consists, are slow.
+// The kernels leave the upper halves of the registers dirty. Until they are cleared, SSE instructions, which the rest
+// of the program uses, are slow.
 [[gnu::target("avx")]] void clear_upper_halves() { _mm256_zeroupper(); }
 
 }  // namespace
 
 bool can_multiply(Index width) {
-    // Narrower panels are added up in another order if the rows are few, and older CPUs have no fused multiply-add.
+    // Narrower panels are summed in another order if there are few rows, and older CPUs have no fused multiply-add.
     constexpr Index kNarrowest = 32;
     return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && width >= kNarrowest;
 }

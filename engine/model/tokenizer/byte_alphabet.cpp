@@ -23,7 +23,7 @@ constexpr std::array<unsigned, 256> make_codes() {
 constexpr std::array<unsigned, 256> kCodes = make_codes();
 constexpr unsigned kCodesEnd = kOthersFrom + 68;
 
-// The byte of each code point; −1 where there is none.
+// The byte of each code point; −1 if none.
 constexpr std::array<int, kCodesEnd> make_bytes() {
     std::array<int, kCodesEnd> bytes{};
     bytes.fill(-1);
@@ -45,7 +45,7 @@ std::optional<std::string> bytes_written_as(std::string_view written) {
     std::string bytes;
     for (std::size_t at = 0; at < written.size(); ++at) {
         unsigned code = static_cast<unsigned char>(written[at]);
-        if (code >= 0x80) {  // all of the alphabet has at most two bytes of UTF-8
+        if (code >= 0x80) {  // every character of the alphabet takes at most two bytes
             if ((code & 0xE0U) != 0xC0U || at + 1 == written.size()) return std::nullopt;
             code = ((code & 0x1FU) << 6U) | (static_cast<unsigned char>(written[++at]) & 0x3FU);
         }

@@ -15,7 +15,7 @@ namespace decoderscope {
 
 namespace {
 
-// GPT-2's sign between two texts, where generation stops, and what others call theirs.
+// GPT-2's separator between texts, at which generation stops, and its names in other models.
 constexpr std::array<std::string_view, 4> kEnds = {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"};
 
 std::optional<Index> id_of(const TokenIds& ids, std::string_view token) {
@@ -42,7 +42,7 @@ std::vector<Merge> merge_ids(const ByteLevelTables& tables) {
     return merges;
 }
 
-// Each id's bytes; what isn't written in the byte alphabet stands for itself.
+// Each id's bytes; a token not written in the byte alphabet is kept literally.
 std::vector<std::string> pieces_of(const ByteLevelTables& tables) {
     TokenIds all = tables.ids;
     all.insert(tables.added.begin(), tables.added.end());
@@ -61,7 +61,7 @@ SpecialTokens special_of(const ByteLevelTables& tables) {
     return special;
 }
 
-// The tokens that stand in a text as they are: the first one from a place on, of several there the longest.
+// Finds added tokens in a text: the first one from a position on, and the longest if several begin there.
 class AddedTokens {
 public:
     explicit AddedTokens(TokenIds tokens) : tokens_(std::move(tokens)) {
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    // A word that comes again is cut once.
+    // A repeated word is cut only once.
     void add_words(std::string_view text, std::unordered_map<std::string_view, std::vector<Index>>& known,
                    std::vector<Index>& ids) const {
         for (const std::string_view word : gpt2_words(text)) {

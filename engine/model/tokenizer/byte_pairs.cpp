@@ -28,7 +28,7 @@ struct Link {
     bool gone = false;  // merged into the one before
 };
 
-// Two neighbours that may merge; out of date once one of them did with another.
+// Two neighbours that can merge; outdated once either has merged with another.
 struct Candidate {
     std::uint32_t rank = 0;
     std::size_t left = 0;
@@ -41,7 +41,7 @@ using Candidates = std::priority_queue<Candidate, std::vector<Candidate>, std::g
 
 BytePairs::BytePairs(const std::array<Index, 256>& bytes, const std::vector<Merge>& merges) : bytes_(bytes) {
     std::uint32_t rank = 0;
-    // A pair that stands there twice has its later rank, as in GPT-2's own table.
+    // A pair listed twice gets its later rank, as in GPT-2's own table.
     for (const Merge& merge : merges) merges_[key(merge.left, merge.right)] = {rank++, merge.result};
 }
 

@@ -10,19 +10,19 @@
 
 namespace decoderscope {
 
-// Two neighbouring tokens become one.
+// Merges two neighbouring tokens into one.
 struct Merge {
     Index left = 0, right = 0, result = 0;
 };
 
-// Byte-pair encoding: a word begins as a token a byte; of all neighbours that may merge, those that come first in the
-// list do, the leftmost first, until none may.
+// Byte-pair encoding: a word begins as one token per byte. Of all neighbours that can merge, the pair that comes first
+// in the list merges, leftmost first, until none can.
 class BytePairs {
 public:
-    // `bytes` are the tokens of the single bytes, −1 where there is none.
+    // `bytes` are the tokens of the single bytes, −1 for none.
     BytePairs(const std::array<Index, 256>& bytes, const std::vector<Merge>& merges);
 
-    // Adds the tokens of a word to `ids`. Takes n log n, whatever the word. Throws Error naming a byte without a token.
+    // Adds the tokens of a word to `ids`. Takes O(n log n) for any word. Throws Error naming a byte without a token.
     void encode(std::string_view word, std::vector<Index>& ids) const;
 
 private:

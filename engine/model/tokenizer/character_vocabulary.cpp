@@ -12,7 +12,7 @@ namespace {
 
 using Ids = std::map<std::string, Index, std::less<>>;
 
-// How many bytes the character at the front of a text takes; 0 where it is no UTF-8.
+// How many bytes the character at the front of a text takes; 0 if it is not UTF-8.
 std::size_t character_bytes(std::string_view text) {
     const auto first = static_cast<unsigned char>(text.front());
     const std::size_t bytes = first < 0x80             ? 1

@@ -45,7 +45,7 @@ std::vector<std::string_view> gpt2_words(std::string_view text) {
     const Match match(pcre2_match_data_create_from_pattern(code.get(), nullptr));
     if (!match) throw std::bad_alloc();
     std::vector<std::string_view> words;
-    // The whole text is checked for being UTF-8 once, with its first word.
+    // The whole text is checked to be UTF-8 once, with its first word.
     std::uint32_t options = PCRE2_ANCHORED;
     for (std::size_t at = 0; at < text.size();) {
         const int found = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, options,

@@ -5,13 +5,13 @@
 
 namespace decoderscope {
 
-// A text cut into the words that GPT-2's byte-pair encoding works on, which together are the text again: a
-// contraction's end, letters, digits or other signs with at most one space before them, or what else there is of
+// A text cut into the words that GPT-2's byte-pair encoding works on; joined, they give the text again. A word is a
+// contraction's ending; letters, digits or other characters with at most one space before them; or a run of remaining
 // spaces.
 //
-// Letters and digits are those of the Unicode that the PCRE2 on this machine knows (14 in Debian 12). Spaces are those
-// of JavaScript's \s, as in the ids that the tests compare with; for Python's, U+FEFF is none and U+0085 is one, which
-// matters only where one of them stands beside another space or a sign. Throws Error where the text is no UTF-8.
+// Letters and digits follow the Unicode version of this machine's PCRE2 (14 in Debian 12). Spaces are those of
+// JavaScript's \s, as in the ids that the tests compare with. In Python's, U+FEFF is not a space and U+0085 is one,
+// which matters only next to another space or other character. Throws Error if the text is not UTF-8.
 [[nodiscard]] std::vector<std::string_view> gpt2_words(std::string_view text);
 
 }  // namespace decoderscope

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A tokenizer and the file that says how many tokens it has.
+// A tokenizer and the file that defines its tokens.
 struct Found {
     Tokenizer tokenizer;
     std::string path;
@@ -64,7 +64,8 @@ Index pieces_in(const Tokenizer& tokenizer) {
     return count;
 }
 
-// Compares a tokenizer with the embedding that its ids are looked up in, and says where it falls short.
+// Compares a tokenizer with the embedding that its ids index: too many tokens are an Error, ids without a piece a
+// remark.
 void check_size(const Found& found, const char* key, Index vocab_size, std::vector<Sentence>& remarks) {
     const Tokenizer& tokenizer = found.tokenizer;
     if (tokenizer.size() > vocab_size)

@@ -14,15 +14,15 @@ namespace decoderscope {
 struct Tokenizers {
     Tokenizer target;
     Tokenizer source;
-    std::vector<Sentence> remarks;  // what was noticed, a sentence each
+    std::vector<Sentence> remarks;  // what was noticed, one sentence each
 };
 
-// What lies in a model's folder, the first of these: vocabulary.json (characters), tokenizer.json (Hugging Face's),
-// vocab.json with merges.txt (GPT-2's), pieces.json (labels alone). The source has the same tokens, or those of
-// encoder_vocabulary.json (characters).
+// The tokenizers in a model's folder, from the first of these that exists: vocabulary.json (characters), tokenizer.json
+// (Hugging Face's), vocab.json with merges.txt (GPT-2's), pieces.json (labels alone). The source has the same tokens,
+// or those of encoder_vocabulary.json (characters).
 //
 // Ids of the model without a piece are shown in digits, with a remark. Throws Error naming the file, the key or token,
-// and what was expected; so do more tokens than the model has.
+// and what was expected; also if there are more tokens than the model has.
 [[nodiscard]] Tokenizers read_tokenizers(const std::filesystem::path& folder, const Config& config);
 
 }  // namespace decoderscope

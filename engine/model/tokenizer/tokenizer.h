@@ -12,38 +12,37 @@
 
 namespace decoderscope {
 
-// Ids that are no text of their own; absent where the vocabulary has none.
+// Ids that represent no text; absent if the vocabulary has none.
 struct SpecialTokens {
-    std::optional<Index> pad;        // fills the shorter rows of a batch; 0 where absent
-    std::optional<Index> beginning;  // stands before every text, unseen
+    std::optional<Index> pad;        // pads the shorter rows of a batch; 0 if absent
+    std::optional<Index> beginning;  // put before every text, not shown
     std::optional<Index> end;        // generation stops at it
     bool operator==(const SpecialTokens&) const = default;
 };
 
-// What token ids stand for, and, where it is known, how a text is cut into them. A value; copies share the vocabulary.
+// What token ids stand for and, if known, how a text is cut into them. A value; copies share the vocabulary.
 class Tokenizer {
 public:
-    // Cuts a text into ids, without the beginning token. Throws Error naming the part of the text that no token stands
-    // for.
+    // Cuts a text into ids, without the beginning token. Throws Error naming the part of the text that has no token.
     using Cut = std::function<std::vector<Index>(std::string_view text)>;
 
-    // Knows nothing: ids stand for themselves.
+    // No vocabulary: ids are shown as numbers.
     Tokenizer() = default;
-    // One piece an id; an empty one is none. Without `cut` the pieces are labels alone and encode() throws.
-    // `writes_end` says that `cut` finds the end token in a text.
+    // One piece per id; empty means none. Without `cut` the pieces are only labels and encode() throws. `writes_end`
+    // says that `cut` recognises the end token in a text.
     Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut, bool writes_end = false);
 
     // One more than the largest id that has a piece.
     [[nodiscard]] Index size() const { return vocabulary_ ? static_cast<Index>(vocabulary_->pieces.size()) : 0; }
     [[nodiscard]] bool has_piece(Index id) const { return id >= 0 && id < size() && !stored(id).empty(); }
-    // The bytes that an id stands for, "<bos>" for a special one; the id in digits where it has no piece.
+    // The bytes that an id stands for, "<bos>" for a special one; the id in digits if it has no piece.
     [[nodiscard]] std::string piece(Index id) const;
     [[nodiscard]] SpecialTokens special() const { return vocabulary_ ? vocabulary_->special : SpecialTokens(); }
 
     [[nodiscard]] bool can_encode() const { return vocabulary_ && vocabulary_->cut != nullptr; }
-    // The ids of a text, after the beginning token where there is one. Throws Error where the text can't be written.
+    // The ids of a text, after the beginning token, if any. Throws Error if the text can't be encoded.
     [[nodiscard]] std::vector<Index> encode(std::string_view text) const;
-    // The pieces one after another, without special tokens that are no text: encode()'s text again.
+    // The pieces joined, without special tokens that represent no text: the inverse of encode().
     [[nodiscard]] std::string decode(std::span<const Index> ids) const;
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What stands under a key; null where there is none.
+// The value of a key; null if absent.
 const Json& at(const Json& object, const char* key) {
     static const Json none;
     if (!object.is_object()) return none;
@@ -42,7 +42,7 @@ bool has_step(const Json& step, const char* list, const std::string& type) {
 
 // ---- what the file holds
 
-// Of BPE, WordPiece and WordLevel an object; of Unigram a list of pieces and scores.
+// BPE, WordPiece and WordLevel have an object; Unigram has a list of pieces and scores.
 TokenIds read_ids(const Json& vocabulary) {
     if (!vocabulary.is_array()) return token_ids(vocabulary);
     TokenIds ids;
@@ -97,7 +97,7 @@ std::optional<Index> read_beginning(const Json& post_processor, const ByteLevelT
 
 // ---- whether text is cut as GPT-2 does
 
-// Why it is not; empty where it is.
+// Why it is not; empty if it is.
 Sentence other_than_gpt2(const Json& file) {
     const Json& model = at(file, "model");
     const Json& words = at(file, "pre_tokenizer");

@@ -13,14 +13,14 @@ namespace decoderscope {
 // Tokens and their ids, as vocab.json and tokenizer.json list them.
 using TokenIds = std::map<std::string, Index, std::less<>>;
 
-// An object of tokens and ids. The ids count from 0, each has one token, and some may have none. Throws Error naming
-// the token and what was expected.
+// An object of tokens and ids. Ids count from 0; each has at most one token. Throws Error naming the token and what was
+// expected.
 [[nodiscard]] TokenIds token_ids(const nlohmann::json& object);
 
-// An id as a JSON file gives it. Throws Error where it is none, or larger than any vocabulary.
+// An id from a JSON file. Throws Error if it is not an id, or is larger than any vocabulary.
 [[nodiscard]] Index token_id(const nlohmann::json& id, const std::string& token);
 
-// The tokens by id; empty where an id has none.
+// The tokens by id; empty for an id without one.
 [[nodiscard]] std::vector<std::string> tokens_by_id(const TokenIds& ids);
 
 }  // namespace decoderscope
