@@ -17,7 +17,7 @@ void check_cairo(cairo_status_t status, const char* what);
 // Cairo's callback for the bytes that it writes; `out` is a std::ostream.
 cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned int count) noexcept;
 
-// An image of one pixel a colour, row by row. Throws Error where a side is beyond Cairo's 32,767 pixels.
+// An empty image, and one with a pixel per colour, row by row. Throws Error if a side exceeds Cairo's 32,767 pixels.
 [[nodiscard]] Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format);
 [[nodiscard]] Cairo<cairo_surface_t> image_of(Index width, Index height, std::span<const Rgba> pixels);
 
