@@ -12,7 +12,7 @@
 
 namespace decoderscope {
 
-// What holds of every forward pass, whatever its weights are: measured on the recorded numbers, not taken for granted.
+// What holds of every forward pass, whatever its weights: measured on the recorded numbers, not assumed.
 enum class Law {
     pattern_rows,    // the rows of every attention pattern sum to 1, or are known to be NaN
     masked_weights,  // under a fill of −∞, a masked key's weight is exactly 0
@@ -28,19 +28,19 @@ enum class Verdict {
     open,  // there is nothing to measure; the finding says why
 };
 
-// What was found out about one law.
+// What was measured for one law.
 struct Invariant {
     Law law = Law::pattern_rows;
     Verdict verdict = Verdict::open;
-    // The largest deviation over the whole run (Law::finite: the largest magnitude), and the cell where it is. Where
-    // the law is broken: the cell that breaks it, the first one where one leads to the others. Without a cell the step
-    // is empty.
+    // The largest deviation over the whole run (Law::finite: the largest magnitude), and its cell. If the law is
+    // broken: the cell that breaks it, or the first of them where one causes the others. Without a cell the step is
+    // empty.
     double measured = 0.0;
     std::string step;
     Cell cell;
     std::size_t checked = 0;  // how many rows or numbers were measured
-    Sentence finding;         // the same in a sentence
-    Sentence besides;         // what else there is to say; often nothing
+    Sentence finding;         // the result as a sentence
+    Sentence besides;         // a further remark; usually empty
 };
 
 struct Invariants {
@@ -55,12 +55,12 @@ struct Invariants {
 // "2,304 rows of 4 patterns; the furthest from 1 is off by 1.2e-7."
 [[nodiscard]] std::string finding_text(const Invariant& invariant);
 
-// Measures all laws on a run. Takes about as long as computing it, because the future's law needs a pass of its own.
-// Holds a few tensors of the run's size at a time, and makes none of the run's tensors that were not read yet.
-// Nothing where it was stopped: that is asked between steps.
+// Measures all laws on a run. Takes about as long as computing it, because the future's law needs its own pass. Holds a
+// few tensors of the run's size at a time, and computes none of the run's tensors that were not read yet. Returns
+// nothing if stopped; `stop` is checked between steps.
 [[nodiscard]] std::optional<Invariants> measure_invariants(const Run& run, const Config& config,
                                                            const std::stop_token& stop = {});
-// The same in slices; the run has to outlive it.
+// The same in slices; the run must outlive it.
 [[nodiscard]] Resumable<Invariants> invariants_in_slices(const Run& run, Config config);
 
 }  // namespace decoderscope

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
 
-// A magnitude's bits: they are ordered as magnitudes are, with ∞ and then NaN above all numbers.
+// A magnitude's bits. They are ordered as magnitudes are, with ∞ and then NaN above all numbers.
 std::uint32_t magnitude(float value) { return std::bit_cast<std::uint32_t>(value) & kMagnitude; }
 
 std::uint32_t largest_magnitude(std::span<const float> values) {
@@ -22,10 +22,10 @@ std::uint32_t largest_magnitude(std::span<const float> values) {
     return largest;
 }
 
-// Masked scores are infinite on purpose where the mask hides them; the scores before them tell the rest.
+// Masked scores are infinite on purpose where the mask hides them; any other infinity shows in the scores before them.
 bool is_infinite_on_purpose(const Step& step) { return step.is_scores && step.masked_by; }
 
-// The first number of a tensor that is none.
+// The first number of a tensor that is not finite.
 std::optional<Index> first_not_finite(std::span<const float> values) {
     const auto found = std::ranges::find_if(values, [](float value) { return magnitude(value) >= kInfinity; });
     return found == values.end() ? std::nullopt : std::optional<Index>(found - values.begin());
@@ -56,7 +56,7 @@ std::string what_it_is(const Culprit& culprit) {
     return culprit.value > 0.0F ? "∞" : "−∞";
 }
 
-// Why a softmax gives NaN, where that can be said.
+// Why a softmax gives NaN, if the reason is known.
 Sentence reason_of(const Run& run, const Culprit& culprit, Reader& read) {
     const bool of_weights = culprit.step->operation.traits().values == Values::weights;
     if (!std::isnan(culprit.value) || !of_weights || !culprit.step->masked_by) return {};

@@ -8,19 +8,19 @@
 #include <cstring>
 #include <limits>
 
-// A second pass over the same plan, with every token changed from some position on; in each row of the batch from
-// another. It goes through the steps one by one, computes all that reads something changed, whole and by the
-// operation's own compute(), compares what stands before the change with what was recorded, bit for bit, and lets a
-// tensor go when nothing is left to read it. So it relies on nothing that the executor takes for granted, and needs
-// room for a few tensors only.
+// A second pass over the same plan, with every token changed from some position on; that position may differ between
+// the rows of the batch. It goes through the steps one by one, computes in full every step that reads something
+// changed, using the operation's own compute(), and compares everything before the change with what was recorded, bit
+// for bit. A tensor is freed after its last reader. So it relies on none of the executor's assumptions, and needs room
+// for a few tensors only.
 namespace decoderscope {
 
 namespace {
 
-// By batch row: the first position that is changed.
+// The first changed position, by batch row.
 using Boundary = std::vector<Index>;
 
-// The middle of the positions of a row that are no padding.
+// The middle of a row's positions that are not padding.
 Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
     std::vector<Index> kept;
     for (Index p = 0; p < positions; ++p)
@@ -28,7 +28,7 @@ Index middle_of(const Tensor& attention_mask, Index batch, Index positions) {
     return kept.empty() ? positions / 2 : kept[kept.size() / 2];
 }
 
-// Where a pattern gives weight to a later key, that key is what the past has to be tested against.
+// If a pattern gives weight to a later key, the test must change that key and compare the positions before it.
 Resumable<Done> move_to_seen_keys(const Run& run, Boundary& boundary) {
     std::vector<bool> found(boundary.size());
     Reader read;
@@ -83,7 +83,7 @@ Tensor changed_input(Tensor input, const Boundary& boundary, Index vocab_size) {
     return input;
 }
 
-// What was found out on the way.
+// What was found so far.
 struct Movement {
     std::size_t compared = 0, steps = 0, moved_steps = 0;
     double furthest = 0.0;
@@ -129,8 +129,8 @@ private:
         return tensor;
     }
 
-    // Raw scores count where the mask keeps them: a score against a later key is computed first and hidden afterwards.
-    // What is filled in there says nothing new.
+    // Raw scores count only where the mask keeps them: a score against a later key is computed first and hidden
+    // afterwards. Filled scores are skipped, since they say nothing new.
     void compare(const Step& step) {
         const std::ptrdiff_t along = position_axis(step);
         if (along < 0 || step.operation.traits().fill) return;
@@ -159,7 +159,7 @@ private:
         movement_.moved_steps += moved ? 1 : 0;
     }
 
-    // Two NaN are the same number.
+    // Two NaN count as the same number.
     bool differs(const Step& step, const Tensor& tensor, std::size_t at, float before, float after) {
         const bool both_nan = std::isnan(before) && std::isnan(after);
         if (both_nan || std::memcmp(&before, &after, sizeof before) == 0) return false;
@@ -175,12 +175,12 @@ private:
     const Run& run_;
     Boundary boundary_;
     std::vector<std::size_t> readers_;
-    std::vector<Tensor> fresh_;  // by step: what came out otherwise; empty where nothing that it reads changed
+    std::vector<Tensor> fresh_;  // by step: the changed results; empty if nothing that the step reads changed
     Reader read_, read_mask_;
     Movement movement_;
 };
 
-// Where the changes begin: in every row of the batch at the same position, or in each at its own.
+// Where the changes begin: at the same position in every row of the batch, or at different ones.
 Sentence position_text(const Boundary& boundary) {
     const auto [least, most] = std::ranges::minmax(boundary);
     if (least == most) return message("position {position}", {{"position", least}});

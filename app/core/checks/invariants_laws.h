@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// The laws one by one, a file each. Each pauses between steps; the run has to outlive it.
+// One function per law, each in its own file. Each pauses between steps; the run must outlive it.
 namespace decoderscope {
 
 [[nodiscard]] Resumable<Invariant> measure_pattern_rows(const Run& run);
@@ -17,18 +17,18 @@ namespace decoderscope {
 [[nodiscard]] Resumable<Invariant> measure_norms(const Run& run);
 [[nodiscard]] Resumable<Invariant> measure_finite(const Run& run);
 
-// What all of them need.
+// Shared by all of them.
 
-// The numbers of one attention as a step of its pattern has them, all [batch, head, query, key].
+// The tensors of one attention as its pattern's step has them, all [batch, head, query, key].
 struct PatternStep {
     const Step& step;
     Tensor weights;
-    Tensor masked_scores;  // what the softmax read: dropout may have been at work on them
+    Tensor masked_scores;  // what the softmax read; dropout may have changed them
     Tensor mask;
     float fill;  // mask_value
 };
-// The step that filled in the mask which hides some of this step's cells: itself, or one that it is made from; nullptr
-// where there is none.
+// The step that filled in the mask hiding some of this step's cells: this step itself, or one it is computed from;
+// nullptr if none.
 [[nodiscard]] Ref fill_before(const Plan& plan, const Step& step);
 // Every attention pattern of a run, in order.
 [[nodiscard]] std::vector<PatternStep> patterns_of(const Run& run);

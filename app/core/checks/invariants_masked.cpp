@@ -8,7 +8,7 @@ namespace decoderscope {
 
 namespace {
 
-// What is known of the masked weights that were looked at.
+// What is known of the masked weights read so far.
 struct Masked {
     std::size_t checked = 0, not_zero = 0;
     double largest = 0.0;
@@ -17,7 +17,7 @@ struct Masked {
     bool finite_fill = false;
     double fill = 0.0;  // the last finite one
 
-    // A NaN is a matter of its whole row, and of the law about rows.
+    // NaN is skipped: it affects its whole row, and is left to the law about rows.
     void look_at(const PatternStep& pattern, std::span<const float> weights, std::span<const float> mask) {
         if (std::isfinite(pattern.fill)) {
             finite_fill = true;

@@ -10,7 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-// How long a run has to stand before it is measured.
+// How long a run must stay current before it is measured.
 constexpr std::chrono::milliseconds kCalm{250};
 
 Resumable<InvariantsMonitor::Result> measure(InvariantsMonitor::Order order) {

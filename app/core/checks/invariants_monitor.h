@@ -11,8 +11,8 @@
 
 namespace decoderscope {
 
-// Measures the laws beside the window, when a run has stood for a moment: during painting or typing the next run would
-// only take its place. One at a time; a new one stops the one before.
+// Measures the laws in the background, once a run has been current for a moment: during painting or typing the next run
+// would replace it at once. One at a time; a new one stops the previous one.
 class InvariantsMonitor {
 public:
     struct Order {
@@ -25,16 +25,16 @@ public:
         Sentence error;  // why it could not be measured
     };
 
-    // `wake` is called, from another thread where there are any, when a result is there.
+    // `wake` is called when a result is ready, from another thread if there are threads.
     explicit InvariantsMonitor(std::function<void()> wake) : job_(std::move(wake)) {}
 
     void start(Order order);
-    // Nothing comes of the order under way.
+    // Drops the order under way; it gives no result.
     void stop() { job_.forget(); }
     [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
-    // Has it begin at once, and waits until nothing is under way.
+    // Begins a waiting order at once, and waits until nothing is under way.
     void finish() { job_.finish(); }
-    // Without threads, as JobRunner has them.
+    // Without threads: as in JobRunner.
     void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
 

@@ -9,9 +9,9 @@ namespace decoderscope {
 
 namespace {
 
-// What rounding may leave over where gain and shift take nothing away.
+// The error that rounding may leave where gain and shift cost no precision.
 constexpr double kAllowed = 1e-5;
-// How far a number that is rounded to float may be off, as a part of it.
+// The largest relative error of a number rounded to float.
 constexpr double kRounding = 1.2e-7;
 
 using Row = std::span<const float>;
@@ -20,7 +20,7 @@ using Row = std::span<const float>;
 struct Norm {
     const Step& step;        // …normalized
     const Step& scale_step;  // ….scale
-    bool centred;            // LayerNorm takes the mean off
+    bool centred;            // LayerNorm subtracts the mean
     double eps;
     Row x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
     Row gain, shift;    // [d_model]; shift may be empty
@@ -38,7 +38,7 @@ Moments moments_of(const Numbers& values, bool centred) {
     Moments moments;
     const auto n = static_cast<double>(values.size());
     for (const auto value : values) moments.mean += static_cast<double>(value) / n;
-    if (!centred) moments.mean = 0.0;  // RMSNorm has the mean square in the variance's place
+    if (!centred) moments.mean = 0.0;  // RMSNorm has the mean square in place of the variance
     for (const auto value : values) {
         const double off = static_cast<double>(value) - moments.mean;
         moments.variance += off * off / n;
@@ -46,24 +46,25 @@ Moments moments_of(const Numbers& values, bool centred) {
     return moments;
 }
 
-// One row's output before gain and shift, and how far it is from what it should be.
+// One row's output before gain and shift, and how far it is from its expected values.
 struct Measured {
     double off = 0.0, allowed = kAllowed;
-    double mean = 0.0, variance = 0.0;  // how far these are off
-    bool of_scale = false;              // it is the scale that is wrong
-    std::size_t column = 0;             // the number that is furthest from what it should be
+    double mean = 0.0, variance = 0.0;  // how far off these are
+    bool of_scale = false;              // the scale itself is wrong
+    std::size_t column = 0;             // the number furthest from its expected value
 
     [[nodiscard]] bool kept() const { return off <= allowed; }
 };
 
-// The scale against what it is made from, as a part of it.
+// The relative error of the scale against what it is computed from.
 double off_scale(const Norm& norm, std::size_t row, const Moments& of_x) {
     const double expected = std::sqrt(of_x.variance + norm.eps);
     return std::abs(static_cast<double>(norm.scale[row]) - expected) / expected;
 }
 
-// Gain and shift are taken off what was recorded. Where the gain is small beside the number, so is what its rounding
-// leaves of it: as much is allowed. Where it is 0 nothing is left, and x itself stands in.
+// Gain and shift are undone on the recorded output. Where the gain is small compared with the output, undoing it
+// magnifies the output's rounding error: that much is allowed. Where the gain is 0, nothing can be recovered, and the
+// expected value, computed from x, is used instead.
 Measured measure_row(const Norm& norm, std::size_t number) {
     const Row x = norm.row(norm.x, number), out = norm.row(norm.out, number);
     const auto scale = static_cast<double>(norm.scale[number]);
@@ -88,7 +89,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     }
     const auto n = static_cast<double>(x.size());
     const Moments moments = moments_of(plain, norm.centred);
-    // What the eps under the root takes from the variance is no error.
+    // The variance lost to the eps under the root is no error.
     measured.variance = std::abs(moments.variance + norm.eps / (scale * scale) - 1.0);
     measured.mean = std::abs(moments.mean);
     measured.off = std::max(measured.mean, measured.variance);
@@ -101,7 +102,7 @@ bool all_finite(Row row) {
     return std::ranges::all_of(row, [](float value) { return std::isfinite(value); });
 }
 
-// What is known of the rows that were looked at.
+// What is known of the rows measured so far.
 struct Rows {
     std::size_t checked = 0, known = 0, off = 0, norms = 0;
     double mean = 0.0, variance = 0.0;  // the largest over all rows
@@ -125,7 +126,7 @@ struct Rows {
         off += measured.kept() ? 0 : 1;
         mean = std::max(mean, measured.mean);
         variance = std::max(variance, measured.variance);
-        // What breaks the law goes before what doesn't.
+        // Rows that break the law come before those that don't.
         const bool first = step == nullptr || (furthest.kept() && !measured.kept());
         if (!first && (measured.off <= furthest.off || (measured.kept() && !furthest.kept()))) return;
         furthest = measured;

@@ -10,22 +10,22 @@ namespace decoderscope {
 
 namespace {
 
-// The weights of a row are rounded to float one by one, each by 6e-8 of itself at most: together by no more than that.
-// The sum that they were divided by is allowed as much again, and then some.
+// The weights of a row are rounded to float one by one, each by at most 6e-8 of itself, so together by no more than
+// that. The sum they were divided by is allowed the same error again, with some margin.
 constexpr double kAllowed = 1e-5;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 using Row = std::span<const float>;
 
-// How far a row's sum is from 1; NaN where it is none.
+// How far a row's sum is from 1; NaN if the sum is.
 double off_one(Row weights) {
     double sum = 0.0;
     for (const float weight : weights) sum += static_cast<double>(weight);
     return std::abs(sum - 1.0);
 }
 
-// The softmax of a row as it should be; all NaN where the row has nothing to give weight to.
+// The expected softmax of a row; all NaN if the row has nothing to give weight to.
 std::vector<double> softmax(Row scores) {
     double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
     for (const float score : scores) highest = std::max(highest, static_cast<double>(score));
@@ -35,10 +35,10 @@ std::vector<double> softmax(Row scores) {
     return weights;
 }
 
-// Whether the softmax can but give NaN: nothing is left to attend to, or a score is NaN or +∞ already.
+// Whether the softmax must give NaN: nothing is left to attend to, or a score is already NaN or +∞.
 bool known_to_be_nan(Row scores) { return std::isnan(softmax(scores).front()); }
 
-// The weight that is furthest from what the scores say.
+// The weight that is furthest from what the scores give.
 Index furthest_off(Row weights, Row scores) {
     const std::vector<double> expected = softmax(scores);
     Index found = 0;
@@ -53,10 +53,10 @@ Index furthest_off(Row weights, Row scores) {
     return found;
 }
 
-// What is known of the rows that were looked at.
+// What is known of the rows measured so far.
 struct Rows {
     std::size_t checked = 0, known = 0, off = 0;
-    double furthest = 0.0;  // NaN before all
+    double furthest = 0.0;  // NaN counts as furthest
     const PatternStep* in = nullptr;
     std::size_t row = 0;
 
@@ -74,7 +74,7 @@ struct Rows {
 void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, Rows& rows) {
     const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
     const Row weights = read_weights(pattern.weights);
-    Row scores;  // read only where a row is NaN
+    Row scores;  // read only if a row is NaN
     for (std::size_t row = 0; row * width < weights.size(); ++row) {
         const double deviation = off_one(weights.subspan(row * width, width));
         if (std::isnan(deviation) && scores.empty()) scores = read_scores(pattern.masked_scores);
@@ -108,7 +108,7 @@ Sentence nan_by_right(const Rows& rows) {
                      rows.known, {{"count", grouped(static_cast<Index>(rows.known))}});
 }
 
-// Puts down the row that stands out: its step, and the cell of it that is furthest from what the scores say.
+// Records the row that deviates most: its step, and its cell that is furthest from what the scores give.
 double point_at(const Rows& rows, Invariant& invariant) {
     const auto width = static_cast<std::size_t>(rows.in->weights.axes().back().size);
     Reader read_weights, read_scores;

@@ -8,7 +8,7 @@ namespace decoderscope {
 
 inline constexpr std::size_t kMostOrigins = 3;
 
-// What a derived value is made from: runs, mostly. One that is nullptr counts, too.
+// What a derived value is made from, mostly runs. A nullptr counts as an origin, too.
 class Origins {
 public:
     template <class... Held>
@@ -20,15 +20,15 @@ private:
     std::array<std::shared_ptr<const void>, kMostOrigins> held_;
 };
 
-// The same, remembered without keeping them alive. As long as this is there, no other object is taken for one of them,
-// even where it has the same address.
+// The same, remembered without keeping them alive. While this exists, no other object is mistaken for one of them, even
+// at the same address.
 class HeldOrigins {
 public:
     explicit HeldOrigins(const Origins& of) {
         for (std::size_t i = 0; i < kMostOrigins; ++i) held_[i] = of.all()[i];
     }
 
-    // Whether one of them is freed.
+    // Whether one of them has been freed.
     [[nodiscard]] bool gone() const {
         const std::weak_ptr<const void> none;
         for (const auto& held : held_)

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-// The parts of Derived: what it keeps of one type.
+// The parts of Derived: what it keeps for one type.
 namespace decoderscope {
 
-// A value as it is handed out: it lives as long as the handle. Empty where it isn't there yet.
+// A value as handed out: it lives as long as the handle. Empty if it isn't ready yet.
 template <class T>
 class Value {
 public:
@@ -23,7 +23,7 @@ public:
     explicit operator bool() const { return value_ != nullptr; }
     const T& operator*() const { return *value_; }
     const T* operator->() const { return value_.get(); }
-    // Another number for another value, of whatever type: what a texture of it goes by. Never 0 for a value.
+    // Different for any two values, of whatever type: identifies a texture made from one. Never 0 for a value.
     [[nodiscard]] std::uint64_t number() const { return number_; }
 
 private:
@@ -38,7 +38,7 @@ public:
     ShelfBase(const ShelfBase&) = delete;
     ShelfBase& operator=(const ShelfBase&) = delete;
 
-    // Drops what isn't needed; what was used after `since` is.
+    // Drops what isn't needed; anything used after `since` is needed.
     virtual void tidy(std::uint64_t since) = 0;
     // Waits for what is under way.
     virtual void finish() = 0;
@@ -63,8 +63,8 @@ public:
         return entries_.back().value;
     }
 
-    // Begins a value that takes long, where none is under way. Its first slice is done here: what is small is there at
-    // once. The rest is the job's.
+    // Begins a value that takes long, unless one is under way. Its first slice runs here, so that small values are
+    // ready at once. The job does the rest.
     template <class Asked, class Begin>
     Value<T> begin(const Origins& of, const Asked& key, Begin&& make, std::uint64_t used) {
         if (under_way_) return {};
@@ -75,14 +75,15 @@ public:
         return {};
     }
 
-    // Takes over what the job has finished; without threads, after another slice of it. Passes on what the work threw.
+    // Takes over the job's result once it is finished; without threads, after another slice of it. Rethrows what the
+    // work threw.
     void go_on(std::uint64_t used) {
         if (!under_way_) return;
         job_.advance(JobRunner::Clock::now());
         std::optional<T> made;
         try {
             made = job_.collect();
-        } catch (...) {  // what the work threw is told once
+        } catch (...) {  // what the work threw is reported once
             under_way_.reset();
             throw;
         }
@@ -92,7 +93,7 @@ public:
         under_way_.reset();
     }
 
-    // Whether this value is under way; it then counts as asked for.
+    // Whether this value is under way; if so, it counts as asked for.
     template <class Asked>
     [[nodiscard]] bool is_under_way(const Origins& of, const Asked& key, std::uint64_t used) {
         if (!under_way_ || !(under_way_->of == of) || !(under_way_->key == key)) return false;
@@ -164,7 +165,7 @@ private:
     }
 
     std::vector<Entry> entries_;
-    std::optional<UnderWay> under_way_;  // what the job is at
+    std::optional<UnderWay> under_way_;  // what the job is working on
     Job<T> job_;
 };
 

@@ -32,7 +32,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
     return a.shares_values_with(b) || std::memcmp(a.data(), b.data(), a.values().size_bytes()) == 0;
 }
 
-// What adds up over the numbers of two tensors.
+// What is accumulated over the numbers of two tensors.
 struct Tally {
     double tolerance = 0.0;
     double sum = 0.0, largest = 0.0, scale = 0.0;
@@ -53,7 +53,7 @@ struct Tally {
 
 using Numbers = Eigen::Map<const Eigen::ArrayXf>;
 
-// Many numbers at once, where all of them are finite; returns whether they are.
+// Many numbers at once, if all of them are finite; returns whether they are.
 bool add_finite(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
     const Eigen::ArrayXd distances = (a.cast<double>() - b.cast<double>()).abs();
     const double sum = distances.sum();
@@ -70,7 +70,7 @@ bool add_finite(const Numbers& a, const Numbers& b, Index offset, Tally& tally) 
     return true;
 }
 
-// One by one, where some are not.
+// One by one, if some are not finite.
 void add_any(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
     for (Index i = 0; i < a.size(); ++i) {
         tally.add(distance_between(a[i], b[i]), offset + i);

@@ -13,22 +13,22 @@ namespace decoderscope {
 // The tensors of a run or of a file, in order, by the contract's names.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// How far two numbers lie apart. Equal numbers, NaN and NaN, and an infinity and the same infinity lie 0 apart; NaN and
-// anything else lie apart without end: ∞.
+// How far apart two numbers are. Equal numbers, NaN and NaN, and an infinity and the same infinity are 0 apart; NaN and
+// anything else are ∞ apart.
 [[nodiscard]] double distance_between(float a, float b);
-// The same with its sign, a − b, as a picture shows it: NaN where one of both is NaN.
+// The same with its sign, a − b, as a picture shows it: NaN if either is NaN.
 [[nodiscard]] float signed_difference(float a, float b);
 
-// Whether a tensor is in both, and can be compared there number by number.
+// Whether a tensor is in both, and can be compared number by number.
 enum class Presence { in_both, other_shape, only_in_a, only_in_b };
 
-// What one tensor differs in between A and B. The measures are of tensors that are in_both; elsewhere they are 0.
+// How one tensor differs between A and B. The measures are of tensors that are in_both; for others they are 0.
 struct TensorDifference {
     std::string name;
     Presence presence = Presence::in_both;
     std::vector<Index> shape_a, shape_b;  // empty where it is absent
     Index count = 0;                      // how many numbers were compared
-    double largest = 0.0;                 // max |a − b|; ∞ where a NaN or an infinity stands on one side only
+    double largest = 0.0;                 // max |a − b|; ∞ where only one side is NaN or infinite
     double mean = 0.0;                    // Σ |a − b| / count
     double scale = 0.0;                   // the largest finite magnitude in A and B; 0 where same_bits
     Index over = 0;                       // cells with |a − b| > tolerance
@@ -36,59 +36,58 @@ struct TensorDifference {
     float a = 0.0F, b = 0.0F;             // the two numbers there
     bool same_bits = true;                // not even the sign of a zero differs
 
-    // The largest difference in parts of the tensor's scale; 0 where nothing differs, ∞ where the scale is 0.
+    // The largest difference relative to the tensor's scale; 0 if nothing differs, ∞ if the scale is 0.
     [[nodiscard]] double relative() const;
-    // Whether there is anything that two equal tensors would not have: a number over the tolerance, another shape, or
-    // one of the two missing.
+    // Whether a number is over the tolerance, the shapes differ, or one of the two is missing.
     [[nodiscard]] bool differs() const { return presence != Presence::in_both || over > 0; }
 };
 
 struct Comparison {
     double tolerance = 0.0;
-    std::vector<TensorDifference> tensors;  // in the order of A, then what only B has in the order of B
+    std::vector<TensorDifference> tensors;  // in A's order, then what only B has, in B's order
     std::optional<std::size_t> first;  // the first that is in both and differs in shape or by more than the tolerance
     std::size_t in_both = 0;           // of the same shape in A and B
     std::size_t over = 0;              // how many of these differ by more than the tolerance
     std::size_t unmatched = 0;         // of another shape, only in A, or only in B
     Index numbers = 0;                 // how many numbers were compared
     double largest = 0.0;              // of all
-    bool same_bits = true;             // all that is in both is equal bit for bit
+    bool same_bits = true;             // everything that is in both is equal bit for bit
 
     [[nodiscard]] bool differs() const { return over + unmatched > 0; }
 };
 
-// A comparison that is made in parts, so that a window need not wait for it.
+// A comparison in parts, so that a window need not wait for it.
 class Comparing {
 public:
     Comparing(NamedTensors a, NamedTensors b, double tolerance);
     Comparing(const Comparing&) = delete;
     Comparing& operator=(const Comparing&) = delete;
 
-    // Compares on, tensor by tensor, until at least this many numbers were read. Returns whether all is compared.
+    // Continues, tensor by tensor, until at least this many numbers were read. Returns whether all are compared.
     bool advance(Index numbers);
-    // How much of it is done, from 0 to 1.
+    // How much is done, from 0 to 1.
     [[nodiscard]] double progress() const;
-    // What was found; of all tensors once advance() said so.
+    // What was found so far; complete once advance() has returned true.
     [[nodiscard]] const Comparison& found() const { return found_; }
 
 private:
     NamedTensors a_, b_;
-    std::vector<const Tensor*> twins_;  // of each of a_ in b_; nullptr where it has none
+    std::vector<const Tensor*> twins_;  // for each of a_ its counterpart in b_; nullptr if it has none
     NamedTensors only_in_b_;
     std::size_t next_ = 0;
     Comparison found_;
 };
 
 // Compares tensors of the same name, number by number. `tolerance` is absolute and not negative. Sums are taken in
-// double precision. A tensor that occurs twice counts where it occurs first.
+// double precision. If a name occurs twice, its first tensor counts.
 [[nodiscard]] Comparison compare(const NamedTensors& a, const NamedTensors& b, double tolerance);
 
-// The tensors' numbers, worst first: other shapes, then by the largest difference, then what only one side has, then
-// what is equal. Within each, in order.
+// The tensors' indices, worst first: other shapes, then by the largest difference, then what only one side has, then
+// what is equal. Within each group, in order.
 [[nodiscard]] std::vector<std::size_t> worst_first(const Comparison& comparison);
 
-// How high a difference stands in a chart with a logarithmic scale, from 0 (equal) to 1 (≥ 1, or without end). The
-// least difference that is drawn apart from the ground is kLeastCharted.
+// The height of a difference in a chart with a logarithmic scale, from 0 (equal) to 1 (≥ 1, or ∞). kLeastCharted is the
+// smallest difference that is drawn above the ground.
 inline constexpr double kLeastCharted = 1e-9;
 [[nodiscard]] double charted_height(double difference);
 

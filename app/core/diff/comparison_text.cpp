@@ -24,7 +24,7 @@ std::string with_commas(Index number) {
     return text;
 }
 
-// Text padded with spaces, on its left where it is a number.
+// Text padded with spaces, on its left if it is a number.
 std::string padded(const std::string& text, std::size_t width, bool right) {
     const std::size_t long_already = characters(text).size();
     const std::string space(width > long_already ? width - long_already : 0, ' ');
@@ -39,7 +39,7 @@ std::string cell_text(const Cell& cell) {
 
 Sentence tensors_text(std::size_t count) { return message_n("{count} tensor", "{count} tensors", count); }
 
-// Without what stands in one of the two alone.
+// Leaves out what only one of the two has.
 Sentence verdict_of_common(const Comparison& c) {
     const Arguments what = {{"tensors", tensors_text(c.in_both)}, {"most", difference_text(c.tolerance)}};
     const bool exact = c.tolerance <= 0.0;

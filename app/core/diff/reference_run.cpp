@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// Keys of the contract that leave the weights' shapes alone, with the values worth a look.
+// Keys of the contract that don't change the weights' shapes, with their interesting values.
 const Overrides& worth_a_look() {
     static const Overrides values = {
         {"norm_first", "true"},
@@ -55,7 +55,8 @@ std::vector<float> values_at(const Tensor& tensor, const Slice& slice) {
     return {values.begin(), values.end()};
 }
 
-// A file doesn't tell which mask hides a cell. Where it holds what a masked cell of A holds, the same one does.
+// A file doesn't say which mask hides a cell. A cell with the same value as a masked cell of A is taken as hidden by
+// the same mask.
 std::vector<std::uint8_t> hidden_as_in(const Heatmap& a, const std::vector<float>& values) {
     std::vector<std::uint8_t> hidden = a.hidden;
     for (std::size_t i = 0; i < hidden.size(); ++i)
@@ -65,8 +66,8 @@ std::vector<std::uint8_t> hidden_as_in(const Heatmap& a, const std::vector<float
 
 bool hidden_at(const Heatmap& h, std::size_t at) { return !h.hidden.empty() && h.hidden[at] != hidden_by::nothing; }
 
-// What both mask has no say in the range: a difference of the fills would hide all others. Where both mask a cell with
-// the same fill, it is hatched as in A.
+// Cells that both mask don't count for the range: a difference of the fills would hide all others. Cells that both mask
+// with the same fill are hatched as in A.
 Heatmap subtract(const Heatmap& a, const Heatmap& b) {
     Heatmap d = a;
     d.title = "A − B";
@@ -82,7 +83,7 @@ Heatmap subtract(const Heatmap& a, const Heatmap& b) {
     return d;
 }
 
-// The range of what is seen of a file's values.
+// The range of a file's values that are not hidden.
 Range range_of_seen(const Heatmap& h) {
     std::vector<float> seen;
     for (std::size_t i = 0; i < h.values.size(); ++i)
@@ -155,7 +156,7 @@ DifferencePictures difference_pictures(const Scenario& scenario, const Run& run,
     p.b = p.a;
     p.b.values = values_at(other, slice);
     p.b.hidden = twin != nullptr ? hidden_cells(*other_run, *twin, slice) : hidden_as_in(p.a, p.b.values);
-    // A's operation says whether numbers can be negative; B's may be another one.
+    // A's operation says whether numbers can be negative; B's may be a different one.
     if (twin != nullptr && scale_of(other_run->plan(), *twin) == Scale::diverging)
         p.b.scale = p.a.scale = Scale::diverging;
     const Range range_b = twin != nullptr ? range_of_step(*other_run, *twin) : range_of_seen(p.b);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index kSlice = 500'000;  // numbers
 
-// How far a comparison is, from 0 to 1: written by the job, read by the window.
+// The progress of a comparison, from 0 to 1: written by the job, read by the window.
 struct ComparisonProgress {
     std::shared_ptr<std::atomic<double>> part = std::make_shared<std::atomic<double>>(0.0);
 };
@@ -44,7 +44,7 @@ DifferencePictures titled(DifferencePictures pictures, const std::string& label)
     pictures.a.title = tr("A   now");
     pictures.b.title = tr("B   {label}", {{"label", label}});
     pictures.difference.title = tr("A − B   {count} of {all} over", {{"count", over}, {"all", pictures.over.size()}});
-    // Where all of them are over, marks tell nothing.
+    // If all of them are over, marks say nothing.
     if (static_cast<std::size_t>(over) == pictures.over.size()) pictures.over.clear();
     return pictures;
 }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-// What is derived of a run and what it is compared with.
+// Values derived from a run and what it is compared with.
 namespace decoderscope {
 
 // A run, A, compared with a run or a file, B.
@@ -18,24 +18,24 @@ struct ShownComparison {
 
     std::weak_ptr<const Run> of;    // A
     std::shared_ptr<const void> b;  // B's run or file
-    ReferenceRun reference;         // the same, to compare with
+    ReferenceRun reference;         // the same, ready to compare with
     Comparison comparison;
     std::vector<std::size_t> worst_first;
 };
-// Empty while they are being compared. `b` is B's run or file, and `reference()` makes it one to compare with.
+// Empty while the comparison is under way. `b` is B's run or file; `reference()` turns it into a ReferenceRun.
 [[nodiscard]] Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
                                                       const std::shared_ptr<const void>& b, double tolerance,
                                                       const std::function<ReferenceRun()>& reference);
-// How far that is, from 0 to 1.
+// How much of that comparison is done, from 0 to 1.
 [[nodiscard]] double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
                                          const std::shared_ptr<const void>& b, double tolerance);
 
-// The pictures of a step of A in both, which must have it in the same shape. A is there, and is of this scenario.
+// The pictures of a step of A in both, which must have it in the same shape. A must be alive, and of this scenario.
 [[nodiscard]] Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario,
                                                          const Value<ShownComparison>& of, const Step& step,
                                                          Place place);
 
-// The configuration keys and values with which the run could be made otherwise.
+// The other configuration keys and values with which the run could be computed.
 struct Alternatives {
     Overrides options;
 };

@@ -11,14 +11,14 @@ namespace decoderscope {
 
 namespace {
 
-// The mask whose zeros leave a cell of this step out; an empty tensor where none acts on it.
+// The mask whose zeros leave cells of this step out; an empty tensor if none applies.
 const Tensor& mask_of(const Run& run, const Step& step) {
     static const Tensor none;
     const bool masked = step.masked_by && step.masked_by != step.id;
     return masked ? run.value(*step.masked_by) : none;
 }
 
-// 0 where both are the same, infinities and NaN among them.
+// a − b; 0 if both are the same, including infinities and NaN.
 float less(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)) ? 0.0F : a - b; }
 
 Range both(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }

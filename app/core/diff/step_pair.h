@@ -7,7 +7,7 @@
 
 namespace decoderscope {
 
-// The same step in two runs, and what one has more than the other. What a mask hides in either is left out of range,
+// The same step in two runs, and the difference. Cells that a mask hides in either run are left out of range,
 // difference and numbers.
 struct StepPair {
     Heatmap a, b;          // with one range for both
@@ -17,7 +17,7 @@ struct StepPair {
     Cell where;            // of the largest
 };
 
-// Nothing where the step is not computed in both runs, or not of the same shape.
+// Nothing if the step is not computed in both runs, or has different shapes.
 [[nodiscard]] std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Scenario& b,
                                                 const Run& run_b, const std::string& step, Place place);
 

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// What a name within a block (or outside of all) is called there.
+// TransformerLens' names for our names within a block (or outside of all blocks).
 constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kHooks = {{
     {"embed", "hook_embed"},
     {"pos_embed", "hook_pos_embed"},
@@ -35,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kHooks =
     {"mlp.post", "mlp.hook_post"},
 }};
 
-// With RoPE its q and k are those before the turn; in a gated MLP pre and gate trade names.
+// With RoPE its q and k are those before the rotation; in a gated MLP pre and gate trade names.
 std::string_view special_hook(const Plan& plan, const Step& step, std::string_view name) {
     const auto there_is = [&](const std::string& other) { return plan.find(step.block + other) != nullptr; };
     if (name == "attn.q_unrotated") return "attn.hook_q";
@@ -50,7 +50,7 @@ std::string_view special_hook(const Plan& plan, const Step& step, std::string_vi
 }  // namespace
 
 std::string transformer_lens_name(const Plan& plan, const Step& step) {
-    // It has no encoder–decoder.
+    // TransformerLens has no encoder–decoder.
     if (step.is_source() || step.in_encoder()) return {};
     const std::string prefix = step.block.empty() ? std::string() : step.block + ".";
     const std::string_view name = std::string_view(step.name).substr(prefix.size());

@@ -30,7 +30,7 @@ NamedArray array_of_curve(const Chart& chart, const ChartCurve& curve) {
     return {name, {static_cast<Index>(curve.curve.points.size()), 2}, [values](const auto& take) { take(values); }};
 }
 
-// A second array of a name that is taken gets a number.
+// An array whose name is taken gets a number.
 void make_unique(std::vector<NamedArray>& arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto taken = [&](const std::string& name) {

@@ -6,7 +6,7 @@
 
 namespace decoderscope {
 
-// Gives back what Cairo counts references of.
+// Releases Cairo's reference-counted objects.
 struct CairoRelease {
     void operator()(cairo_t* context) const { cairo_destroy(context); }
     void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }

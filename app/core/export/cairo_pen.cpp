@@ -30,7 +30,7 @@ void check_cairo(cairo_status_t status, const char* what) {
         throw Error("cannot draw the {what}: {reason}", {{"what", what}, {"reason", cairo_status_to_string(status)}});
 }
 
-// Cairo is C: no exception may pass.
+// Cairo is C: no exception may escape into it.
 cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned int count) noexcept {
     try {
         auto& stream = *static_cast<std::ostream*>(out);
@@ -147,7 +147,7 @@ void Pen::operator()(const figure::CellGrid& grid) {
         draw_rectangles(grid);
 }
 
-// One image of a pixel a cell, blown up without smoothing.
+// One image with a pixel per cell, enlarged without smoothing.
 void Pen::draw_picture(const figure::CellGrid& grid) {
     const Cairo<cairo_surface_t> cells = image_of(grid.columns, grid.rows, grid.colors);
     cairo_save(cairo_);
@@ -164,8 +164,8 @@ void Pen::draw_picture(const figure::CellGrid& grid) {
     cairo_restore(cairo_);
 }
 
-// A rectangle for each run of one colour. Each reaches a little under its neighbours to the right and below, which
-// cover that again: with none of them smoothed edges would let the page shine through between the cells.
+// A rectangle for each run of one colour. Each reaches a little under its neighbours to the right and below, which are
+// drawn over it: without this overlap, smoothed edges would let the page show between the cells.
 void Pen::draw_rectangles(const figure::CellGrid& grid) {
     const double width = grid.box.width / static_cast<double>(grid.columns),
                  height = grid.box.height / static_cast<double>(grid.rows);
@@ -197,7 +197,7 @@ void Pen::operator()(const figure::Text& text) {
     cairo_restore(cairo_);
 }
 
-// What no font here can draw is a box.
+// Characters that no font here can draw become boxes.
 std::vector<Pen::FaceRun> Pen::runs_of(const figure::Text& text) {
     std::vector<FaceRun> runs;
     const std::string shown = printable(text.text);

@@ -11,17 +11,17 @@
 
 namespace decoderscope {
 
-// Throws Error where Cairo could not do what was asked: "cannot draw the PNG: …".
+// Throws Error if Cairo failed: "cannot draw the PNG: …".
 void check_cairo(cairo_status_t status, const char* what);
 
-// What Cairo calls with the bytes that it writes; `out` is a std::ostream.
+// Cairo's callback for the bytes that it writes; `out` is a std::ostream.
 cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned int count) noexcept;
 
-// An image of one pixel a colour, row by row. Throws Error where a side is beyond Cairo's 32,767 pixels.
+// An empty image, and one with a pixel per colour, row by row. Throws Error if a side exceeds Cairo's 32,767 pixels.
 [[nodiscard]] Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format);
 [[nodiscard]] Cairo<cairo_surface_t> image_of(Index width, Index height, std::span<const Rgba> pixels);
 
-// How a pen draws cells: as one picture of a pixel a cell, or as a rectangle each.
+// How a pen draws cells: as one picture with a pixel per cell, or as one rectangle each.
 enum class CellsAs { picture, rectangles };
 
 // Draws a figure's primitives onto a Cairo context whose unit is the figure's.
@@ -41,7 +41,7 @@ public:
     void operator()(const figure::Circle& circle);
 
 private:
-    // Characters in a row that one face draws.
+    // Consecutive characters that one face draws.
     struct FaceRun {
         cairo_font_face_t* face = nullptr;
         std::string text;

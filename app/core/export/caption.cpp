@@ -14,7 +14,7 @@ std::string settings_of(const Scenario& scenario) {
     return text;
 }
 
-// All of them where they are few; a caption is no log.
+// All edits if they are few; a caption is no log.
 std::string edits_of(const Scenario& scenario) {
     constexpr std::size_t most = 4;
     const std::vector<Edit>& edits = scenario.edits;
@@ -27,7 +27,7 @@ std::string edits_of(const Scenario& scenario) {
 
 }  // namespace
 
-// A model of one's own is called by its folder, wherever that lies.
+// A model loaded from a folder is named by that folder, without the path to it.
 std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
     std::filesystem::path path = scenario.model()->name;
     if (!path.has_filename()) path = path.parent_path();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* line_end = "\r\n";
 
-// "causal", "causal+padding"; empty where nothing hides the cell.
+// "causal", "causal+padding"; empty if nothing hides the cell.
 std::string masked_text(const Heatmap& heatmap, std::size_t at) {
     std::string text;
     for (const std::string_view cause : mask_causes(heatmap.hidden.empty() ? hidden_by::nothing : heatmap.hidden[at]))
@@ -30,7 +30,7 @@ std::string value_text(Number value) {
     return {buffer.data(), end.ptr};
 }
 
-// A field in quotes where it holds what would end it.
+// A field, quoted if it contains a character that would end it.
 std::string field(const std::string& text) {
     const std::string valid = valid_utf8(text);
     if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;

@@ -10,11 +10,11 @@
 
 namespace decoderscope {
 
-// A heatmap among those that are shown together. It is made when it is written and let go again, so that hundreds of
+// One of several heatmaps that are shown together. It is made when it is written and then freed, so that hundreds of
 // them are never in memory at once.
 struct Panel {
     std::string tensor;  // "blocks.0.attn.pattern"
-    std::string label;   // what tells it from others of the same tensor: "head 3"; empty where it is the only one
+    std::string label;   // tells it from others of the same tensor: "head 3"; empty if it is the only one
     Index rows = 0, columns = 0;
     std::function<Heatmap()> heatmap;
 
@@ -23,7 +23,7 @@ struct Panel {
 };
 [[nodiscard]] Panel panel_of(std::string tensor, Heatmap heatmap);
 
-// A curve of a chart, and how it is told from the others.
+// A curve of a chart, and what tells it from the others.
 struct ChartCurve {
     std::string run;   // "Pre-Norm"
     DepthCurve curve;  // its name is the same in every run
@@ -40,17 +40,17 @@ struct Chart {
     std::vector<ChartCurve> curves;
 };
 
-// What one file shows: heatmaps, or charts, with what is written beside them.
+// What one file shows: heatmaps or charts, with the text around them.
 struct Exhibit {
-    std::string title, subtitle;  // of several together; a heatmap alone has its own
+    std::string title, subtitle;  // of several together; a single heatmap has its own
     std::string caption;          // what was run and changed
     std::vector<Panel> panels;
     std::vector<Chart> charts;
-    std::size_t columns = 2;  // how many panels or charts stand side by side
+    std::size_t columns = 2;  // panels or charts per row
 
-    // Slices of the same axes and scale, as the heads of a layer are: drawn small, side by side, with one legend.
+    // Slices with the same axes and scale, such as the heads of a layer: drawn small, side by side, with one legend.
     bool alike = false;
-    bool own_ranges = false;             // where alike: each with colours over its own range
+    bool own_ranges = false;             // if alike: each panel's colours span its own range
     std::vector<std::string> row_names;  // of a grid's rows: "layer 0"; may be empty
 };
 

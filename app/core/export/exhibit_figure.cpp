@@ -11,7 +11,7 @@ using namespace figure;
 
 namespace {
 
-// Finished figures in rows of so many, each with its own axes and legend.
+// Finished figures in rows of `columns`, each with its own axes and legend.
 void tile(Canvas& canvas, std::vector<Figure> figures, std::size_t columns, double top) {
     constexpr double gap = 12;
     double y = top;
@@ -28,7 +28,7 @@ void tile(Canvas& canvas, std::vector<Figure> figures, std::size_t columns, doub
     }
 }
 
-// The samples of the runs' strokes and of the curves' colours, under all charts.
+// The samples of the runs' strokes and of the curves' colours, below all charts.
 void draw_chart_legend(Canvas& canvas, const std::vector<Chart>& charts, const Inks& inks) {
     struct Entry {
         std::string text;

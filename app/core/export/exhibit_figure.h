@@ -5,11 +5,11 @@
 
 namespace decoderscope {
 
-// The drawing of all that an exhibit shows: one heatmap, a grid of small ones that share axes and legend, or several
-// figures side by side; then its caption. The caption of the style is not used.
+// The drawing of everything an exhibit shows: one heatmap, a grid of small ones that share axes and legend, or several
+// figures side by side; then its caption. The style's caption is not used.
 [[nodiscard]] Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style);
 
-// The parts of it, a file each.
+// Its parts, one file each.
 [[nodiscard]] Figure grid_figure(const Exhibit& exhibit, const FigureStyle& style);
 [[nodiscard]] Figure chart_figure(const Chart& chart, const FigureStyle& style);
 

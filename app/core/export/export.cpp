@@ -50,7 +50,7 @@ constexpr std::array<Format, 8> formats = {{
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// The path's last ending in lower case, with its point; empty where it has none.
+// The path's last ending in lower case, with its point; empty if it has none.
 std::string ending_of(std::string_view path) {
     const std::size_t name = path.find_last_of('/') + 1;
     const std::size_t point = path.find_last_of('.');
@@ -60,7 +60,7 @@ std::string ending_of(std::string_view path) {
     return ending;
 }
 
-// The format of a path; nullptr where there is none.
+// The format of a path; nullptr if its ending is none of them.
 const Format* format_of(std::string_view path) {
     const std::string ending = ending_of(path);
     for (const Format& format : formats) {
@@ -69,7 +69,7 @@ const Format* format_of(std::string_view path) {
     return nullptr;
 }
 
-// A tensor's axes have names; those of what is exported are only told apart.
+// A tensor's axes have names; an exported array's axes only need distinct ones.
 Tensor tensor_of(const NamedArray& array) {
     constexpr std::array<std::string_view, 4> names = {"a", "b", "c", "d"};
     Axes axes;
@@ -86,7 +86,7 @@ void write_tensors(const Exhibit& exhibit, const std::string& path) {
     write_safetensors(path, tensors);
 }
 
-// A folder beside the one that is to be; gone again with all in it unless it was renamed.
+// A folder next to the target, removed with everything in it unless it was renamed.
 class TemporaryFolder {
 public:
     explicit TemporaryFolder(const std::string& target) : target_(target) {
@@ -109,7 +109,7 @@ public:
     }
 
     [[nodiscard]] const std::string& path() const { return path_; }
-    // What went wrong, told of the folder that was asked for.
+    // An error message that names the target instead of this folder.
     [[nodiscard]] std::string named_as_target(std::string message) const {
         if (const std::size_t at = message.find(path_); at != std::string::npos)
             message.replace(at, path_.size(), target_);

@@ -28,7 +28,7 @@ std::optional<Exporter::Progress> Exporter::progress() const {
     return progress_;
 }
 
-// A panel is about to be made.
+// Called before each panel is made.
 void Exporter::count_panel(const std::stop_token& stop) {
     if (stop.stop_requested()) throw ExportStopped();
     {
@@ -38,9 +38,9 @@ void Exporter::count_panel(const std::stop_token& stop) {
     if (wake_) wake_();
 }
 
-// Nothing waits for an exception here, so whatever goes wrong becomes a sentence.
+// Nothing catches an exception from here, so every error becomes a sentence.
 Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
-    begin(order);  // once more: while it waited, the order before it was counted
+    begin(order);  // again: while it waited, progress was that of the previous order
     Result result;
     try {
         const Exhibit exhibit = watched(*order.exhibit, [&] { count_panel(stop); });

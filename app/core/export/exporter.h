@@ -15,37 +15,37 @@
 
 namespace decoderscope {
 
-// Writes files beside the window, so that it never waits. One at a time: a new one waits for the one before.
+// Writes files in the background, so that the window never waits. One at a time: a new one waits for the previous one.
 class Exporter {
 public:
     struct Order {
         std::shared_ptr<const Exhibit> exhibit;
         std::string path;  // a file, or with `each` a new folder
         ExportOptions options;
-        std::string each;  // the ending of a file for every panel; empty: one file
+        std::string each;  // the file ending, for one file per panel; empty: one file
     };
     struct Result {
         Sentence sentence;  // what was written, or why nothing was
         bool failed = false;
     };
-    // How far the order under way is.
+    // The progress of the order under way.
     struct Progress {
         std::string path;
         std::size_t done = 0, total = 1;  // panels
     };
 
-    // `wake` is called, from another thread where there are any, when there is something new to show.
+    // `wake` is called when there is something new to show, from another thread if there are threads.
     explicit Exporter(std::function<void()> wake);
 
     void start(Order order);
-    // The order under way leaves nothing behind.
+    // Stops the order under way; it leaves nothing behind.
     void stop() { job_.stop(); }
     [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
-    // Waits until a result is there, nothing is under way, or `patience` is over.
+    // Waits until a result is ready, nothing is under way, or `patience` runs out.
     void wait(std::chrono::milliseconds patience) { job_.wait(patience); }
     // Waits until nothing is under way.
     void finish() { job_.finish(); }
-    // Without threads, as JobRunner has them. A slice is a file.
+    // Without threads: as in JobRunner. A slice is a file.
     void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
     // Nothing while there is nothing to do.

@@ -31,7 +31,7 @@ struct Line {
     Rgba color;
 };
 
-// Which point of a text stands at its x and y.
+// Which point of a text is at its x and y.
 enum class Anchor { start, middle, end };
 
 // One line of text on its baseline. A vertical one reads from bottom to top.
@@ -46,15 +46,14 @@ struct Text {
     bool vertical = false;
 };
 
-// Equally large cells side by side, coloured row by row.
+// Cells of equal size side by side, coloured row by row.
 struct CellGrid {
     Box box;
     Index rows = 0, columns = 0;
     std::vector<Rgba> colors;
 };
 
-// Lines or dots within a box. They follow one raster over the whole figure, so that the hatches of boxes that touch
-// join.
+// Lines or dots within a box. They follow one raster over the whole figure, so that the hatches of adjacent boxes join.
 struct HatchedRectangle {
     Box box;
     Hatch hatch = Hatch::none;
@@ -67,12 +66,12 @@ struct Point {
     double x = 0, y = 0;
 };
 
-// Straight lines from point to point, joined roundly.
+// Straight lines from point to point, with round joins.
 struct Polyline {
     std::vector<Point> points;
     double width = 1;
     Rgba color;
-    double dash = 0;  // how long the dashes are, and the gaps between them; 0: none
+    double dash = 0;  // length of the dashes and of the gaps between them; 0: none
 };
 
 struct Circle {
@@ -84,21 +83,20 @@ struct Circle {
 
 using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle, Polyline, Circle>;
 
-// A straight piece of a hatch; a dot is one without length, to be drawn with round ends.
+// A straight piece of a hatch; a dot has no length and is to be drawn with round ends.
 struct Segment {
     double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
 };
 [[nodiscard]] std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle);
-// How wide the hatch's lines are drawn: dots are drawn wider.
+// The line width of the hatch; dots are drawn wider.
 [[nodiscard]] double stroke_width(const HatchedRectangle& rectangle);
 
-// A box that the text lies in whichever of its fonts draws it.
+// A box that holds the text whichever of its fonts draws it.
 [[nodiscard]] Box text_box(const Text& text);
 
 }  // namespace figure
 
-// A drawing that does not know how it will be written: SVG, PNG, PDF. Primitives later in the list cover earlier
-// ones.
+// A drawing that is independent of its file format: SVG, PNG, PDF. Later primitives cover earlier ones.
 struct Figure {
     double width = 0, height = 0;
     Rgba background;
@@ -106,8 +104,8 @@ struct Figure {
     std::vector<figure::Primitive> primitives;
 };
 
-// Whether a figure has so many cells that a file of vectors holds them as lossless pictures, a pixel a cell, with
-// everything else as vectors: beyond 512 × 512 of them every program would be slow to show a rectangle each.
+// Whether a figure has too many cells, beyond 512 × 512, to show each as a rectangle: every program would be slow. A
+// file of vectors then holds them as lossless pictures, a pixel per cell, with everything else as vectors.
 [[nodiscard]] bool cells_as_pictures(const Figure& figure);
 
 struct FigureStyle {
@@ -120,7 +118,7 @@ struct FigureStyle {
 
 // The drawing of one heatmap: title, axes with token labels, cells, numbers, hatched masks, a colour bar with its exact
 // range, and a legend of the masks and marks that occur. No two texts overlap. Cells are square unless that would leave
-// a sliver; beyond 1,024 rows or columns a cell of the drawing shows the strongest value of several, and says so.
+// a sliver. Beyond 1,024 rows or columns each drawn cell shows the strongest value of several, and the figure says so.
 [[nodiscard]] Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace decoderscope

@@ -13,7 +13,7 @@ namespace {
 constexpr double longest_label = 120;
 constexpr double slimmest_side = 120;
 
-// The size of a cell along a side of `count` cells, were it alone.
+// The size of a cell along a side of `count` cells, ignoring the other side.
 double cell_side(Index count) {
     constexpr double largest = 56, side = 640, longest_side = 1024;
     const auto cells = static_cast<double>(std::max<Index>(count, 1));
@@ -28,7 +28,7 @@ double widest(const std::vector<std::string>& labels) {
     return width;
 }
 
-// The next number that is easy to count in.
+// The next number that is easy to count in steps of.
 Index round_stride(double needed) {
     for (Index scale = 1;; scale *= 10) {
         for (const Index step : {1, 2, 4, 5, 8}) {
@@ -44,7 +44,7 @@ bool are_indices(const std::vector<std::string>& labels) {
     return true;
 }
 
-// The labels as they are drawn, were there room for all.
+// The labels as they would be drawn if there were room for all.
 std::vector<std::string> drawable(const std::vector<std::string>& labels) {
     std::vector<std::string> texts;
     texts.reserve(labels.size());
@@ -60,7 +60,7 @@ std::vector<std::string> thinned(const std::vector<std::string>& texts, Index st
     return kept;
 }
 
-// Labels of which one takes `room` along the axis.
+// Labels that each take `room` along the axis.
 AxisLabels stacked(const std::vector<std::string>& texts, double pitch, double room) {
     AxisLabels axis;
     axis.stride = round_stride(room / pitch);

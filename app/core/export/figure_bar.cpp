@@ -9,7 +9,7 @@
 namespace decoderscope::figure {
 namespace {
 
-// Colours from the range's low end to its high end, each that of the value at its middle.
+// Colours from the range's low end to its high end, each for the value at its middle.
 std::vector<Rgba> bar_colors(const ColorBar& bar) {
     constexpr std::size_t count = 255;
     std::vector<Rgba> colors(count);
@@ -61,7 +61,7 @@ void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double l
         draw_upright_bar(canvas, bar, {cells.right() + 20, cells.y, 12, cells.height});
         return;
     }
-    // Below the cells, unless the text at the bar's low end needs more room to its left.
+    // Aligned with the cells' left edge, unless the text at the bar's low end needs more room to its left.
     const double half = label_size * text_width_em(short_number_text(bar.range.low, 4), false, false) / 2;
     const double start = std::max(cells.x, left + half);
     draw_level_bar(canvas, bar, {start, cells.bottom() + 16, std::clamp(cells.width, 160.0, 320.0), 12});

@@ -4,7 +4,7 @@
 
 namespace decoderscope::figure {
 
-// The colours of a range from its low end to its high end, with its exact ends and round numbers between.
+// The colours of a range from its low end to its high end, labelled with its exact ends and round numbers between.
 struct ColorBar {
     Range range;
     Scale scale = Scale::diverging;
@@ -12,12 +12,12 @@ struct ColorBar {
     bool dark = false;
 };
 
-// Upright, the high end at the top, the numbers on its right.
+// Vertical, the high end at the top, the numbers on its right.
 void draw_upright_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
-// Level, the numbers below it.
+// Horizontal, the numbers below it.
 void draw_level_bar(Canvas& canvas, const ColorBar& bar, const Box& box);
 
-// Beside cells that are high enough, else below them; `left` is where text may begin there.
+// Next to the cells if they are high enough, else below them; there, text may begin at `left`.
 void draw_bar_at(Canvas& canvas, const ColorBar& bar, const Box& cells, double left);
 
 }  // namespace decoderscope::figure

@@ -13,14 +13,14 @@ struct Inks {
 };
 [[nodiscard]] Inks inks(bool dark);
 
-// The room around a figure, the size of its title and of what is written in smaller letters, and half the height of a
-// capital or digit, in em.
+// The margin around a figure, the sizes of its title and smaller text, half the height of a capital or digit in em, and
+// the width of a hair line.
 inline constexpr double margin = 16;
 inline constexpr double title_size = 14, subtitle_size = 12.5, axis_name_size = 12.5;
 inline constexpr double half_capital = 0.36;
 inline constexpr double hair = 0.75;
 
-// What a text's size, colour and face are, apart from what and where it is.
+// A text's size, colour and face, without its content and position.
 struct Face {
     double size = label_size;
     Rgba color;
@@ -31,13 +31,13 @@ struct Face {
 [[nodiscard]] Text text_at(std::string text, double x, double y, const Face& face, Anchor anchor = Anchor::start);
 [[nodiscard]] Text upright(Text text);
 
-// A figure while it is drawn: it grows with what is put onto it.
+// A figure being drawn: it grows with what is put onto it.
 class Canvas {
 public:
     explicit Canvas(bool dark) : inks_(figure::inks(dark)) {}
 
     [[nodiscard]] const Inks& inks() const { return inks_; }
-    // How far to the right and down the drawing reaches by now.
+    // How far the drawing reaches to the right and down so far.
     [[nodiscard]] double right() const { return right_; }
     [[nodiscard]] double bottom() const { return bottom_; }
 
@@ -53,15 +53,15 @@ public:
     void line(double x1, double y1, double x2, double y2, Rgba color);
     // A hair line around a box.
     void frame(const Box& box);
-    // All that another figure shows, moved so far to the right and down.
+    // Everything another figure shows, moved this far to the right and down.
     void put(Figure other, double x, double y);
 
-    // Lines of text below each other, broken where a word does not fit into `width`; returns where the next would be.
+    // Lines of text below each other, wrapped at `width`; returns where the next line would be.
     double paragraph(const std::string& text, double x, double y, double width, const Face& face);
-    // Title and subtitle at the top left; returns where what they head may begin.
+    // Title and subtitle at the top left; returns where the content below may begin.
     double heading(const std::string& title, const std::string& subtitle);
 
-    // The figure, with a margin around it; the canvas is empty then.
+    // The figure, with a margin around it; leaves the canvas empty.
     [[nodiscard]] Figure finished(const std::string& name);
 
 private:
@@ -70,10 +70,10 @@ private:
     double right_ = 0, bottom_ = 0;
 };
 
-// How far down a heading of these texts reaches.
+// How far down a heading with these texts reaches.
 [[nodiscard]] double heading_bottom(const std::string& title, const std::string& subtitle);
 
-// What was run and changed, below all that is drawn.
+// What was run and changed, below everything drawn so far.
 void draw_caption(Canvas& canvas, const std::string& caption);
 
 }  // namespace decoderscope::figure

@@ -9,15 +9,15 @@
 namespace decoderscope::figure {
 namespace {
 
-// A block of cells, where the picture has so many rows and columns of them.
+// The box of a block of cells in a picture with this many rows and columns.
 Box box_of(const Box& box, Index rows, Index columns, const CellRect& cells) {
     const double width = box.width / static_cast<double>(columns), height = box.height / static_cast<double>(rows);
     return {box.x + static_cast<double>(cells.column) * width, box.y + static_cast<double>(cells.row) * height,
             static_cast<double>(cells.columns) * width, static_cast<double>(cells.rows) * height};
 }
 
-// What hides the cells, on a raster of which nothing is too small to be hatched: each of its cells is hidden as the one
-// in its middle is.
+// What hides the cells, on a raster whose cells are all large enough to be hatched: each takes its cause from the cell
+// at its middle.
 Heatmap hatching_raster(const PlacedHeatmap& placed) {
     constexpr double least = 1.5;
     const auto fitting = [](double length, Index cells) {
@@ -55,7 +55,7 @@ std::uint8_t causes_at(const Heatmap& heatmap, Index row, Index column) {
                                   : heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)];
 }
 
-// A masked cell says what fills it; a zero there is what everybody expects and stays unsaid.
+// A masked cell shows its fill; a zero is expected and left out.
 std::string number_in(const Heatmap& heatmap, Index row, Index column, bool whole) {
     if (!heatmap.texts.empty()) return heatmap.texts[static_cast<std::size_t>(row * heatmap.columns + column)];
     const float value = heatmap.at(row, column);
@@ -82,13 +82,14 @@ void draw_number(Canvas& canvas, const PlacedHeatmap& placed, Index row, Index c
     canvas.put(text);
 }
 
-// In the other face, for a monospaced ∞ is too small to see; and as large as it fits, whatever the numbers need.
+// An ∞ is drawn in the proportional face, since a monospaced one is too small to see, and as large as fits, whatever
+// size the numbers have.
 void draw_infinity(Canvas& canvas, const PlacedHeatmap& placed, Index row, Index column, const std::string& text) {
     const double size = std::min(13.0, (placed.cell.width - 8) / text_width_em(text, false, false));
     if (size >= 8) draw_number(canvas, placed, row, column, text, {size, {}, false, false});
 }
 
-// The largest size at which every number fits into its cell; words are cut rather than made tiny.
+// The largest size at which every number fits into its cell; words are shortened instead of becoming tiny.
 double size_of_numbers(const PlacedHeatmap& placed, bool whole) {
     if (placed.cell.width < 30) return 0;
     double widest = 0.61;

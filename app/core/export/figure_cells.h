@@ -15,7 +15,7 @@ struct PlacedHeatmap {
     CellSize cell;
     ColorMap map = ColorMap::viridis;
     bool dark = false;
-    Index most = most_cells;  // rows and columns that are drawn; beyond, each of them stands for several
+    Index most = most_cells;  // rows and columns drawn at most; beyond that, each covers several
 
     [[nodiscard]] double row_middle(Index row) const { return box.y + (static_cast<double>(row) + 0.5) * cell.height; }
     [[nodiscard]] double column_middle(Index column) const {
@@ -27,16 +27,16 @@ struct PlacedHeatmap {
     [[nodiscard]] double smaller_side() const { return std::min(cell.width, cell.height); }
 };
 
-// The cells, the hatches of the masks over them, and the lines between them where they are large.
+// The cells, the hatches of the masks over them, and the lines between them if they are large.
 void draw_cells(Canvas& canvas, const PlacedHeatmap& placed);
-// The numbers in the cells, where these have room for them.
+// The numbers in the cells, if there is room for them.
 void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed);
-// A box hatched as cells are that these masks hide.
+// A box hatched like the cells that these masks hide.
 void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spacing, bool dark);
-// How far apart the lines of a hatch are on these cells.
+// The distance between the lines of a hatch on these cells.
 [[nodiscard]] double hatch_spacing(const PlacedHeatmap& placed);
 
-// What a figure says that shows fewer cells than there are.
+// The note of a figure that shows fewer cells than there are.
 [[nodiscard]] std::string reduction_note(const PlacedHeatmap& placed);
 
 }  // namespace decoderscope::figure

@@ -40,7 +40,7 @@ void draw_blocks(Canvas& canvas, const ChartPlot& plot) {
                        {label_size, canvas.inks().quiet}, Anchor::middle));
 }
 
-// A curve in the colour of text is so on any ground.
+// A curve in the text's colour keeps the text's colour on any background.
 Rgba color_on(const Canvas& canvas, Rgba color) { return color == inks(false).text ? canvas.inks().text : color; }
 
 void draw_curve(Canvas& canvas, const ChartPlot& plot, const ChartCurve& curve) {

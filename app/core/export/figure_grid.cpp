@@ -15,7 +15,7 @@ using namespace figure;
 
 namespace {
 
-// Numbers stand in all pictures or in none.
+// Either all pictures show numbers or none does.
 constexpr double gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
 
 // Where the pictures of a grid lie.
@@ -33,14 +33,14 @@ struct Grid {
     }
 };
 
-// Pictures as large as they fit beside each other on a page, none larger than a heatmap alone would be.
+// The largest pictures that fit next to each other on a page, but no larger than a heatmap alone would be.
 CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
     constexpr double page = 1120, largest = 260, smallest = 64;
     const double side = std::clamp(page / static_cast<double>(side_by_side) - gap, smallest, largest);
     const double size = side / static_cast<double>(std::max<Index>({rows, columns, 1}));
     const double alone = cell_size(rows, columns).width;
     const double square = std::min(alone, size >= 2 ? std::floor(size) : size);
-    // A sliver is stretched across its shorter side.
+    // A sliver's shorter side is stretched.
     const double shorter = static_cast<double>(std::max<Index>(std::min(rows, columns), 1));
     const double stretched = std::max(square, std::min(alone, smallest / 2 / shorter));
     return {columns < rows ? stretched : square, rows < columns ? stretched : square};
@@ -58,7 +58,7 @@ Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
     const double left = margin + (exhibit.row_names.empty() ? 0 : 20) + row_name_room(like.row_axis);
     const double top = heading_bottom(exhibit.title, exhibit.subtitle) + 12 + column_name_room(like.column_axis);
     grid.first = {left + grid.row_labels.reach + 8, top + label_room + grid.column_labels.reach + 8, width, height};
-    // A label over a narrow picture needs room, too.
+    // A label above a narrow picture needs room, too.
     double widest = 0;
     for (const Panel& panel : exhibit.panels)
         widest = std::max(widest, label_size * text_width_em(panel.label, true, false));
@@ -69,7 +69,7 @@ Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
     return grid;
 }
 
-// "head 3", and the ends of its own range where the colours span that.
+// "head 3", with the ends of its range if the colours span its own.
 std::string label_of(const Panel& panel, const Heatmap& heatmap, bool own_range) {
     if (!own_range) return panel.label;
     const auto text = [](float value) { return short_number_text(value, 3); };

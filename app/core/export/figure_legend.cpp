@@ -12,7 +12,7 @@ constexpr double entry_height = 20, swatch_width = 20, swatch_height = 13;
 
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// A fill of zero is what everybody expects and stays unsaid, as in the cells.
+// A fill of zero is expected and left out, as in the cells.
 std::string mask_entry(const LegendContents::MaskKind& kind) {
     const bool says_fill = kind.fill && *kind.fill != 0.0F;
     return hidden_text(kind.causes) + (says_fill ? ": " + short_number_text(*kind.fill, 3) : "");
@@ -25,13 +25,13 @@ std::string mark_entry(Mark mark, const std::optional<Range>& range) {
     return text;
 }
 
-// Where the entries of the legend go, one after the other, line by line.
+// Places the entries of the legend one after the other, line by line.
 class Legend {
 public:
     Legend(Canvas& canvas, double left, double right)
         : canvas_(canvas), left_(left), right_(right), x_(left), y_(canvas.bottom() + 14) {}
 
-    // Puts a swatch with its text at the next place and tells where the swatch is.
+    // Puts a swatch with its text at the next place; returns the swatch's box.
     Box add(const std::string& text, Rgba color) {
         const double width = swatch_width + 6 + label_size * text_width_em(text, false, false);
         make_room(width);
@@ -79,7 +79,7 @@ void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendSty
                  const std::string& note) {
     Legend legend(canvas, left, right);
     for (const auto& [causes, kind] : contents.masks()) {
-        // As its cells are coloured: those that all hold NaN show that.
+        // Coloured like its cells: if they all hold NaN, the swatch shows NaN.
         const bool all_nan = kind.fill && std::isnan(*kind.fill);
         const Rgba color = all_nan ? mark_color(Mark::nan, style.map, style.dark) : hidden_color(causes, style.dark);
         const Box swatch = legend.add(mask_entry(kind), color);

@@ -9,10 +9,10 @@
 
 namespace decoderscope::figure {
 
-// The masks and marks that occur in some heatmaps, gathered from one after the other.
+// The masks and marks that occur in some heatmaps, collected one heatmap at a time.
 class LegendContents {
 public:
-    // Masked cells of the same causes, and what fills them where that is the same in all.
+    // Cells masked by the same causes, and their fill if it is the same for all.
     struct MaskKind {
         std::uint8_t causes = hidden_by::nothing;
         std::optional<float> fill;
@@ -20,7 +20,7 @@ public:
 
     void add(const Heatmap& heatmap);
     [[nodiscard]] const std::map<std::uint8_t, MaskKind>& masks() const { return masks_; }
-    // The marks that some cell shows: a masked one shows none but NaN.
+    // The marks that some cell shows; a masked cell shows none but NaN.
     [[nodiscard]] const std::set<Mark>& marks() const { return marks_; }
 
 private:
@@ -28,16 +28,16 @@ private:
     std::set<Mark> marks_;
 };
 
-// How the heatmaps are drawn that a legend is of.
+// How the legend's heatmaps are drawn.
 struct LegendStyle {
     ColorMap map = ColorMap::viridis;
     bool dark = false;
     double spacing = 7;          // of the hatches
-    std::optional<Range> range;  // that what lies beyond it is named with, where all have the same
+    std::optional<Range> range;  // names what lies beyond it, if all heatmaps share it
 };
 
-// The legend from `left` on below what is drawn, in lines that reach to `right`; `note`, where there is one, stands in
-// a line of its own.
+// Draws the legend below everything drawn so far, from `left` on, in lines that reach to `right`; `note`, if any, gets
+// its own line.
 void draw_legend(Canvas& canvas, const LegendContents& contents, const LegendStyle& style, double left, double right,
                  const std::string& note);
 

@@ -12,7 +12,7 @@ namespace {
 // How far letters rise above the baseline and reach below it, in em.
 constexpr double ascent = 1.0, descent = 0.26;
 
-// Both ends of the part of a slanted line x + slant·y = at that lies in a box, or nothing.
+// Both ends of the part of a slanted line x + slant·y = at that lies in a box; nothing if none does.
 std::optional<Segment> clipped(const Box& box, double slant, double at) {
     const double top = at - slant * box.y;
     const double bottom = at - slant * box.bottom();

@@ -10,7 +10,7 @@ namespace {
 constexpr double length_of_a_step = 64;
 constexpr double gap = 4;
 
-// The smallest of 1, 2 and 5 times a power of ten that is no smaller than this.
+// The smallest of 1, 2 and 5 times a power of ten that is not below this.
 double round_step(double least) {
     const double power = std::pow(10.0, std::floor(std::log10(least)));
     for (const double factor : {1.0, 2.0, 5.0}) {

@@ -17,7 +17,7 @@ std::span<const char* const> families(bool monospace) {
     return proportional_families;
 }
 
-// What to ask fontconfig for. It looks for the character first, then for the families in turn.
+// The request to fontconfig, which matches the character first, then the families in turn.
 Fontconfig<FcPattern> wanted(bool bold, bool monospace, char32_t code) {
     Fontconfig<FcPattern> pattern(FcPatternCreate());
     for (const char* name : families(monospace)) {
@@ -45,7 +45,7 @@ bool has_character(FcPattern* font, char32_t code) {
     return known && FcCharSetHasChar(characters, code) == FcTrue;
 }
 
-// Without a single installed font, Cairo's own "sans" is all there is.
+// Without any installed font, only Cairo's own "sans" is left.
 Cairo<cairo_font_face_t> face_of(FcPattern* font, bool bold) {
     if (font != nullptr) return Cairo<cairo_font_face_t>(cairo_ft_font_face_create_for_pattern(font));
     const cairo_font_weight_t weight = bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;

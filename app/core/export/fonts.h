@@ -20,10 +20,10 @@ using Fontconfig = std::unique_ptr<T, FontconfigRelease>;
 // The fonts that figures are drawn in, found through fontconfig and kept for one drawing.
 class FigureFonts {
 public:
-    // The face that draws a character: Inter or JetBrains Mono (or what stands in for them here) where it has the
-    // character, else an installed font that does; nullptr where none does.
+    // The face that draws a character: Inter or JetBrains Mono (or the local substitute) if it has the character, else
+    // an installed font that does; nullptr if none does.
     cairo_font_face_t* face_for(char32_t code, bool bold, bool monospace);
-    // Inter or JetBrains Mono, or what stands in for them here.
+    // Inter or JetBrains Mono, or the local substitute.
     cairo_font_face_t* usual_face(bool bold, bool monospace) { return font(bold, monospace, 0).face.get(); }
 
 private:
@@ -31,7 +31,7 @@ private:
         Fontconfig<FcPattern> pattern;
         Cairo<cairo_font_face_t> face;
     };
-    // The font of a style that has a character; for code 0, the one whatever it has.
+    // The font of a style that has a character; for code 0, the style's usual font.
     const Font& font(bool bold, bool monospace, char32_t code);
 
     std::map<std::tuple<bool, bool, char32_t>, Font> fonts_;

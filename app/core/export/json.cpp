@@ -12,7 +12,7 @@
 namespace decoderscope {
 namespace {
 
-// JSON with keys in the order in which they are set, and with numbers as floats: 0.1 stays 0.1.
+// JSON that keeps keys in the order they are set in, and numbers as floats: 0.1 stays 0.1.
 using Json =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
@@ -28,7 +28,7 @@ Json causes(std::uint8_t hidden) {
     return list;
 }
 
-// [row][column] of what `of` makes of each element.
+// [row][column] of what `of` returns for each element.
 template <class T, class Function>
 Json matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of) {
     Json rows = Json::array();
@@ -66,7 +66,7 @@ Json object_of(const Heatmap& heatmap) {
     return object;
 }
 
-// A list of lists stands on a line for each of them, anything else on one line.
+// A list of lists gets one line per inner list, anything else one line.
 void write_value(std::ostream& out, const Json& value) {
     const bool is_matrix = value.is_array() && !value.empty() && value.front().is_array();
     if (!is_matrix) {
@@ -81,7 +81,7 @@ void write_value(std::ostream& out, const Json& value) {
     out << "\n  ]";
 }
 
-// An object whose keys stand on a line each.
+// An object with one line per key.
 void write_object(std::ostream& out, const Json& object) {
     const char* before = "{\n  ";
     for (const auto& [key, value] : object.items()) {

@@ -10,15 +10,15 @@
 namespace decoderscope {
 
 // Writes a heatmap as one JSON object: "tensor", "subtitle", "row_axis", "column_axis", "rows" and "columns" (labels),
-// "scale", "range", "values" (a list a row) and, where a mask hides some, "masked": a list of causes for each cell.
-// Numbers read back as the same float; "NaN", "Infinity" and "-Infinity" are the others.
+// "scale", "range", "values" (a list per row) and, if a mask hides some, "masked": a list of causes for each cell.
+// Numbers read back as the same float; those that are not finite are "NaN", "Infinity" and "-Infinity".
 void write_json(std::ostream& out, const Heatmap& heatmap);
 
-// All that an exhibit shows. One heatmap is written as above, with its "caption"; several as "title", "caption" and
+// Everything an exhibit shows. One heatmap is written as above, with its "caption"; several as "title", "caption" and
 // "heatmaps", a list of such objects; curves as "charts", each with its "curves": run, steps, depths and values.
 void write_json(std::ostream& out, const Exhibit& exhibit);
 
-// What hides a cell, as machines read it: "causal", "padding", "custom", "hand".
+// What hides a cell, for machines: "causal", "padding", "custom", "hand".
 [[nodiscard]] std::vector<std::string_view> mask_causes(std::uint8_t hidden);
 
 }  // namespace decoderscope

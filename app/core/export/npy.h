@@ -9,8 +9,7 @@
 
 namespace decoderscope {
 
-// NumPy's NPY 1.0: what stands before the values of an array of this shape, and values as little-endian float32 in C
-// order.
+// NumPy's NPY 1.0: the header of an array of this shape, and values as little-endian float32 in C order.
 [[nodiscard]] std::string npy_header(const std::vector<Index>& shape);
 [[nodiscard]] std::string npy_values(std::span<const float> values);
 

@@ -15,13 +15,13 @@ namespace {
 
 // ---- a stream as minizip sees a file
 
-// What is written of one array, in memory until it is complete: minizip goes back to its beginning and puts its length
-// there, and the stream behind may go forward alone.
+// The bytes of one array's entry, held in memory until it is complete: minizip seeks back to its beginning to write its
+// length, and the output stream need not be seekable.
 struct Pending {
     std::ostream& out;
-    std::uint64_t written = 0;  // bytes that are in the stream
-    std::string bytes;          // what follows them
-    std::size_t at = 0;         // where in these bytes the next are written
+    std::uint64_t written = 0;  // bytes already in the stream
+    std::string bytes;          // the bytes after them
+    std::size_t at = 0;         // where in these bytes to write next
 
     void put(const char* from, std::size_t count) {
         bytes.replace(at, count, from, count);
@@ -42,7 +42,7 @@ struct Pending {
 
 Pending& pending(void* stream) { return *static_cast<Pending*>(stream); }
 
-// minizip is C: no exception may pass.
+// minizip is C: no exception may escape into it.
 
 voidpf open_stream(voidpf opaque, const void*, int) { return opaque; }
 
@@ -82,7 +82,7 @@ void check(int status) {
     if (status != ZIP_OK) throw Error("cannot write the NPZ: error {status} of the archive", {{"status", status}});
 }
 
-// Closes the archive in any case; what it says at a regular end is looked at.
+// Always closes the archive; errors from closing are checked at a regular end.
 class Archive {
 public:
     explicit Archive(std::ostream& out) : stream_{out}, functions_(functions_on(stream_)) {
@@ -130,7 +130,7 @@ private:
 void write_npz(std::ostream& out, const std::vector<NamedArray>& arrays) {
     Archive archive(out);
     for (const NamedArray& array : arrays) {
-        // Beyond 4 GB a zip needs wider numbers, and has to know it beforehand.
+        // Beyond 4 GB a zip needs wider numbers, and must know so beforehand.
         archive.begin(array.name + ".npy", array.size() > (Index{1} << 29));
         archive.write(npy_header(array.shape));
         array.for_each_piece([&](std::span<const float> values) { archive.write(npy_values(values)); });

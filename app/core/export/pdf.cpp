@@ -9,7 +9,7 @@
 namespace decoderscope {
 
 void write_pdf(std::ostream& out, const Figure& figure) {
-    constexpr double points = 0.75;  // to a figure's unit: 1/72 inch and 1/96 inch
+    constexpr double points = 0.75;  // per figure unit: 1/72 inch per 1/96 inch
     const Cairo<cairo_surface_t> page(
         cairo_pdf_surface_create_for_stream(append_to_stream, &out, figure.width * points, figure.height * points));
     check_cairo(cairo_surface_status(page.get()), "PDF");

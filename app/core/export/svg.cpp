@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view proportional_fonts = "Inter, Helvetica, Arial, sans-serif";
 constexpr std::string_view monospaced_fonts = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
 
-// A length to a thousandth of a unit, as short as it can be written.
+// A length to a thousandth of a unit, written as short as possible.
 std::string number(double value) {
     std::array<char, 32> buffer{};
     const double rounded = std::round(value * 1000) / 1000;
@@ -45,7 +45,7 @@ std::string attribute(std::string_view name, std::string_view value) {
 
 std::string attribute(std::string_view name, double value) { return attribute(name, number(value)); }
 
-// A paint attribute, with its opacity where it is not opaque: ` fill="#440154"`.
+// A paint attribute, with its opacity if it is not opaque: ` fill="#440154"`.
 std::string paint(const std::string& name, Rgba rgba) {
     const std::string opacity = rgba.a == 255 ? "" : attribute(name + "-opacity", rgba.a / 255.0);
     return attribute(name, color(rgba)) + opacity;
@@ -56,7 +56,7 @@ std::string box_attributes(const figure::Box& box) {
            attribute("height", box.height);
 }
 
-// Bytes as a page can hold them within an attribute.
+// Bytes in a form that an attribute can hold.
 std::string base64(std::string_view bytes) {
     constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
@@ -75,7 +75,7 @@ struct Writer {
     SvgColors palette;
     bool cells_are_pictures;
 
-    // The paint of what is not a cell: on a page of two themes, by the name of the ink.
+    // The paint of everything but cells: in a page with two themes, the variable of the ink.
     [[nodiscard]] std::string ink(const std::string& name, Rgba rgba) const {
         if (palette == SvgColors::fixed) return paint(name, rgba);
         const figure::Inks inks = figure::inks(false);
@@ -132,7 +132,7 @@ struct Writer {
             << "</text>\n";
     }
 
-    // In units of a cell, so that each rectangle is short; runs of one colour along a row are one rectangle.
+    // In units of a cell, so that each rectangle is short; a run of one colour along a row is one rectangle.
     void operator()(const figure::CellGrid& grid) const {
         if (grid.rows == 0 || grid.columns == 0) return;
         if (cells_are_pictures) return write_picture(grid);
@@ -158,14 +158,14 @@ struct Writer {
     }
 
 private:
-    // The side of one cell, exactly enough that a thousand of them still meet the box's end.
+    // The side of one cell, precise enough that a thousand cells still meet the end of the box.
     static std::string number_of_cells(double side, Index cells) {
         std::array<char, 32> buffer{};
         const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), side / static_cast<double>(cells));
         return {buffer.data(), end.ptr};
     }
 
-    // A pixel a cell, blown up without smoothing.
+    // A pixel per cell, enlarged without smoothing.
     void write_picture(const figure::CellGrid& grid) const {
         std::ostringstream png;
         write_png_pixels(png, grid.columns, grid.rows, grid.colors);
@@ -185,7 +185,7 @@ private:
         }
     }
 
-    // A dot has a length of its own: some programs don't draw the round ends of nothing.
+    // A dot is given a length, since some programs don't draw the round ends of an empty line.
     void write_segment(const figure::Segment& segment) const {
         const bool dot = segment.x1 == segment.x2 && segment.y1 == segment.y2;
         out << "M" << number(segment.x1) << " " << number(segment.y1) << "L" << number(segment.x2 + (dot ? 0.01 : 0))

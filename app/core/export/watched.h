@@ -7,13 +7,13 @@
 
 namespace decoderscope {
 
-// Thrown out of an export that nobody wants any more.
+// Thrown out of an export that was stopped.
 class ExportStopped : public Error {
 public:
     ExportStopped() : Error("stopped; nothing was written") {}
 };
 
-// The exhibit, telling `before_each` whenever a panel of it is made. What that throws ends the export.
+// The exhibit, calling `before_each` before each panel is made. An exception from that ends the export.
 [[nodiscard]] inline Exhibit watched(Exhibit exhibit, const std::function<void()>& before_each) {
     for (Panel& panel : exhibit.panels)
         panel.heatmap = [make = std::move(panel.heatmap), before_each] {

@@ -17,7 +17,7 @@ std::string piece_of(const Scenario& scenario, Index token) {
     return printable(scenario.model()->tokenizer.piece(token));
 }
 
-// The tokens that the positions of a row hold.
+// The tokens at the positions of a row.
 std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {
     std::vector<std::string> labels;
     for (Index i = 0; i < length; ++i) {

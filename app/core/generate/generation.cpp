@@ -16,7 +16,7 @@ void check_row(const Inputs& inputs, Index row) {
         throw Error("batch row {row}: expected 0 to {highest}", {{"row", row}, {"highest", inputs.batch() - 1}});
 }
 
-// Every row one position longer: padding there, which the mask hides.
+// Makes every row one position longer, with padding that the mask hides.
 void add_position(Inputs& inputs, Index pad) {
     const Index batch = inputs.batch(), pos = inputs.pos();
     const auto longer = [&](const Tensor& rows, float filler) {
@@ -37,7 +37,7 @@ void set(Tensor& rows, Index row, Index position, float value) {
     rows.writable()[static_cast<std::size_t>(rows.offset(cell))] = value;
 }
 
-// A mask that hides nothing is none.
+// Drops a mask that hides nothing.
 void drop_open_mask(Tensor& mask) {
     if (!mask.empty() && std::ranges::all_of(mask.values(), [](float keep) { return keep == 1.0F; })) mask = Tensor();
 }
@@ -131,7 +131,7 @@ std::optional<NextToken> next_token(const Scenario& scenario, const Run& run, In
     if (all.empty() || row >= all.dim(0)) return std::nullopt;
     const Index length = row_length(scenario.inputs, row), vocab = all.dim(2);
     if (length < 1 || length > all.dim(1)) return std::nullopt;
-    // Those of the last position may be there before all others are.
+    // The logits of the last position may be ready before all others.
     const Tensor logits = all.is_ready() ? all : rows_from(all, length - 1);
     const Cell first = {row, length - 1 - (all.dim(1) - logits.dim(1)), 0};
     const auto from = static_cast<std::size_t>(logits.offset(first));

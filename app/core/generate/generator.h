@@ -9,18 +9,18 @@
 
 namespace decoderscope {
 
-// Writes one batch row of a scenario on, token by token, by the KV cache: the first pass is over the text as it stands,
+// Continues one batch row of a scenario, token by token, using the KV cache: the first pass is over the whole text,
 // each later one over the newest token alone. Without the cache every pass is over the whole text.
 class Generator {
 public:
-    // Throws Error where nothing can be generated with the scenario's model, or a setting is out of range.
+    // Throws Error if nothing can be generated with the scenario's model, or a setting is out of range.
     Generator(Scenario scenario, Index row, Sampling sampling, bool cached = true);
 
-    // The next token, put behind the text; nothing once the text has ended or all positions are taken. Throws Error
-    // where a pass can't be made or there is nothing to draw from.
+    // The next token, appended to the text; nothing once the text has ended or all positions are taken. Throws Error if
+    // a pass fails or there is nothing to draw from.
     std::optional<Index> next();
 
-    // The row as it stands: what it began with and what was generated.
+    // The row so far: what it began with and what was generated.
     [[nodiscard]] std::vector<Index> tokens() const;
     // How many positions have gone through the decoder, over all passes.
     [[nodiscard]] Index computed_positions() const { return computed_positions_; }

@@ -9,7 +9,7 @@
 
 namespace decoderscope {
 
-// The most probable tokens at one place of the logit lens, best first; empty where a probability is no number.
+// The most probable tokens at one place of the logit lens, best first; empty if a probability is not a number.
 struct LensCell {
     std::vector<std::pair<Index, float>> top;  // token and probability
 
@@ -18,7 +18,7 @@ struct LensCell {
     }
 };
 
-// One batch row of the logit lens: what enters the first block, then what leaves each.
+// One batch row of the logit lens: what enters the first block, then what leaves each block.
 struct LensTable {
     struct Row {
         std::string at;               // "embed", "blocks.0"
@@ -28,14 +28,13 @@ struct LensTable {
     std::vector<std::size_t> settled;  // [pos]: the row from which on the top token is the final one
 };
 
-// Reads the table off a run with the logit lens, as many numbers at a time as one asks for, so that a window can spread
-// the work over frames.
+// Reads the table from a run with the logit lens, in parts, so that a window can spread the work over frames.
 class LensReading {
 public:
     // `length` positions of a batch row.
     LensReading(std::shared_ptr<const Run> run, Index row, Index length);
 
-    // Goes on until about this many more numbers are read. Returns whether all are.
+    // Continues until about this many more numbers are read. Returns whether all are.
     bool advance(Index numbers);
     // Complete once advance() has returned true.
     [[nodiscard]] const LensTable& table() const { return table_; }

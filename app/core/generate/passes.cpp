@@ -18,13 +18,13 @@ std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inpu
     return plan_decoder(request);
 }
 
-// Where an edit's cells lie in the tensors of a part's plan; nothing where they don't.
+// Where an edit's cells are in the tensors of a part's plan; nothing if they are not there.
 struct Mover {
     const Plan& plan;
     const InputsPart& part;
 
-    // An index along one axis. Rows of k and v, and keys, are counted from the first position on; queries and what else
-    // has only the new positions, from the part's first.
+    // An index along one axis. Rows of k and v, and keys, are counted from the first position; queries and all other
+    // tensors have only the new positions, counted from the part's first.
     [[nodiscard]] std::optional<Index> moved(const Step& step, std::size_t axis, Index index) const {
         const Axis& along = step.axes[axis];
         const bool computed = step.role != Role::parameter && !step.in_encoder();

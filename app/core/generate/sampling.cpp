@@ -36,8 +36,8 @@ std::vector<double> softmax(const std::vector<Candidate>& candidates, double tem
     return weights;
 }
 
-// Takes the candidates from `kept` to `before` out of the draw. Returns the mass that they had, and makes what is left
-// sum to 1.
+// Removes the candidates from `kept` to `before` from the draw, and scales the rest to sum to 1. Returns the removed
+// mass.
 double cut(std::vector<Candidate>& candidates, std::size_t kept, std::size_t before, RemovedBy by) {
     double mass = 0.0, rest = 0.0;
     for (std::size_t i = kept; i < before; ++i) {
@@ -117,7 +117,7 @@ Draw draw(const NextToken& next, double number) {
     Draw drawn;
     for (std::size_t i = 0; i < next.kept; ++i) {
         const double width = next.candidates[i].after;
-        if (width <= 0.0) continue;  // a logit of −∞ is never drawn, also where rounding leaves a gap at the end
+        if (width <= 0.0) continue;  // a logit of −∞ is never drawn, even if rounding leaves a gap at the end
         drawn = {i, drawn.to, drawn.to + width};
         if (number < drawn.to) break;
     }

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// How many numbers are read in a slice.
+// How many numbers a slice reads.
 constexpr Index kComparedInASlice = 500'000, kReadInASlice = 2'000'000;
 
 Resumable<ShownProof> compared(NamedTensors full, NamedTensors cached) {

@@ -17,7 +17,7 @@ std::span<const float> numbers_at(const Tensor& tensor, Index batch, Index posit
 
 double difference(float before, float after) {
     if (std::isnan(before) && std::isnan(after)) return 0.0;
-    if (before == after) return 0.0;  // also the infinite ones
+    if (before == after) return 0.0;  // covers equal infinities
     return static_cast<double>(after) - static_cast<double>(before);
 }
 
@@ -31,7 +31,7 @@ PositionEffect effect_of(std::span<const float> before, std::span<const float> a
     for (std::size_t i = 0; i < before.size(); ++i) {
         const double d = std::abs(difference(before[i], after[i]));
         squares += d * d;
-        // A NaN is kept: it compares to nothing.
+        // A NaN is kept, since no comparison with it is true.
         if (std::isnan(d) || d > effect.largest) effect.largest = d;
     }
     effect.norm = std::sqrt(squares);

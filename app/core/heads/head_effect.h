@@ -7,7 +7,7 @@
 
 namespace decoderscope {
 
-// What the decoder hands over in the end: the logits, else the last recorded [batch, pos, d_model] of the decoder
+// The decoder's final output: the logits, else the last recorded [batch, pos, d_model] of the decoder
 // (ln_final.normalized, or the last block's output). nullptr for a plan without either.
 [[nodiscard]] Ref output_step(const Plan& plan);
 
@@ -15,12 +15,12 @@ namespace decoderscope {
 struct PositionEffect {
     double largest = 0.0;  // max |after − before| over d_model or vocab
     double norm = 0.0;     // the L2 norm of after − before
-    // Where the output is logits: which token is the most likely one before and after.
+    // If the output is logits: the most likely token before and after.
     Index top_before = 0, top_after = 0;
 };
 
 // For every position of one batch row. `before` and `after` are [batch, pos, …] of the same shape. A number that is NaN
-// in both has not moved; one that is in either alone makes both measures NaN.
+// in both has not moved; one that is NaN in only one makes both measures NaN.
 [[nodiscard]] std::vector<PositionEffect> position_effects(const Tensor& before, const Tensor& after, Index batch);
 
 // One number of the output, before and after.
@@ -33,7 +33,7 @@ struct ValueChange {
 [[nodiscard]] std::vector<ValueChange> largest_changes(const Tensor& before, const Tensor& after, Index batch,
                                                        Index position, std::size_t most);
 
-// The position that moved furthest by its largest change; nothing where none moved.
+// The position that moved furthest by its largest change; nothing if none moved.
 [[nodiscard]] std::optional<std::size_t> furthest(const std::vector<PositionEffect>& effects);
 
 }  // namespace decoderscope

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// One head's pattern, and no more of a heatmap than its picture needs.
+// One head's pattern, with only what its picture needs of a heatmap.
 Heatmap bare_heatmap(const Run& run, const Step& pattern, const Slice& slice, Range range) {
     const Tensor& weights = run.value(pattern.id);
     Heatmap heatmap{.rows = slice.rows(), .columns = slice.columns(), .scale = Scale::sequential, .range = range};

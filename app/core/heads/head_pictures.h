@@ -9,23 +9,24 @@
 
 namespace decoderscope {
 
-// How large a small picture of a head is, in pixels.
+// The size of a head's small picture, in pixels.
 struct PictureSize {
     Index width = 0, height = 0;
 };
 
-// A pattern's size in pixels where it may take at most this many: a pixel a cell, or fewer pixels than cells.
+// A pattern's size in pixels, `most` at most: one pixel per cell, or fewer pixels than cells.
 [[nodiscard]] PictureSize picture_size(const Step& pattern, PictureSize most);
 
-// From 0 to the largest weight of all heads of these attentions in one batch row, so that their pictures compare.
+// From 0 to the largest weight of all heads of these attentions in one batch row, so that their pictures are
+// comparable.
 [[nodiscard]] Range shared_range(const Run& run, std::span<const std::string> attentions, Index batch);
 
-// Whether every head's cells are hidden by the same masks: only a custom or a hand-drawn mask may tell heads apart.
+// Whether the same masks hide the cells of every head: only a custom or a painted mask can differ between heads.
 [[nodiscard]] bool hidden_alike(const Plan& plan, const Step& pattern);
 
-// The patterns of all heads of a layer side by side, as one picture of [height, head · width] pixels, row by row: what
-// a grid of heads draws from. Where a pixel stands for several cells it shows the strongest, so that no extreme can
-// hide; masked cells have the colour of what hides them, NaN its own.
+// The patterns of all heads of a layer side by side, as one picture of [height, head · width] pixels, row by row: the
+// source for a grid of heads. A pixel that covers several cells shows the strongest, so that no extreme can hide;
+// masked cells have the colour of what hides them, NaN its own.
 [[nodiscard]] std::vector<Rgba> heads_side_by_side(const Run& run, const Step& pattern, Index batch, PictureSize each,
                                                    Range range, bool dark);
 

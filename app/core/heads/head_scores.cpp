@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-// Weights that a softmax gives to keys, before dropout.
+// Whether a step holds the weights that a softmax gives to keys, before dropout.
 bool is_pattern(const Step& step) {
     return !step.attention.empty() && step.masked_by && step.operation.traits().values == Values::weights;
 }

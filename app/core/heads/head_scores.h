@@ -14,18 +14,18 @@ namespace decoderscope {
 enum class AttentionKind { self, cross, encoder };
 inline constexpr std::array kAttentionKinds = {AttentionKind::self, AttentionKind::cross, AttentionKind::encoder};
 
-// The attentions of a kind, by layer: "blocks.0.attn", "blocks.1.attn", …; empty where the model has none of that kind.
+// The attentions of a kind, by layer: "blocks.0.attn", "blocks.1.attn", …; empty if the model has none of that kind.
 [[nodiscard]] std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind);
 // The kind of an attention's steps.
 [[nodiscard]] AttentionKind kind_of_attention(const Step& step);
-// The same by the attention's name; self where the plan has no such attention.
+// The same by the attention's name; self if the plan has no such attention.
 [[nodiscard]] AttentionKind kind_of_attention(const Plan& plan, const std::string& attention);
 
-// Which queries of an attention are padding, [query]: those whose position the attention mask of the input leaves out.
-// Empty where no mask was given.
+// Which queries of an attention are padding, [query]: those whose position the input's attention mask leaves out. Empty
+// if no mask was given.
 [[nodiscard]] std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kind, Index batch);
 
-// One head of one layer, and what its pattern measures in one batch row.
+// One head of one layer, and the measures of its pattern in one batch row.
 struct HeadScore {
     std::string attention;
     Index layer = 0, head = 0;
@@ -37,24 +37,23 @@ struct HeadScore {
 
 // Every head of a kind, by layer and head.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch);
-// The same, where the scores of an earlier run in the same batch row are known: an attention whose pattern, mask and
-// padding both runs share is not measured again.
+// The same, given the scores of an earlier run in the same batch row: an attention whose pattern, mask and padding both
+// runs share is not measured again.
 [[nodiscard]] std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
                                                  const Run& earlier, std::span<const HeadScore> known);
 
 enum class HeadOrder { by_layer, highest_first, lowest_first };
 
-// The places of the scores in this order, within the whole list. Heads without a number (NaN) come last; equal ones
-// stay in their order.
+// The indices of the scores in this order. Heads without a number (NaN) come last; ties keep their order.
 [[nodiscard]] std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure,
                                                HeadOrder order);
 
-// What is to be looked at: heads from a threshold up, or down from it.
+// Which heads to show: from a threshold up, or down from it.
 struct HeadFilter {
     double threshold = 0.0;  // in the measure's own unit
-    bool at_most = false;    // up to the threshold, rather than from it
+    bool at_most = false;    // up to the threshold instead of from it
 };
-// Whether a head passes. One without a number passes only a filter that all pass.
+// Whether a head passes. One without a number passes only a filter that lets all heads pass.
 [[nodiscard]] bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter);
 
 }  // namespace decoderscope

@@ -6,7 +6,7 @@ namespace decoderscope {
 
 namespace {
 
-// Patterns of more weights than this are measured beside the window: here it would take longer than a frame.
+// Patterns with more weights than this are measured in the background: here it would take longer than a frame.
 constexpr Index kMeasuredAtOnce = 2'000'000;
 
 Index weights_of(const Run& run, AttentionKind kind) {
@@ -16,7 +16,7 @@ Index weights_of(const Run& run, AttentionKind kind) {
     return weights;
 }
 
-// Stands for one layer's pattern and mask: only its number counts.
+// A placeholder for one layer's pattern and mask: only its number counts.
 struct LayerPictures {
     static constexpr std::size_t kKept = 256;
 };

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-// What is derived of heads.
+// Values derived from heads.
 namespace decoderscope {
 
-// The heads of one kind in one batch row: what they measure, and the range of weights that their pictures share.
+// The heads of one kind in one batch row: their measures, and the range of weights that their pictures share.
 struct MeasuredHeads {
     static constexpr std::size_t kKept = 1;  // it keeps its run
 
-    std::shared_ptr<const Run> run;  // what the next run, after an edit, need not measure again is taken over from it
+    std::shared_ptr<const Run> run;  // the next run, after an edit, takes over what it need not measure again
     std::vector<HeadScore> scores;
     Range weights;
 };
@@ -27,11 +27,11 @@ struct MeasuredHeads {
                                                   const std::shared_ptr<const Run>& run, AttentionKind kind,
                                                   Index batch);
 
-// A number for what a layer's pictures show: another one only where its pattern or its mask is another tensor, so that
-// an edit repaints only the layers that it reaches.
+// A version number of a layer's pictures: it changes only when the pattern or the mask is another tensor, so that an
+// edit repaints only the layers that it reaches.
 [[nodiscard]] std::uint64_t version_of_pictures(Derived& derived, const Run& run, const Step& pattern);
 
-// How far the output lies apart in two runs, by position of a batch row.
+// How far apart the outputs of two runs are, by position of a batch row.
 struct OutputEffects {
     std::vector<PositionEffect> positions;
 };

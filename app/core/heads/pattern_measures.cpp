@@ -29,7 +29,7 @@ bool counts(const Pattern& pattern, const Row& row) {
     return std::none_of(row.weights.begin(), row.weights.end(), [](float weight) { return std::isnan(weight); });
 }
 
-// ---- the measures of one row; nothing where the row has none
+// ---- the measures of one row; nothing if the row has none
 
 double entropy(const Row& row) {
     double sum = 0.0;
@@ -64,7 +64,7 @@ RowMeasures measured_row(const Row& row) {
             weight_on(row, row.query)};
 }
 
-// Adds up what there is of a measure.
+// The mean of the rows that have a value.
 class Mean {
 public:
     void add(std::optional<double> value) {

@@ -7,7 +7,7 @@
 
 namespace decoderscope {
 
-// execute() in slices, a step each. What the options refer to has to outlive it.
+// execute() in slices, one step each. What the options refer to must outlive it.
 [[nodiscard]] inline Resumable<std::shared_ptr<const Run>> executed(std::shared_ptr<const Plan> plan,
                                                                     ExecuteOptions options = {}) {
     Execution execution(std::move(plan), options);

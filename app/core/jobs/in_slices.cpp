@@ -8,12 +8,12 @@ struct JobRunner::State {
         Work make;
         Clock::time_point due;
         std::stop_source stop;
-        std::optional<Resumable<Done>> work;  // once it has begun
+        std::optional<Resumable<Done>> work;  // set once it has begun
     };
 
     std::optional<Started> waiting;
     std::unique_ptr<Started> under_way;
-    bool inside = false;     // of a slice
+    bool inside = false;     // a slice is running
     bool forgotten = false;  // what is under way ends with its slice
 
     [[nodiscard]] bool idle() const { return !waiting && !under_way; }
@@ -28,7 +28,7 @@ struct JobRunner::State {
         if (!inside) under_way.reset();
     }
 
-    // Does one slice; false where there is none to do.
+    // Does one slice; false if there is none to do.
     bool slice(bool hurry) {
         if (inside) return false;
         if (!under_way) {
@@ -67,7 +67,7 @@ bool JobRunner::busy() const { return !state_->idle(); }
 
 void JobRunner::wait(std::chrono::milliseconds patience, const std::function<bool()>& enough) {
     const Clock::time_point until = Clock::now() + patience;
-    // One slice in any case: a caller that waits until nothing is under way has no other way to get there.
+    // Always at least one slice: a caller that waits until nothing is under way has no other way to get there.
     while (state_->slice(false) && !enough() && Clock::now() < until) {
     }
 }

@@ -8,7 +8,7 @@
 
 namespace decoderscope {
 
-// One place for work that takes longer than a frame and hands over one result: of what is started while work is under
+// Work that takes longer than a frame and returns one result. Of the work that is started while other work is under
 // way, only the newest waits.
 //
 //     Job<Scores> job(wake);
@@ -16,27 +16,26 @@ namespace decoderscope {
 //     job.start([run](std::stop_token) { return in_one_slice([run] { return all_scores(*run); }); });
 //     if (auto scores = job.collect()) …                              // each frame
 //
-// Without threads advance() is to be called each frame; on threads it does nothing. Not safe to be called from several
-// threads.
+// Without threads, call advance() each frame; with threads it does nothing. Not safe to call from several threads.
 template <class Result>
 class Job {
 public:
     using Clock = JobRunner::Clock;
     using Work = std::function<Resumable<Result>(std::stop_token)>;
 
-    // `wake` is called when a result is there: on threads, from the job's own.
+    // `wake` is called when a result is ready: with threads, from the job's thread.
     explicit Job(std::function<void()> wake = {}) : told_(std::make_shared<Told>()) { told_->wake = std::move(wake); }
 
-    // Takes the place of work that waits; what is under way goes on. Begins when `due` has come.
+    // Replaces work that waits; what is under way continues. Begins when `due` has come.
     void start(Work work, Clock::time_point due = Clock::now()) {
         const std::uint64_t number = told_->number;
         runner_.start([told = told_, work = std::move(work),
                        number](const std::stop_token& stop) { return tell(*told, work(stop), number); },
                       due);
     }
-    // Tells what is under way and what waits, by their token, to stop; what comes of it is still told.
+    // Asks the work under way and the work that waits to stop, through their tokens; their results are still delivered.
     void stop() { runner_.stop(); }
-    // The same, and nothing comes of it.
+    // The same, but their results are dropped.
     void forget() {
         {
             const std::lock_guard lock(told_->mutex);
@@ -47,7 +46,7 @@ public:
         runner_.forget();
     }
 
-    // What came of it, once. Passes on what the work threw.
+    // The result, once. Rethrows what the work threw.
     [[nodiscard]] std::optional<Result> collect() {
         const std::lock_guard lock(told_->mutex);
         if (told_->thrown) std::rethrow_exception(std::exchange(told_->thrown, nullptr));
@@ -55,14 +54,14 @@ public:
     }
     // Whether work waits or is under way.
     [[nodiscard]] bool busy() const { return runner_.busy(); }
-    // Waits until a result is there, nothing is under way, or `patience` is over.
+    // Waits until a result is ready, nothing is under way, or `patience` runs out.
     void wait(std::chrono::milliseconds patience) {
         runner_.wait(patience, [this] { return told_->is_there(); });
     }
-    // Has work begin before it is due, and waits until nothing is under way.
+    // Begins waiting work before it is due, and waits until nothing is under way.
     void finish() { runner_.finish(); }
 
-    // Without threads: as JobRunner has them.
+    // Without threads: as in JobRunner.
     void advance(Clock::time_point until) { runner_.advance(until); }
     [[nodiscard]] std::optional<Clock::time_point> due() const { return runner_.due(); }
 
@@ -72,7 +71,7 @@ private:
         std::mutex mutex;
         std::optional<Result> result;
         std::exception_ptr thrown;
-        std::uint64_t number = 0;  // of what is still wanted
+        std::uint64_t number = 0;  // of the work whose result is still wanted
 
         [[nodiscard]] bool is_there() {
             const std::lock_guard lock(mutex);

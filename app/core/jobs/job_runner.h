@@ -11,40 +11,41 @@
 
 namespace decoderscope {
 
-// Does work that takes longer than a frame, one piece of work at a time: on a thread of its own (on_threads.cpp), or,
-// in a build without threads, in slices whenever advance() is called, between frames (in_slices.cpp). job.h is what
-// hands one result over; this is for those that tell more on the way.
+// Does work that takes longer than a frame, one piece of work at a time: on its own thread (on_threads.cpp), or, in a
+// build without threads, in slices between frames, whenever advance() is called (in_slices.cpp). A Job (job.h) returns
+// one result; use a JobRunner for work that reports more along the way.
 class JobRunner {
 public:
     using Clock = std::chrono::steady_clock;
-    // Makes the work. It is kept until the work is done, so what it captures may be used by it. The work must throw
-    // nothing.
+    // Makes the work. It is kept until the work is done, so the work may use what it captures. The work must not throw.
     using Work = std::function<Resumable<Done>(std::stop_token)>;
 
     JobRunner();
-    // Asks what is under way to stop, and waits until its slice ends.
+    // Asks the work under way to stop, and waits until its slice ends.
     ~JobRunner();
     JobRunner(JobRunner&&) noexcept;
     JobRunner& operator=(JobRunner&&) noexcept;
 
-    // Takes the place of work that waits; what is under way goes on. Begins when `due` has come.
+    // Replaces work that waits; what is under way continues. Begins when `due` has come.
     void start(Work work, Clock::time_point due = Clock::now());
-    // Tells what is under way and what waits, by their token, to stop; they still run, to say what came of it.
+    // Asks the work under way and the work that waits to stop, through their tokens; they still run, to report the
+    // outcome.
     void stop();
-    // The same, and they are dropped: what waits never begins, what is under way ends with its slice.
+    // The same, but drops them: what waits never begins, what is under way ends with its slice.
     void forget();
     // Whether work waits or is under way.
     [[nodiscard]] bool busy() const;
 
-    // Waits until `enough` says so, nothing is under way, or `patience` is over. notify() has `enough` asked again.
+    // Waits until `enough` returns true, nothing is under way, or `patience` runs out. notify() has `enough` checked
+    // again.
     void wait(std::chrono::milliseconds patience, const std::function<bool()>& enough);
     void notify();
-    // Has work begin before it is due, and waits until nothing is under way.
+    // Begins waiting work before it is due, and waits until nothing is under way.
     void finish();
 
-    // Without threads: does slices until then, one at least. On threads nothing.
+    // Without threads: does slices until then, at least one. With threads: does nothing.
     void advance(Clock::time_point until);
-    // Without threads: when advance() is to be called next; nothing while there is nothing to do, and on threads.
+    // Without threads: when to call advance() next; nothing if there is nothing to do. With threads: nothing.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
 private:
@@ -52,7 +53,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// The first of several moments; nothing where there is none.
+// The earliest of several times; nothing if there is none.
 [[nodiscard]] inline std::optional<JobRunner::Clock::time_point> earliest(
     std::initializer_list<std::optional<JobRunner::Clock::time_point>> moments) {
     std::optional<JobRunner::Clock::time_point> first;
@@ -61,7 +62,7 @@ private:
     return first;
 }
 
-// Whether work goes on by itself while nobody calls advance().
+// Whether work continues without calls of advance().
 #ifdef DECODERSCOPE_WITHOUT_THREADS
 inline constexpr bool kJobsOnThreads = false;
 #else

@@ -1,4 +1,4 @@
-// Work on a thread of its own, which is made when there is work for the first time.
+// Work on its own thread, which is created when the first work is started.
 #include "app/core/jobs/job_runner.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct JobRunner::State {
     std::condition_variable_any changed;
     std::optional<Waiting> waiting;
     bool working = false;
-    bool hurry = false;                   // what waits begins before it is due
+    bool hurry = false;                   // waiting work begins before it is due
     std::atomic<bool> forgotten = false;  // what is under way ends with its slice
     std::stop_source stop;                // of what is under way
     std::jthread thread;                  // last: it ends before everything else

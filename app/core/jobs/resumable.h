@@ -13,7 +13,7 @@ inline constexpr Pause kPause;
 
 namespace detail {
 
-// What a function that pauses remembers, whatever it returns.
+// The state of a function that pauses, whatever it returns.
 class ResumablePromise {
 public:
     std::suspend_always initial_suspend() noexcept { return {}; }
@@ -25,7 +25,7 @@ public:
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);
     }
-    // Runs to the next pause, of this function or of the one that it waits for; true at the end.
+    // Runs to the next pause of this function or of the one that it waits for; true at the end.
     bool advance() {
         for (;;) {
             if (inner_ != nullptr && !inner_->advance()) return false;
@@ -47,10 +47,10 @@ private:
 
 }  // namespace detail
 
-// Work that takes longer than a frame, as a function that pauses: `co_yield kPause` after every slice of it, which is
-// to take a few milliseconds at most where that can be had; `co_return` hands the result over; `co_await f()` does
-// another such function's work, with its pauses, and gives its result. It does nothing before the first advance(), and
-// may be dropped at any pause. Arguments that are references have to outlive it.
+// Work that takes longer than a frame, as a function that pauses. `co_yield kPause` ends a slice, which should take a
+// few milliseconds at most if possible; `co_return` returns the result; `co_await f()` does the work of another such
+// function, with its pauses, and gives its result. It does nothing before the first advance(), and may be dropped at
+// any pause. Arguments that are references must outlive it.
 template <class T>
 class [[nodiscard]] Resumable {
 public:
@@ -76,13 +76,13 @@ public:
 
     // Does the next slice. Returns whether that was the last one.
     bool advance() { return handle_.promise().advance(); }
-    // Once, after the last slice. Passes on what the work threw.
+    // Call it once, after the last slice. Rethrows what the work threw.
     T result() {
         handle_.promise().rethrow();
         return handle_.promise().take();
     }
 
-    // co_await: the function that waits goes on when this one is at its end.
+    // co_await: the waiting function continues when this one ends.
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Outer>
     void await_suspend(std::coroutine_handle<Outer> outer) noexcept {
@@ -95,7 +95,7 @@ private:
     std::coroutine_handle<promise_type> handle_;
 };
 
-// The whole of it at once.
+// Does all of it at once.
 template <class T>
 T finished(Resumable<T> work) {
     while (!work.advance()) {
@@ -103,13 +103,13 @@ T finished(Resumable<T> work) {
     return work.result();
 }
 
-// A function that can't be cut, as work of one slice.
+// A function that can't be split, as work of one slice.
 template <class Function>
 auto in_one_slice(Function function) -> Resumable<decltype(function())> {
     co_return function();
 }
 
-// The result of work that hands its results over as it goes.
+// The result of work that delivers its results along the way.
 struct Done {};
 
 }  // namespace decoderscope

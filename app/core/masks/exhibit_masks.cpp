@@ -22,7 +22,7 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
     const std::array<const char*, 4> names = {"causal", "padding", "drawn", "combined"};
     for (std::size_t i = 0; i < masks.size(); ++i) {
         Heatmap heatmap = *masks[i];
-        // A page has no room for the quiet range of the window: kept is 1 and hidden is 0.
+        // The window's quiet range is not used in exports: kept is 1 and hidden is 0.
         heatmap.scale = Scale::sequential;
         heatmap.range = {0.0F, 1.0F};
         heatmap.subtitle = where;

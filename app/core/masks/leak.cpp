@@ -11,14 +11,14 @@ namespace decoderscope {
 
 namespace {
 
-// How far two numbers are apart; 0 for equal infinities and for two NaN, ∞ where only one of them is a number.
+// How far apart two numbers are; 0 for equal infinities and for two NaN, ∞ if only one of them is NaN.
 float apart(float a, float b) {
     if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0F;
     const float distance = std::abs(a - b);
     return std::isnan(distance) ? std::numeric_limits<float>::infinity() : distance;
 }
 
-// How a row of numbers differs from another: one by one, with what the mask leaves out left out.
+// Compares two rows of numbers one by one, without those that the mask hides.
 void compare_with_care(Moved& moved, std::span<const float> before, std::span<const float> after, const float* mask) {
     for (std::size_t i = 0; i < before.size(); ++i) {
         if (mask != nullptr && mask[i] == 0.0F) continue;
@@ -27,8 +27,8 @@ void compare_with_care(Moved& moved, std::span<const float> before, std::span<co
     }
 }
 
-// The same where every number is one, which is nearly always, and many at a time: magnitudes are ordered as their bits
-// are, and NaN lies above ∞. Returns whether that was so.
+// The same for many numbers at a time, if none of them is NaN, which is nearly always so: magnitudes are ordered as
+// their bits are, and NaN lies above ∞. Returns whether that was so.
 bool compare_at_once(Moved& moved, std::span<const float> before, std::span<const float> after) {
     constexpr std::uint32_t kMagnitude = 0x7fffffffU, kInfinity = 0x7f800000U;
     std::uint32_t largest = 0;

@@ -9,43 +9,43 @@
 
 namespace decoderscope {
 
-// The leak test: one position of the decoder's input is changed, and every recorded tensor of the decoder is compared
-// with what it was. Under an intact causal mask nothing before that position moves.
+// The leak test: changes one position of the decoder's input, and compares every recorded tensor of the decoder with
+// its value before. Under an intact causal mask nothing before that position moves.
 
-// What to compute beside the run for it: another token at a position (the next one in the vocabulary), or its row of x
-// with the opposite sign (0 becomes 1), on top of all edits.
+// What to compute alongside the run for it: another token at a position (the next one in the vocabulary), or its row of
+// x with the opposite sign (0 becomes 1), on top of all edits.
 [[nodiscard]] Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position);
 
-// The place of the decoder's positions among a step's axes; -1 where it has none: an encoder's, or a memory's.
+// The index of the decoder's positions among a step's axes; -1 if it has none: an encoder's or a memory's positions are
+// not the decoder's.
 [[nodiscard]] std::ptrdiff_t position_axis(const Step& step);
 
 // How one position moved.
 struct Moved {
-    float largest = 0.0F;    // the largest change of any of its numbers; ∞ where a number became NaN or was one
+    float largest = 0.0F;    // the largest change of any of its numbers; ∞ if one is NaN in only one of the runs
     std::string largest_in;  // the tensor that it was found in; empty where nothing moved
     std::string first_in;    // the first tensor, in the order of computation, in which anything of it moved
-    bool blind = false;      // it holds NaN before and after: there a change cannot be seen
+    bool blind = false;      // it holds NaN before and after, so that a change cannot be seen
 };
 struct Leak {
     Index changed = 0;         // the position
     std::vector<Moved> moved;  // [pos]
     std::size_t tensors = 0;   // how many were compared
-    // Over the positions before the changed one: the measured number of the test.
+    // Over the positions before the changed one: the test's result.
     float earlier = 0.0F;
     Index earlier_moved = 0;  // how many of them moved
     Index earlier_blind = 0;  // how many hold NaN before and after
-    std::string worst_in;     // the tensor with the largest of those changes; empty where there is none
+    std::string worst_in;     // the tensor with the largest of those changes; empty if there is none
 };
 
-// Compares a batch row of two runs of the same plan, as many tensors at a time as one asks for, so that a window can
-// spread the work over frames. Raw scores count where the mask keeps them: a score against a later key is computed
-// first and hidden afterwards. The encoder and the cross-attention's memory don't belong to the decoder's positions and
-// are left out.
+// Compares a batch row of two runs of the same plan, in parts, so that a window can spread the work over frames. Raw
+// scores count only where the mask keeps them: a score against a later key is computed first and hidden afterwards. The
+// encoder and the cross-attention's memory are left out: they don't belong to the decoder's positions.
 class LeakTest {
 public:
     LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position);
 
-    // Goes on until about this many more numbers are compared. Returns whether all are.
+    // Continues until about this many more numbers are compared. Returns whether all are.
     bool advance(std::size_t numbers);
     // The result; complete once advance() has returned true.
     [[nodiscard]] const Leak& leak() const { return leak_; }

@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// One row of scores, mask and pattern: a number a key.
+// One row of scores, mask and pattern: one number per key.
 struct Row {
     std::span<const float> scores, mask, pattern;
 
@@ -84,7 +84,7 @@ FillConsequences fill_consequences(const Run& run, const std::string& attention,
 
 namespace {
 
-// Many at a time: without its sign a NaN is larger, as an integer, than ∞ is.
+// Many at a time: as an integer without its sign, a NaN is larger than ∞.
 bool holds_nan(std::span<const float> values) {
     std::uint32_t largest = 0;
     for (const float value : values) largest = std::max(largest, std::bit_cast<std::uint32_t>(value) & 0x7fffffffU);
@@ -98,7 +98,7 @@ NanStep nan_step(const Step& step, const Tensor& tensor, std::span<const float> 
     return {step.id, step.name, count, tensor.size(), tensor.cell(first)};
 }
 
-// Masks and masked scores that were not read yet hold a NaN only where the scores do.
+// Masks and masked scores that were not read yet hold NaN only where the scores do.
 bool is_free_of_nan(const Step& step, const std::vector<NanStep>& trail, const Tensor& tensor) {
     if (tensor.is_ready() || !step.patches.empty()) return false;
     const Traits traits = step.operation.traits();
@@ -112,7 +112,7 @@ std::vector<NanStep> nan_trail(const Run& run) { return nan_trail(run, Run(run.s
 
 std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known) {
     std::vector<NanStep> trail;
-    Reader read;  // what was not read yet is computed for a moment, and not kept
+    Reader read;  // what was not read yet is computed temporarily, and not kept
     for (const Step& step : run.plan().steps()) {
         const Tensor& tensor = run.value(step.id);
         if (step.is_source() || tensor.empty()) continue;

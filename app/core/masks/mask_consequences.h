@@ -7,28 +7,28 @@
 
 namespace decoderscope {
 
-// A query that sees no key at all, and what the softmax made of its row.
+// A query that sees no key at all, and the softmax of its row.
 struct EmptyRow {
     Index query = 0;
     bool nan = false;                 // under −∞: 0/0
-    float least = 0.0F, most = 0.0F;  // else the weights that it has: all 1/keys where the fill is finite
+    float least = 0.0F, most = 0.0F;  // else the range of its weights: all 1/keys if the fill is finite
     bool operator==(const EmptyRow&) const = default;
 };
 
-// What the fill does to one head of one batch row, measured on what was recorded.
+// What the fill does to one head of one batch row, measured on the recorded numbers.
 struct FillConsequences {
     float fill = 0.0F;
-    Index cells = 0, masked = 0;  // of [query, key]; rows with nothing left count, too
-    // Kept scores at or below a finite fill: there a masked key weighs as much or more. None under −∞.
+    Index cells = 0, masked = 0;  // of [query, key]; includes rows with nothing left
+    // Kept scores at or below a finite fill: masked keys weigh as much there, or more. None under −∞.
     std::vector<std::pair<Index, Index>> below;  // query, key
-    float lowest_kept = 0.0F;                    // the lowest score that is kept; +∞ where none is
+    float lowest_kept = 0.0F;                    // the lowest score that is kept; +∞ if none is
     // The weight on masked keys, summed over a row's masked cells, in rows that have something left.
     float largest_leak = 0.0F;
-    Index leakiest_query = -1;  // -1 where no row leaks
+    Index leakiest_query = -1;  // -1 if no row leaks
     std::vector<float> leaks;   // [query]; 0 for rows with nothing left
     std::vector<EmptyRow> empty_rows;
 };
-// `attention` is one of the run's; scores, mask and pattern have values.
+// `attention` is one of the run's; its scores, mask and pattern have values.
 [[nodiscard]] FillConsequences fill_consequences(const Run& run, const std::string& attention, Place place, Index nhead,
                                                  float fill);
 
@@ -39,9 +39,9 @@ struct NanStep {
     Index count = 0, size = 0;
     Cell first;  // in row-major order
 };
-// The steps with NaN in the order of computation: where it starts and how far it spreads. Empty where there is none.
+// The steps with NaN in the order of computation: where it starts and how far it spreads. Empty if there is none.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run);
-// The same, where the trail of an earlier run is known: a tensor that both runs share is not read again.
+// The same, given the trail of an earlier run: a tensor that both runs share is not read again.
 [[nodiscard]] std::vector<NanStep> nan_trail(const Run& run, const Run& earlier, const std::vector<NanStep>& known);
 
 }  // namespace decoderscope

@@ -12,20 +12,20 @@ namespace {
 
 bool touches(const std::optional<Index>& along, Index index) { return !along || *along == index; }
 
-// The edit where it is one of this attention's mask; else nullptr.
+// The edit if it is one of this attention's mask; else nullptr.
 const MaskEdit* mask_edit(const Edit& edit, const std::string& attention) {
     const auto* mask = std::get_if<MaskEdit>(&edit);
     return mask != nullptr && mask->attention == attention ? mask : nullptr;
 }
 
-// Whether nothing of an edit of one cell is left once the stroke is painted over it.
+// Whether painting the stroke replaces this edit of one cell completely.
 bool covered(const MaskEdit& edit, const MaskStroke& stroke, const std::set<MaskCell>& cells) {
     return edit.query && edit.key && edit.batch == stroke.batch && (!stroke.head || edit.head == stroke.head) &&
            cells.contains({*edit.query, *edit.key});
 }
 
-// What edits of other reach say of the cells: those of a whole row or column apart, so that each cell is looked up
-// once.
+// The cells that the remaining edits set. Edits of single cells are kept apart from those of rows and columns, so that
+// each cell is looked up once.
 struct Beneath {
     std::set<MaskCell> cells;
     std::vector<MaskEdit> lines;
@@ -51,7 +51,7 @@ Beneath edits_beneath(const std::vector<Edit>& edits, const MaskStroke& stroke) 
     return beneath;
 }
 
-// What the mask holds at a cell without edits, for one head; nothing where it isn't known.
+// The mask's value at a cell without edits, for one head; nothing if it isn't known.
 std::optional<bool> unedited_at(const Tensor& unedited, const MaskStroke& stroke, MaskCell cell, Index head) {
     const Cell at = {stroke.batch, head, cell.first, cell.second};
     if (unedited.rank() != 4 || !unedited.contains(at)) return std::nullopt;
@@ -66,7 +66,7 @@ std::vector<Index> heads_of(const MaskStroke& stroke, const Tensor& unedited) {
     return heads;
 }
 
-// One cell as the stroke wants it, by an edit only where it isn't so of itself.
+// Paints one cell as the stroke wants it; adds an edit only if the cell is not like that without one.
 void paint_cell(std::vector<Edit>& edits, const MaskStroke& stroke, const Tensor& unedited, MaskCell cell,
                 bool beneath) {
     const std::vector<Index> heads = heads_of(stroke, unedited);
@@ -84,7 +84,7 @@ void paint_cell(std::vector<Edit>& edits, const MaskStroke& stroke, const Tensor
     if (beneath || !as_before) edit(stroke.head, *stroke.keep);
 }
 
-// An edit of all along an axis as one edit an index.
+// Splits an edit of everything along an axis into one edit per index.
 std::vector<MaskEdit> spread(const std::vector<MaskEdit>& edits, std::optional<Index> MaskEdit::*along, Index size) {
     std::vector<MaskEdit> each;
     for (const MaskEdit& edit : edits) {

@@ -35,7 +35,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     const Slice slice = slice_of(mask, place, scenario.config().nhead);
     MaskParts parts;
     parts.combined = heatmap_of(scenario, run, mask, place);
-    // Kept cells stay quiet: what a mask hides is what there is to see.
+    // Kept cells are drawn quietly, so that what the mask hides stands out.
     parts.combined.scale = Scale::diverging;
     parts.combined.range = {-1e3F, 1e3F};
     parts.is_causal = masks.causal;

@@ -4,12 +4,12 @@
 
 namespace decoderscope {
 
-// The masks of one attention at a place, each by itself, and what they come to together. The values are 1 where a key
-// may be seen and 0 where it may not; `hidden` says by which mask. All four [query, key].
+// The masks of one attention at a place, each by itself and all combined. The values are 1 where a key may be seen and
+// 0 where it may not; `hidden` says by which mask. All four are [query, key].
 struct MaskParts {
-    Heatmap causal;    // all ones where the attention is not causal
-    Heatmap padding;   // all ones where there is no padding mask
-    Heatmap drawn;     // the input's custom_mask, and what was painted by hand over it
+    Heatmap causal;    // all ones if the attention is not causal
+    Heatmap padding;   // all ones if there is no padding mask
+    Heatmap drawn;     // the input's custom_mask, and what was painted over it
     Heatmap combined;  // causal AND padding AND custom, then what was painted: as recorded
     bool is_causal = false, has_padding = false, has_drawn = false;
     std::vector<std::uint8_t> opened;  // [query, key]: painted as kept where the other masks hide it: a hole

@@ -6,8 +6,8 @@
 
 namespace decoderscope {
 
-// Reads a mask [batch, head, query, key] a row at a time. Where the mask was not read yet, its rules give the row:
-// a number a head, query and key would be as much as the largest tensors of a run.
+// Reads a mask [batch, head, query, key] a row at a time. If the mask was not read yet, its rules give the row: one
+// number per head, query and key would need as much memory as the run's largest tensors.
 class MaskRows {
 public:
     explicit MaskRows(Tensor mask) : mask_(std::move(mask)), rules_(mask_.lazy<LazyRows>()) {

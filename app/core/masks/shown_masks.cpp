@@ -10,7 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-// A run of more bytes is searched for NaN beside the window.
+// A run with more bytes than this is searched for NaN in the background.
 constexpr std::size_t kSearchedAtOnce = 20'000'000;
 // How many numbers the leak test compares in a slice.
 constexpr std::size_t kSlice = 1'000'000;

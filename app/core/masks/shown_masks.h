@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-// What is derived of masks.
+// Values derived from masks.
 namespace decoderscope {
 
-// A picture of an attention: the step that it is of (nullptr for a mask by itself), and which cells carry a mark.
+// A picture of an attention: its step (nullptr for a mask by itself), and which cells carry a mark.
 struct MaskPicture {
     Ref step = nullptr;
     Heatmap heatmap;
-    std::vector<std::uint8_t> marked;  // [row, column]; empty where none is
+    std::vector<std::uint8_t> marked;  // [row, column]; empty if none is
     bool per_key = true;               // its columns are keys, so it can be painted
 };
 
@@ -36,16 +36,16 @@ struct ShownMasks {
 struct NanTrail {
     static constexpr std::size_t kKept = 1;  // it keeps its run
 
-    std::shared_ptr<const Run> run;  // a tensor that the next run, after an edit, shares with it isn't read again
+    std::shared_ptr<const Run> run;  // a tensor that it shares with the next run, after an edit, isn't read again
     std::vector<NanStep> steps;
 };
 // Empty while a large run is being searched.
 [[nodiscard]] Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Run>& run);
 
-// What to compute beside a run for the leak test of a position.
+// What to compute alongside a run for the leak test of a position.
 [[nodiscard]] Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario,
                                                     const std::shared_ptr<const Run>& run, Index batch, Index position);
-// What that run, `changed`, has moved. Empty while they are being compared.
+// What moved in that run, `changed`. Empty while the comparison is under way.
 [[nodiscard]] Value<Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
                                      const std::shared_ptr<const Run>& changed, Index batch, Index position);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Row = std::span<const float>;
 
-// Σ a·b in four running sums, which the processor adds side by side.
+// Σ a·b in four running sums, which the processor adds in parallel.
 double dot(Row a, Row b) {
     std::array<double, 4> sums{};
     std::size_t i = 0;
@@ -27,13 +27,13 @@ double dot(Row a, Row b) {
 
 double length(Row row) { return std::sqrt(dot(row, row)); }
 
-// Means over the rows of [batch, pos, n] that are not padding; over all where all are.
+// Means over the rows of [batch, pos, n] that are not padding; over all rows if there is no mask.
 class Rows {
 public:
     Rows(const Run& run, const std::string& prefix)
         : mask_(run.value(prefix.empty() ? "attention_mask" : "encoder_attention_mask")) {}
 
-    // The mean of `measure` over the rows, by number, of tensors with `count` rows.
+    // The mean of `measure`, which takes a row's number, over the rows of tensors with `count` rows.
     [[nodiscard]] double mean(Index count, const std::function<double(Index)>& measure) const {
         double sum = 0.0;
         Index kept = 0;
@@ -101,7 +101,7 @@ void add_point(std::vector<DepthCurve>& curves, const Step& step, double depth, 
     curve->points.push_back({depth, value, step.name});
 }
 
-// What enters a block lies at its number, what it hands over at the next, its sums evenly between.
+// What enters a block is at the block's number, what leaves it at the next number, its sums evenly between.
 void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
                     DepthCurves& curves) {
     const auto add = [&](double at, const Step& step) {
@@ -115,8 +115,8 @@ void measure_stream(const Run& run, const Rows& rows, const std::vector<Ref>& st
         if (is_sum(*step)) add(depth + ++number / sums, *step);
 }
 
-// Sublayers that one sum adds lie in the middle between the two sums around them. The norms lie evenly: each in the
-// middle of its sublayer where each sublayer has a sum of its own.
+// Sublayers added by one sum are placed midway between the sums before and after. The norms are spaced evenly: each is
+// in the middle of its sublayer if each sublayer has its own sum.
 void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>& steps, double depth,
                        DepthCurves& curves) {
     const auto sums =
@@ -138,7 +138,7 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
     }
 }
 
-// What became of the stream's length.
+// How the stream's length changed.
 Sentence fold_text(double growth) {
     const Arguments by = {{"fold", number_text(growth, 2)}};
     if (!std::isfinite(growth)) return message("ends in numbers that are not finite");
@@ -174,7 +174,7 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
     DepthCurves curves;
     curves.stream.name = "resid";
     curves.cosines.name = "cosine";
-    Ref entered = nullptr, left = nullptr;  // the stream before the block and behind it
+    Ref entered = nullptr, left = nullptr;  // the stream before the block and after it
     for (;; ++curves.blocks) {
         const std::vector<Ref> steps = steps_of_block(run, prefix + "blocks." + std::to_string(curves.blocks));
         if (steps.empty()) break;

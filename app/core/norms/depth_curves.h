@@ -29,7 +29,7 @@ struct DepthCurves {
     Index blocks = 0;
     DepthCurve stream;                // length of resid_pre, of each residual sum and of what leaves the last block
     std::vector<DepthCurve> updates;  // length of what each sublayer adds to the stream, after its dropout
-    std::vector<DepthCurve> ratios;   // that length over the length of the row that it is added to
+    std::vector<DepthCurve> ratios;   // that length divided by the length of the row that it is added to
     std::vector<DepthCurve> scales;   // lnN.scale: what each norm divides by
     DepthCurve cosines;               // between what enters a block and what enters the next (or leaves the last)
     double entering = 0.0;            // length of what enters the first block
@@ -51,7 +51,7 @@ struct DepthMeasure {
 // Measures the stack whose blocks are called prefix + "blocks.0", …: prefix is "" or "encoder.".
 [[nodiscard]] DepthCurves depth_curves(const Run& run, const std::string& prefix);
 
-// What the curves of the two show, as a sentence or two with the measured numbers.
+// What the curves of both show, in a sentence or two with the measured numbers.
 [[nodiscard]] std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post);
 
 }  // namespace decoderscope

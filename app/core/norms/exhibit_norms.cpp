@@ -14,7 +14,7 @@ namespace {
 constexpr const char* pre_norm = "Pre-Norm";
 constexpr const char* post_norm = "Post-Norm";
 
-// Half way and further to grey: the same hue, paler, on light and on dark ground.
+// Mixed with grey by a share: the same hue, paler, on light and on dark ground.
 Rgba paler(Rgba color, double share) {
     const auto mixed = [share](std::uint8_t c) { return static_cast<std::uint8_t>(c + share * (170.0 - c)); };
     return {mixed(color.r), mixed(color.g), mixed(color.b), 255};
@@ -36,7 +36,7 @@ void add_curves(Chart& chart, std::span<const DepthCurve> pre, std::span<const D
         chart.curves.push_back({pre_norm, pre[i], color_of_curve(pre[i], i), false});
 }
 
-// What the heatmaps of both runs are told apart by.
+// Names a heatmap by its run, to tell both runs apart.
 Panel named(const std::string& tensor, const char* which, Heatmap heatmap) {
     heatmap.subtitle += (heatmap.subtitle.empty() ? "" : ", ") + std::string(which);
     return panel_of(tensor + "." + which, std::move(heatmap));

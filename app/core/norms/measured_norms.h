@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-// What is derived of the two runs of the Norms tab: the same model with the norms before the sublayers (Pre-Norm) and
-// behind them (Post-Norm).
+// Values derived from the two runs of the Norms tab: the same model with the norms before the sublayers (Pre-Norm) and
+// after them (Post-Norm).
 namespace decoderscope {
 
-// Something for Pre-Norm and for Post-Norm.
+// A value for Pre-Norm and one for Post-Norm.
 template <class T>
 struct BothNorms {
     T pre, post;
@@ -25,16 +25,16 @@ struct BothNorms {
 [[nodiscard]] Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
                                                         const std::string& prefix);
 
-// The parts of a block's diagram; empty where a run has no such block.
+// The parts of a block's diagram; empty if a run has no such block.
 [[nodiscard]] Value<BothNorms<std::vector<OutlinePart>>> norm_diagrams(Derived& derived,
                                                                        const BothNorms<Companion>& runs,
                                                                        const std::string& block);
 
-// The same step in both; nothing where it can't be compared.
+// The same step in both; nothing if it can't be compared.
 [[nodiscard]] Value<std::optional<StepPair>> norm_step_pair(Derived& derived, const BothNorms<Companion>& runs,
                                                             const std::string& step, Place place);
 
-// One row of one norm ("blocks.0.ln1") in both; nothing where a run has no such row.
+// One row of one norm ("blocks.0.ln1") in both; nothing if a run has no such row.
 [[nodiscard]] Value<BothNorms<std::optional<NormRow>>> norm_rows(Derived& derived, const BothNorms<Companion>& runs,
                                                                  const std::string& norm, Index batch, Index pos);
 
