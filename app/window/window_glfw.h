@@ -11,7 +11,7 @@ struct GLFWwindow;
 
 namespace decoderscope {
 
-// GLFW, from its start to its end. Throws Error where there is no display.
+// GLFW, from its start to its end. Throws Error if there is no display.
 class Glfw {
 public:
     Glfw();

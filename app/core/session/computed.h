@@ -20,7 +20,7 @@ namespace decoderscope {
 // on it. Computed in the background; the old results stay on show until new ones are ready.
 class Computed {
 public:
-    // `wake` is called, from another thread where there are any, when something new is there.
+    // `wake` is called when there is something new, from another thread if there are threads.
     explicit Computed(const std::function<void()>& wake) : worker_(wake), monitor_(wake) {}
 
     // Starts computing a scenario's plan, the step on the stage first.

@@ -45,7 +45,7 @@ struct Offer {
 // message for the user.
 class Desk {
 public:
-    // `wake` is called, from another thread where there are any, when something new is there.
+    // `wake` is called when there is something new, from another thread if there are threads.
     explicit Desk(const std::function<void()>& wake) : loader_(wake), exporter_(wake), keeper_(wake) {}
 
     // ---- what is opened
