@@ -49,8 +49,8 @@ Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std
         made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
         made.raw = picture_of(derived, shown, attention + ".attn_scores", tr("raw scores"), place);
         made.masked = picture_of(derived, shown, attention + ".masked_scores", tr("masked scores"), place);
-        made.pattern = picture_of(derived, shown, attention + ".pattern", "pattern", place);
-        made.output = picture_of(derived, shown, attention + ".z", "output z", place);
+        made.pattern = picture_of(derived, shown, attention + ".pattern", tr("pattern"), place);
+        made.output = picture_of(derived, shown, attention + ".z", tr("output z"), place);
         made.tokens = axis_labels(shown.scenario, target, 2, place.batch);
         made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
         return made;

@@ -94,10 +94,10 @@ std::vector<Ref> steps_of_block(const Run& run, const std::string& block) {
 
 bool is_sum(const Step& step) { return step.part == Part::add; }
 
-void add_point(std::vector<DepthCurve>& curves, const Step& step, Meaning meaning, double depth, double value) {
+void add_point(std::vector<DepthCurve>& curves, const Step& step, double depth, double value) {
     const std::string name = name_in(step);
     auto curve = std::find_if(curves.begin(), curves.end(), [&](const DepthCurve& c) { return c.name == name; });
-    if (curve == curves.end()) curve = curves.insert(curve, {name, meaning, {}});
+    if (curve == curves.end()) curve = curves.insert(curve, {name, step.meaning, step.part, {}});
     curve->points.push_back({depth, value, step.name});
 }
 
@@ -126,15 +126,14 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.traits().scale)
-            add_point(curves.scales, *step, Meaning::norm, depth + (norm++ + 0.5) / norms,
-                      mean_value(rows, run.value(step->id)));
+            add_point(curves.scales, *step, depth + (norm++ + 0.5) / norms, mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const double at = depth + (sum++ + 0.5) / sums;
         for (std::size_t i = 1; i < step->operands.size(); ++i) {
             const Step& update = run.plan()[step->operands[i]];
             const Tensor& added = run.value(update.id);
-            add_point(curves.updates, update, update.meaning, at, mean_length(rows, added));
-            add_point(curves.ratios, update, update.meaning, at, mean_ratio(rows, added, run.value(step->operands[0])));
+            add_point(curves.updates, update, at, mean_length(rows, added));
+            add_point(curves.ratios, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
         }
     }
 }
@@ -153,6 +152,22 @@ std::string last_ratio(const DepthCurves& curves) {
 }
 
 }  // namespace
+
+std::span<const DepthMeasure> depth_measures() {
+    static constexpr std::array measures = {
+        DepthMeasure{"stream", message("Residual stream"), message("length of x"), true,
+                     [](const DepthCurves& of) { return std::span(&of.stream, 1); }},
+        DepthMeasure{"update", message("Updates"), message("length of f(x)"), true,
+                     [](const DepthCurves& of) { return std::span(of.updates); }},
+        DepthMeasure{"ratio", message("Update ÷ stream"), message("how far it moves x"), true,
+                     [](const DepthCurves& of) { return std::span(of.ratios); }},
+        DepthMeasure{"scale", message("Scale of the norms"), message("what they divide by"), true,
+                     [](const DepthCurves& of) { return std::span(of.scales); }},
+        DepthMeasure{"cosine", message("From block to block"), message("cosine of x before and after"), false,
+                     [](const DepthCurves& of) { return std::span(&of.cosines, 1); }},
+    };
+    return measures;
+}
 
 DepthCurves depth_curves(const Run& run, const std::string& prefix) {
     const Rows rows(run, prefix);

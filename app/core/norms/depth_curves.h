@@ -1,7 +1,9 @@
 #pragma once
 
+#include "engine/message.h"
 #include "engine/run.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct DepthPoint {
 struct DepthCurve {
     std::string name;  // "attn_out", "ln1": the same in every block
     Meaning meaning = Meaning::residual;
+    Part part = Part::residual_stream;
     std::vector<DepthPoint> points;
 };
 
@@ -34,6 +37,16 @@ struct DepthCurves {
 
     [[nodiscard]] double growth() const { return leaving / entering; }
 };
+
+// One of the measures of a stack, as charts show it.
+struct DepthMeasure {
+    const char* id;         // "stream": names files
+    Phrase title, caption;  // "Residual stream", "length of x"
+    bool may_be_logarithmic;
+    std::span<const DepthCurve> (*curves)(const DepthCurves& of);
+};
+// All of them, in the order in which they are drawn.
+[[nodiscard]] std::span<const DepthMeasure> depth_measures();
 
 // Measures the stack whose blocks are called prefix + "blocks.0", …: prefix is "" or "encoder.".
 [[nodiscard]] DepthCurves depth_curves(const Run& run, const std::string& prefix);

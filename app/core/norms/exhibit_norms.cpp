@@ -21,24 +21,19 @@ Rgba paler(Rgba color, double share) {
 }
 
 Rgba color_of_curve(const DepthCurve& curve, std::size_t number) {
+    if (curve.part == Part::residual_stream) return figure::inks(false).text;
     const Rgba color = meaning_color(curve.meaning);
     if (curve.meaning == Meaning::norm)
         return paler(color, 0.3 * static_cast<double>(std::min<std::size_t>(number, 2)));
-    return curve.name == "cross_attn_out" ? paler(color, 0.5) : color;
+    return curve.part == Part::cross_attention ? paler(color, 0.5) : color;
 }
 
 // The same measure of both runs: solid under Pre-Norm, dashed under Post-Norm.
-void add_curves(Chart& chart, const std::vector<DepthCurve>& pre, const std::vector<DepthCurve>& post) {
+void add_curves(Chart& chart, std::span<const DepthCurve> pre, std::span<const DepthCurve> post) {
     for (std::size_t i = 0; i < post.size(); ++i)
         chart.curves.push_back({post_norm, post[i], color_of_curve(post[i], i), true});
     for (std::size_t i = 0; i < pre.size(); ++i)
         chart.curves.push_back({pre_norm, pre[i], color_of_curve(pre[i], i), false});
-}
-
-void add_curve(Chart& chart, const DepthCurve& pre, const DepthCurve& post) {
-    const Rgba ink = figure::inks(false).text;
-    chart.curves.push_back({post_norm, post, ink, true});
-    chart.curves.push_back({pre_norm, pre, ink, false});
 }
 
 // What the heatmaps of both runs are told apart by.
@@ -65,16 +60,11 @@ Exhibit depth_exhibit(const Scenario& own, const DepthCurves& pre, const DepthCu
     Exhibit exhibit{.title = tr("Norms by depth"),
                     .subtitle = tr("Pre-Norm and Post-Norm on the same weights and input")};
     exhibit.caption = caption_of(own, tr("the residual stream, its updates and its norms by block"), "");
-    exhibit.charts = {{"stream", tr("Residual stream"), tr("length of x"), blocks, true, {}},
-                      {"update", tr("Updates"), tr("length of f(x)"), blocks, true, {}},
-                      {"ratio", tr("Update ÷ stream"), tr("how far it moves x"), blocks, true, {}},
-                      {"scale", tr("Scale of the norms"), tr("what they divide by"), blocks, true, {}},
-                      {"cosine", tr("From block to block"), tr("cosine of x before and after"), blocks, false, {}}};
-    add_curve(exhibit.charts[0], pre.stream, post.stream);
-    add_curves(exhibit.charts[1], pre.updates, post.updates);
-    add_curves(exhibit.charts[2], pre.ratios, post.ratios);
-    add_curves(exhibit.charts[3], pre.scales, post.scales);
-    add_curve(exhibit.charts[4], pre.cosines, post.cosines);
+    for (const DepthMeasure& measure : depth_measures()) {
+        exhibit.charts.push_back(
+            {measure.id, tr(measure.title), tr(measure.caption), blocks, measure.may_be_logarithmic, {}});
+        add_curves(exhibit.charts.back(), measure.curves(pre), measure.curves(post));
+    }
     return exhibit;
 }
 

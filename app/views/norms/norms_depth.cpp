@@ -12,47 +12,35 @@ namespace decoderscope {
 
 namespace {
 
-// A sublayer's colour: cross-attention is paler than self-attention.
-ImU32 update_color(const Ui& ui, const DepthCurve& curve) {
-    const ImU32 color = color_of(curve.meaning);
-    return curve.name == "cross_attn_out" ? with_alpha(color, ui.theme.dark ? 0.5F : 0.55F) : color;
-}
-
 // The norms by number from strong to pale.
-ImU32 scale_color(const DepthCurve&, std::size_t number) {
+ImU32 scale_color(std::size_t number) {
     static constexpr std::array<float, 3> strength = {1.0F, 0.65F, 0.4F};
     return with_alpha(color_of(Meaning::norm), strength[std::min<std::size_t>(number, 2)]);
 }
 
-// The same curve, or all curves of one measure, from both runs.
-void add_lines(DepthChart& chart, const DepthCurve& pre, const DepthCurve& post, ImU32 color) {
-    chart.lines.push_back({post, color, true});
-    chart.lines.push_back({pre, color, false});
+// Of a measure's curve by its number. Cross-attention is paler than self-attention.
+ImU32 curve_color(const Ui& ui, const DepthCurve& curve, std::size_t number) {
+    if (curve.part == Part::residual_stream) return ui.theme.text;
+    if (curve.part == Part::norm) return scale_color(number);
+    const ImU32 color = color_of(curve.meaning);
+    return curve.part == Part::cross_attention ? with_alpha(color, ui.theme.dark ? 0.5F : 0.55F) : color;
 }
 
-template <class Color>
-void add_lines(DepthChart& chart, const std::vector<DepthCurve>& pre, const std::vector<DepthCurve>& post,
-               Color color) {
-    for (std::size_t i = 0; i < post.size(); ++i) chart.lines.push_back({post[i], color(post[i], i), true});
-    for (std::size_t i = 0; i < pre.size(); ++i) chart.lines.push_back({pre[i], color(pre[i], i), false});
+// All curves of one measure in one of the runs.
+void add_lines(const Ui& ui, DepthChart& chart, std::span<const DepthCurve> curves, bool dashed) {
+    for (std::size_t i = 0; i < curves.size(); ++i)
+        chart.lines.push_back({curves[i], curve_color(ui, curves[i], i), dashed});
 }
 
 std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& both) {
-    const DepthCurves &pre = both.pre, &post = both.post;
-    const Index blocks = std::max(pre.blocks, post.blocks);
-    const auto update = [&](const DepthCurve& curve, std::size_t) { return update_color(ui, curve); };
-    std::vector<DepthChart> charts = {
-        {"stream", tr("Residual stream"), tr("length of x"), {}, blocks},
-        {"update", tr("Updates"), tr("length of f(x)"), {}, blocks},
-        {"ratio", tr("Update ÷ stream"), tr("how far it moves x"), {}, blocks},
-        {"scale", tr("Scale of the norms"), tr("what they divide by"), {}, blocks},
-        {"cosine", tr("From block to block"), tr("cosine of x before and after"), {}, blocks, false},
-    };
-    add_lines(charts[0], pre.stream, post.stream, ui.theme.text);
-    add_lines(charts[1], pre.updates, post.updates, update);
-    add_lines(charts[2], pre.ratios, post.ratios, update);
-    add_lines(charts[3], pre.scales, post.scales, scale_color);
-    add_lines(charts[4], pre.cosines, post.cosines, ui.theme.text);
+    const Index blocks = std::max(both.pre.blocks, both.post.blocks);
+    std::vector<DepthChart> charts;
+    for (const DepthMeasure& measure : depth_measures()) {
+        DepthChart& chart = charts.emplace_back(
+            DepthChart{measure.id, tr(measure.title), tr(measure.caption), {}, blocks, measure.may_be_logarithmic});
+        add_lines(ui, chart, measure.curves(both.post), true);
+        add_lines(ui, chart, measure.curves(both.pre), false);
+    }
     return charts;
 }
 
@@ -104,22 +92,15 @@ struct Legend {
     }
 };
 
-std::string sublayer_title(const std::string& name) {
-    return name == "attn_out"         ? tr("Self-attention")
-           : name == "cross_attn_out" ? tr("Cross-attention")
-           : name == "mlp_out"        ? tr("MLP")
-                                      : name;
-}
-
 void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
     Legend legend{ui, area, area.low.y + ui.px(2)};
     legend.sample(ui.theme.text, false, tr("Pre-Norm"));
     legend.sample(ui.theme.text, true, tr("Post-Norm"));
-    for (const DepthCurve& curve : both.pre.updates) legend.swatch(update_color(ui, curve), sublayer_title(curve.name));
+    for (const DepthCurve& curve : both.pre.updates) legend.swatch(curve_color(ui, curve, 0), tr(title_of(curve.part)));
     std::string norms;
     for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
     if (both.pre.scales.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
-    legend.swatch(scale_color({}, 0), norms);
+    legend.swatch(scale_color(0), norms);
     const bool encoder = !scene.prefix.empty();
     std::string note = encoder ? tr("From left to right: encoder blocks. Padding is left out.")
                                : tr("From left to right: decoder blocks. Padding is left out.");
