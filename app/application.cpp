@@ -25,7 +25,7 @@ namespace decoderscope {
 
 namespace {
 
-// What fits into a frame may be waited for: an edit of a small model then answers in the frame in which it was made.
+// A frame can wait this long for a result: an edit of a small model then shows in the same frame.
 constexpr std::chrono::milliseconds kPatience{12};
 
 }  // namespace
@@ -64,8 +64,8 @@ void Application::remember_settings(std::string path) {
     kept_ = state_.settings;
 }
 
-// Written when something was chosen, and not while a splitter is being dragged. Where the home can't be written, the
-// choice lasts as long as the window.
+// Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as
+// long as the window.
 void Application::keep_settings() {
     if (settings_path_.empty() || state_.settings == kept_ || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
     kept_ = state_.settings;
@@ -94,7 +94,7 @@ void Application::copy_picture() {
     session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
-// The session, or the model of one's own, that is shown is offered again next time.
+// Adds the shown session, or the user's own model, to the recent list.
 void Application::remember_opened() {
     const std::string& name = session_.shown().scenario.model()->name;
     const auto& models = bundled_models();
@@ -136,10 +136,10 @@ double Application::next_wake() const {
     return next_picture();
 }
 
-// In seconds: when the next picture is to be drawn though nothing happens.
+// Seconds until the next picture must be drawn even if nothing happens.
 double Application::next_picture() const {
     if (state_.paced) return 0.05;
-    // How far a model is read shows now and then: drawing takes time that reading could use.
+    // Loading progress is drawn only now and then: drawing takes time from reading.
     if (session_.opening() && session_.opening()->reading) return 0.1;
     return std::numeric_limits<double>::infinity();
 }

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 struct Fonts;
 
-// The program as the window sees it: each frame draws the session and applies what the person asked for.
+// The program as the window sees it: each frame draws the session and applies the user's commands.
 class Application : public Frontend {
 public:
     explicit Application(Scenario scenario, std::function<void()> wake = {});
@@ -27,10 +27,10 @@ public:
     [[nodiscard]] double next_wake() const override;
     void ended(bool by_the_person) override { session_.end(by_the_person); }
 
-    // Takes over the settings kept in a file, and keeps them there from now on.
+    // Loads the settings from a file, and saves them there from now on.
     void remember_settings(std::string path);
 
-    // Autosaves unsaved work into a folder, and offers what is left there.
+    // Autosaves unsaved work into a folder, and offers what was left there.
     void autosave_in(const std::string& folder) { session_.autosave_in(folder); }
 
     [[nodiscard]] Session& session() { return session_; }
@@ -53,8 +53,7 @@ private:
 };
 
 // Draws the tour of a model into a folder: the opening, a cell explained, the mask, the MLP, the last step, as PNG
-// files. Returns their paths. Throws Error where the machine cannot draw without a screen or the folder can't be
-// written.
+// files. Returns their paths. Throws Error if the machine can't draw without a screen or the folder can't be written.
 [[nodiscard]] std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder);
 
 }  // namespace decoderscope

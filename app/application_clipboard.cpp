@@ -21,7 +21,8 @@ namespace decoderscope {
 
 namespace {
 
-// A program that takes a picture from its input and keeps it on the clipboard, and the variable of its desktop.
+// A program that reads a picture from its input and keeps it on the clipboard, and the environment variable of its
+// desktop.
 struct Helper {
     const char* desktop;
     std::vector<const char*> arguments;  // the program first; no shell reads them
@@ -39,7 +40,7 @@ bool is_set(const char* variable) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-// The bytes in a file without a name, at its beginning: a helper may read them at its own pace.
+// An unnamed file of these bytes, positioned at its beginning: a helper may read it at its own pace.
 File file_of(const std::string& bytes) {
     File file(std::tmpfile(), std::fclose);
     if (!file || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0)
@@ -48,7 +49,7 @@ File file_of(const std::string& bytes) {
     return file;
 }
 
-// The helper leaves a process of its own behind and ends; one that doesn't within two seconds is left alone.
+// The helper forks into the background and exits. If it doesn't within two seconds, it is left running.
 bool ended_well(pid_t child) {
     for (int i = 0; i < 200; ++i) {
         int status = 0;

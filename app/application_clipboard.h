@@ -6,9 +6,9 @@
 
 namespace decoderscope {
 
-// Puts a PNG onto the desktop's clipboard. The window's own library hands over text alone, so that this asks wl-copy or
-// xclip, whichever serves the desktop and is installed; they stay behind as long as the picture is on the clipboard.
-// Returns a sentence: what was copied, or why it was not.
+// Puts a PNG onto the desktop's clipboard. The window library supports only text, so this runs wl-copy or xclip,
+// whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the clipboard.
+// Returns a sentence: what was copied, or why not.
 struct CopyResult {
     Sentence sentence;
     bool failed = false;

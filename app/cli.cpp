@@ -18,7 +18,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     run.notes = &err;
     std::string tour;
     std::function<void()> work = [&] {
-        run.notes = nullptr;  // the window says it itself
+        run.notes = nullptr;  // the window shows them itself
         result.window = WindowRequest{cli::work_of(run), tour};
     };
 
@@ -45,7 +45,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
         add(app, context);
 
     try {
-        // CLI11 takes its arguments from the last to the first.
+        // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         work();
     } catch (const CLI::Success& done) {

@@ -9,20 +9,20 @@
 
 namespace decoderscope {
 
-// What the command line asks for beside its own commands: the window.
+// What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
     SavedWork work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
 };
 
-// What a command line came to.
+// The result of a command line.
 struct CliResult {
-    std::optional<WindowRequest> window;  // what is left to do: to open it
+    std::optional<WindowRequest> window;  // if set, still to be opened
     int status = 0;                       // 0 done, 1 the work failed, 2 the command line was wrong
 };
 
-// Runs a command, or reads what the window is to open with; --help lists them. `arguments` are those behind the
-// program's name. Writes answers to `out` and one line about what failed to `err`.
+// Runs a command, or reads what the window should open; --help lists them. `arguments` exclude the program's name.
+// Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace decoderscope

@@ -19,7 +19,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text;
 }
 
-// The names of a command's options; of all that take such a value.
+// The names of all options of a command that take such a value.
 std::vector<std::string> option_names(const CommandHelp& command, const std::function<bool(Value)>& wanted) {
     std::vector<std::string> names;
     for (const Option& option : command.options)
@@ -46,14 +46,14 @@ bool takes_model(const CommandHelp& command) {
 
 // ---- bash
 
-// "        --a|--b) what ;;", or nothing where no option is meant.
+// "        --a|--b) what ;;", or nothing if there are no names.
 std::string bash_case(const std::vector<std::string>& names, const std::string& what) {
     return names.empty() ? std::string() : "        " + joined(names, "|") + ") " + what + " ;;\n";
 }
 
 // ---- zsh
 
-// Within single quotes, within brackets.
+// Escaped for brackets within single quotes.
 std::string zsh_text(const std::string& text) {
     std::string escaped = replaced(text, "\\", "\\\\");
     for (const char* special : {"[", "]", ":"}) escaped = replaced(escaped, special, std::string("\\") + special);

@@ -1,7 +1,7 @@
 // Draws the program's icon into a folder as an icon theme wants it: draw_icon FOLDER
 //     scalable/apps/decoderscope.svg, 16x16/apps/decoderscope.png, …
-// A causal attention pattern, 4 × 4: each query attends to itself and to what came before, and one weight is under the
-// lens. Designed on a grid of 16 × 16, so that its cells fall on whole pixels.
+// A causal attention pattern, 4 × 4: each query attends to itself and to earlier keys; one weight is under the lens.
+// Designed on a grid of 16 × 16, so that its cells fall on whole pixels.
 
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -22,7 +22,7 @@ struct Color {
     double red, green, blue;
 };
 constexpr Color kPaper = {0.086, 0.102, 0.129}, kMasked = {0.165, 0.188, 0.231}, kLens = {0.941, 0.949, 0.961};
-// From little weight to much: dark blue, teal, green, yellow.
+// From low weight to high: dark blue, teal, green, yellow.
 constexpr std::array<Color, 4> kWeights = {
     {{0.259, 0.314, 0.537}, {0.129, 0.569, 0.549}, {0.369, 0.788, 0.384}, {0.992, 0.906, 0.145}}};
 // Which of these colours each query gives each key; above the diagonal it is masked.
@@ -56,7 +56,7 @@ void draw_pattern(cairo_t* cairo, double size) {
     }
 }
 
-// A ring about the weight that query 2 gives key 1, and its handle.
+// A ring around the weight that query 2 gives key 1, and its handle.
 void draw_lens(cairo_t* cairo) {
     constexpr double x = 6.25, y = 9.25, radius = 2.7, diagonal = std::numbers::sqrt2 / 2.0;
     cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
@@ -104,7 +104,7 @@ bool draw_svg(const std::string& path, int size) {
     return drawn;
 }
 
-// The path of an icon of this size ("16x16", "scalable"), whose folder is there afterwards; empty where it isn't.
+// The path of an icon of this size ("16x16", "scalable"); creates its folder. Empty if that fails.
 std::string place(const std::filesystem::path& folder, const std::string& size, const std::string& ending) {
     const std::filesystem::path apps = folder / size / "apps";
     std::error_code failed;

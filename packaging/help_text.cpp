@@ -37,12 +37,12 @@ std::string section_of(const std::string& line) {
     return name;
 }
 
-// An entry's first column and what is said of it.
+// An entry's first column and its description.
 struct Entry {
     std::string head, description;
 };
 
-// "  --out TEXT REQUIRED         the file", or the second part on lines of its own, further in.
+// "  --out TEXT REQUIRED         the file", or the second part on its own lines, indented further.
 std::vector<Entry> entries_of(const std::vector<std::string>& lines) {
     std::vector<Entry> entries;
     for (const std::string& line : lines) {
@@ -61,7 +61,7 @@ std::vector<Entry> entries_of(const std::vector<std::string>& lines) {
 
 bool speaks_of(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
-// What kind of value it is follows from what is said of it.
+// The kind of value, derived from the option's description.
 Value value_of(const std::string& type, const Entry& entry) {
     for (const char* number : {"UINT", "INT", "FLOAT"})
         if (type.starts_with(number)) return Value::number;

@@ -6,7 +6,7 @@ namespace decoderscope::packaging {
 
 namespace {
 
-// Text as troff reads it: a hyphen that can be copied, no line that looks like a request.
+// Text escaped for troff: hyphens can be copied, no line looks like a request.
 std::string troff(const std::string& text) {
     std::string escaped;
     for (const char c : text) {
@@ -56,7 +56,7 @@ bool is_shared(const ProgramHelp& help, const Option& option) {
     return std::ranges::find(help.program.options, option) != help.program.options.end();
 }
 
-// A command's own options; those that it shares with the program are described there.
+// A command's own options; those it shares with the program are described with the program.
 std::string command(const ProgramHelp& help, const CommandHelp& command) {
     std::string text = ".SS " + troff(command.usage) + "\n" + troff(command.summary) + ".\n";
     std::string shared;

@@ -5,13 +5,13 @@
 #include <functional>
 #include <iosfwd>
 
-// The commands, a file each. Each adds itself to the command line; what it does there is to say what work it asks for.
+// The commands, a file each. Each adds itself to the command line; when parsed, it only sets the work to be done.
 namespace decoderscope::cli {
 
 // What a command works with. All of it lasts as long as the command line does.
 struct Context {
     RunOptions& run;
-    std::function<void()>& work;  // what is to be done once the whole command line is read
+    std::function<void()>& work;  // to be done once the whole command line is parsed
     std::ostream& out;
 };
 

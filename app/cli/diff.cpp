@@ -9,10 +9,10 @@ namespace decoderscope::cli {
 
 namespace {
 
-// Compares a run with a trace's file. Throws Error where they differ, so that a script sees it.
+// Compares a run with a trace's file. Throws Error if they differ, so that a script can tell.
 void diff(const RunOptions& options, const std::string& path, double tolerance, std::ostream& out) {
     const ReferenceRun reference = read_trace(path);
-    std::vector<std::string> asked;  // what is made only when asked for is compared where the file has it
+    std::vector<std::string> asked;  // on-demand tensors are compared if the file has them
     for (const auto& [name, tensor] : reference.tensors) asked.push_back(name);
     const Scenario scenario = scenario_of(options);
     const Comparison comparison =

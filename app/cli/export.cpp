@@ -28,7 +28,7 @@ void check_index(const Step& step, std::string_view axis_name, Index index) {
                 {{"name", step.name}, {"axis", axis_name}, {"index", index}, {"highest", step.axes[i].size - 1}});
 }
 
-// The slice that was asked for. On the command line a head is one of the tensor's own, also where keys are shared.
+// The requested slice. On the command line a head is one of the tensor's own, even if query heads share keys.
 Place place_for(const Step& step, const Wanted& options, Index query_heads) {
     check_index(step, axis::batch, options.batch);
     check_index(step, axis::head, options.head);
@@ -37,7 +37,7 @@ Place place_for(const Step& step, const Wanted& options, Index query_heads) {
     return {options.batch, 0};
 }
 
-// The step that is meant: by its name, or its twin in the block that was asked for.
+// The requested step: by its name, or its counterpart in the requested block.
 const Step& step_of(const Run& run, const Wanted& wanted) {
     const Ref named = run.plan().find(wanted.tensor);
     if (named == nullptr)
@@ -51,7 +51,7 @@ const Step& step_of(const Run& run, const Wanted& wanted) {
     return *step;
 }
 
-// A tensor that is made only when asked for is asked for under the name of its layer, or of every layer.
+// The on-demand tensors to compute: the named one, and all of them if another layer or every layer is wanted.
 std::vector<std::string> asked_for(const Wanted& wanted) {
     if (wanted.gathering.all_layers || wanted.layer) return {"*", wanted.tensor};
     return {wanted.tensor};
@@ -66,7 +66,7 @@ Exhibit wanted_exhibit(const ShownRun& shown, const Wanted& wanted) {
     return step_exhibit(shown, step, place, wanted.with_operands);
 }
 
-// The same model, weights and input with the norms before the sublayers, and behind them.
+// The same model, weights and input with the norms before the sublayers, and after them.
 Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
     const auto curves = [&](const char* norm_first) {
         return depth_curves(*run_of(with_override(scenario, "norm_first", norm_first), options), "");
@@ -93,7 +93,7 @@ void export_what_is_wanted(const RunOptions& options, const Wanted& wanted) {
     write(wanted_exhibit({scenario, run_of(scenario, options, asked_for(wanted))}, wanted), wanted);
 }
 
-// What one option alone can't tell.
+// Checks that take more than one option.
 void check_together(const Wanted& wanted) {
     if (wanted.tensor.empty() == !wanted.norm_curves)
         throw CLI::RequiredError(wanted.norm_curves ? "either --tensor or --norm-curves" : "--tensor");

@@ -24,7 +24,7 @@ std::string written(const Model& model, const std::vector<Index>& tokens) {
     return ids;
 }
 
-// Writes every row of the batch on, each by itself.
+// Continues every row of the batch separately.
 void generate(const RunOptions& options, const GenerateOptions& wanted, std::ostream& out) {
     const Scenario scenario = scenario_of(options);
     static_cast<void>(plan_naming_files(scenario, options));

@@ -12,7 +12,7 @@ namespace decoderscope::cli {
 
 namespace {
 
-// A signal's handler can reach nothing else.
+// A signal handler may only use this.
 volatile std::sig_atomic_t interrupted = 0;
 
 extern "C" void interrupt(int) { interrupted = 1; }

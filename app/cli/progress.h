@@ -7,8 +7,8 @@
 
 namespace decoderscope::cli {
 
-// How far a long work is, in a line that a terminal shows and that is gone at the end; elsewhere nothing is written.
-// While it lives, Ctrl+C ends the work between two parts of it rather than the program in the middle of one.
+// Shows the progress of long work as a line in a terminal, removed at the end; writes nothing if there is no terminal.
+// While it lives, Ctrl+C stops the work between two parts instead of killing the program in the middle of one.
 class Progress {
 public:
     Progress(std::string what, std::size_t parts);
@@ -16,7 +16,7 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // A part begins. Throws ExportStopped where Ctrl+C was pressed.
+    // Begins a part. Throws ExportStopped if Ctrl+C was pressed.
     void advance();
 
 private:

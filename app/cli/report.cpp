@@ -15,7 +15,7 @@ struct Wanted {
     std::optional<Index> batch, head;
 };
 
-// Where the command line says to look; else where the session did, or where the model's maker says to.
+// The place given on the command line; else the session's, or the one that the model's author suggests.
 Cursor place_to_look(const RunOptions& options, const Wanted& wanted, const Model& model) {
     Cursor cursor;
     if (is_session_path(options.model)) cursor = read_session_file(options.model).cursor;

@@ -47,7 +47,7 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
     return overrides;
 }
 
-// A text needs a tokenizer that can cut it.
+// A text needs a tokenizer that can encode it.
 Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
     const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
     if (!tokenizer.can_encode())
@@ -60,7 +60,7 @@ Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::stri
     return {.text = text, .name = option};
 }
 
-// What the command line types in place of a file.
+// The inputs typed on the command line instead of read from a file.
 TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
     TypedSequences typed;
     if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
@@ -76,7 +76,7 @@ void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
     for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
 }
 
-// What there is where the command line says nothing else: the model on its own example, or a session.
+// The default work: the model on its own example, or a session.
 SavedWork opened(const RunOptions& options, const Overrides& overrides) {
     if (is_session_path(options.model)) return open_session(options.model);
     SavedWork work;
@@ -113,7 +113,7 @@ std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const Ru
     if (options.edits.empty()) return plan_of(scenario);
     Scenario unedited = scenario;
     unedited.edits.clear();
-    static_cast<void>(plan_of(unedited));  // what is wrong without any edits is not theirs
+    static_cast<void>(plan_of(unedited));  // an error without any edits is not theirs
     return naming(options.edits, [&] { return plan_of(scenario); });
 }
 

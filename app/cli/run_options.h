@@ -12,17 +12,17 @@
 #include <string>
 #include <vector>
 
-// What the commands share: the options that say what is run, and the run that comes of them.
+// What the commands share: the options that say what to run, and the resulting run.
 namespace decoderscope::cli {
 
-// The options that say what is run.
+// The options that say what to run.
 struct RunOptions {
     std::string model, inputs, edits, tokens, encoder_tokens;
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::vector<std::string> settings;        // KEY=VALUE
     std::optional<std::uint64_t> dropout_seed;
-    std::string record = "all";     // how much: all, patterns
-    std::ostream* notes = nullptr;  // where to say what was noticed in the model; nullptr: nowhere
+    std::string record = "all";     // how much is kept: all, patterns
+    std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
 };
 
 inline constexpr const char* kModelHelp =
@@ -31,16 +31,16 @@ inline constexpr const char* kModelHelp =
 
 void add_run_options(CLI::App& command, RunOptions& options);
 
-// What the window opens on: the scenario and, of a session, all else. Throws Error naming what can't be read or doesn't
-// fit.
+// What the window opens on: the scenario and, for a session, everything else. Throws Error naming what can't be read or
+// doesn't fit.
 [[nodiscard]] SavedWork work_of(const RunOptions& options);
-// What is run. Throws the same.
+// The scenario to run. Throws the same.
 [[nodiscard]] Scenario scenario_of(const RunOptions& options);
 
-// The plan of a scenario; an edit that doesn't fit is told with its file.
+// The plan of a scenario; the error for an edit that doesn't fit names its file.
 [[nodiscard]] std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options);
 
-// The run of it, with these tensors that are only made when asked for.
+// Its run, with these on-demand tensors.
 [[nodiscard]] std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
                                                 const std::vector<std::string>& asked = {});
 

@@ -21,12 +21,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double frame_seconds = 1.0 / 60.0;
-// ImGui needs a frame or two after an input until everything that it moved is where it belongs.
+// ImGui needs a frame or two after an input until the layout has settled.
 constexpr int frames_to_settle = 3;
-// A signal does not end GLFW's wait, so no wait is longer; nothing is drawn when it ends.
+// A signal doesn't end GLFW's wait, so no wait is longer than this. Nothing is drawn when it ends.
 constexpr double longest_wait = 0.5;
 
-// Waits, and draws when there is a cause.
+// Waits, and draws when needed.
 class Loop {
 public:
     Loop(Frontend& frontend, const WindowOptions& options)
@@ -55,11 +55,11 @@ private:
         if (glfwWindowShouldClose(window_.get()) != GLFW_TRUE) return false;
         if (frontend_.may_close()) return true;
         glfwSetWindowShouldClose(window_.get(), GLFW_FALSE);
-        inbox_.damaged = true;  // what is to be answered is shown
+        inbox_.damaged = true;  // draws the question to be answered
         return false;
     }
 
-    // Until the next frame's time where one is due, else until something happens.
+    // Waits until the next frame's time if one is due, else until an event.
     void wait() {
         if (again_ || settling_ > 0) {
             std::this_thread::sleep_until(last_frame_ + std::chrono::duration<double>(frame_seconds));
@@ -99,7 +99,7 @@ private:
         wake_at_ = wake_after(frontend_.next_wake());
     }
 
-    // What there is to draw on; nothing where the window is put away.
+    // The area to draw on; nothing if the window is minimised.
     std::optional<Painter::Canvas> canvas(double seconds) {
         int width = 0;
         int height = 0;
@@ -124,7 +124,7 @@ private:
         glfwSetWindowTitle(window_.get(), title_.c_str());
     }
 
-    // The clock's time in so many seconds: not before the next frame's, and within what it can count.
+    // The clock's time in `seconds`: not before the next frame's, and within the clock's range.
     static Clock::time_point wake_after(double seconds) {
         constexpr double year = 3.2e7;
         return Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -141,7 +141,7 @@ private:
     Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
     Clock::time_point wake_at_ = Clock::now();
     int settling_ = frames_to_settle;
-    bool again_ = false;  // the last frame asked for another one
+    bool again_ = false;  // the last frame requested another one
 };
 
 }  // namespace

@@ -8,8 +8,8 @@ struct WindowOptions {
     int width = 1280, height = 800;  // at a scale of 1; smaller where the monitor is
 };
 
-// Opens a window, shows the frontend in it until the person, the frontend or a signal (SIGINT, SIGTERM) closes it, and
-// returns the program's exit status. Draws when there is a cause, and waits otherwise. Throws Error where there is no
+// Opens a window, shows the frontend in it until the user, the frontend or a signal (SIGINT, SIGTERM) closes it, and
+// returns the program's exit status. Draws only when something changes; waits in between. Throws Error if there is no
 // display, or none with OpenGL 3.3.
 int run_window(Frontend& frontend, const WindowOptions& options = {});
 

@@ -23,7 +23,7 @@ Sentence glfw_error() {
 Inbox& inbox_of(GLFWwindow* window) { return *static_cast<Inbox*>(glfwGetWindowUserPointer(window)); }
 
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
-    if (action == GLFW_REPEAT) return;  // ImGui repeats by itself
+    if (action == GLFW_REPEAT) return;  // ImGui does its own repeat
     inbox_of(window).input.push(
         KeyEvent{key_of_glfw(key, scancode), action == GLFW_PRESS, mods_of_glfw(mods, key, action)});
 }
@@ -71,7 +71,7 @@ void install_callbacks(GLFWwindow* window) {
     glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int) { damage(w); });
 }
 
-// As large as asked for on this monitor's scale, but no larger than the monitor leaves room for.
+// The requested size on this monitor's scale, limited to the monitor's work area.
 std::pair<int, int> size_on_monitor(const WindowOptions& options) {
     float scale = 1.0F;
     float ignored = 1.0F;
@@ -94,7 +94,7 @@ std::pair<int, int> size_on_monitor(const WindowOptions& options) {
 
 Glfw::Glfw() {
     const char* const display = std::getenv("DISPLAY");
-#ifdef GLFW_PLATFORM  // GLFW 3.4 asks libwayland also where there is no Wayland, and that complains by itself
+#ifdef GLFW_PLATFORM  // GLFW 3.4 calls libwayland even without Wayland, and libwayland then prints an error
     if (std::getenv("WAYLAND_DISPLAY") == nullptr && std::getenv("WAYLAND_SOCKET") == nullptr)
         glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
 #endif
@@ -120,7 +120,7 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until there is something to see
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until the first frame is drawn
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "decoderscope");

@@ -11,7 +11,7 @@ struct GLFWwindow;
 
 namespace decoderscope {
 
-// GLFW, from its start to its end. Throws Error where there is no display.
+// GLFW, from its start to its end. Throws Error if there is no display.
 class Glfw {
 public:
     Glfw();
@@ -24,8 +24,8 @@ public:
 struct Inbox {
     InputQueue input;
     std::vector<std::string> dropped;
-    bool damaged = true;           // the picture on screen is not what it should be
-    double pixels_per_unit = 1.0;  // GLFW counts the mouse in units of its own where the screen is scaled
+    bool damaged = true;           // the picture on screen is out of date
+    double pixels_per_unit = 1.0;  // GLFW uses its own units for the mouse on a scaled screen
 };
 
 struct WindowDeleter {
@@ -33,8 +33,8 @@ struct WindowDeleter {
 };
 using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
 
-// A window that is not shown yet, its OpenGL context current, and what happens to it left in the inbox. Throws Error
-// where there is no OpenGL 3.3.
+// A window that is not shown yet, with its OpenGL context current. Its events go to the inbox. Throws Error if there is
+// no OpenGL 3.3.
 [[nodiscard]] WindowHandle open_window(const WindowOptions& options, const std::string& title, Inbox& inbox);
 
 }  // namespace decoderscope

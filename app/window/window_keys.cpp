@@ -7,7 +7,7 @@ namespace {
 
 Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
 
-// A letter where the layout prints one: the A of a French keyboard is where an English one has Q.
+// The letter that the layout prints on the key: the A of a French keyboard is where an English one has Q.
 Key printed_letter(int key, int scancode) {
     const char* name = glfwGetKeyName(key, scancode);
     if (name == nullptr || name[0] == '\0' || name[1] != '\0') return Key::none;

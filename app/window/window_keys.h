@@ -4,10 +4,10 @@
 
 namespace decoderscope {
 
-// The key behind GLFW's number and scancode, as the keyboard's layout prints it; Key::none for one that we don't know.
+// The key for GLFW's number and scancode, as labelled in the keyboard's layout; Key::none for an unknown one.
 [[nodiscard]] Key key_of_glfw(int key, int scancode);
 
-// The modifiers as they are after a key event; GLFW tells a modifier's own press with what was held before it.
+// The modifiers after a key event: for a modifier's own press, GLFW reports the state before it.
 [[nodiscard]] Mods mods_of_glfw(int mods, int key, int action);
 
 }  // namespace decoderscope

@@ -18,13 +18,13 @@ namespace {
     throw Error("cannot draw without a screen: {why} (Debian has it in libegl1 and libgl1-mesa-dri)", {{"why", why}});
 }
 
-// EGL's display that has no screen, ready for use; EGL_NO_DISPLAY where there is none.
+// EGL's display without a screen, initialised; EGL_NO_DISPLAY if there is none.
 EGLDisplay open_display() {
     const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr);
     return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) == EGL_TRUE ? display : EGL_NO_DISPLAY;
 }
 
-// An OpenGL 3.3 context without any surface, current while it lives. The display stays open: it is the process's only
+// An OpenGL 3.3 context without a surface, current while it lives. The display stays open: it is the process's only
 // one, and other contexts may be in use on it.
 class SurfacelessContext {
 public:
@@ -73,7 +73,7 @@ private:
     EGLContext context_ = EGL_NO_CONTEXT;
 };
 
-// What is drawn into, bound while it lives.
+// The framebuffer drawn into, bound while it lives.
 class Framebuffer {
 public:
     Framebuffer(int width, int height) {

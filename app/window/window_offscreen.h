@@ -18,20 +18,20 @@ public:
     };
     // Whether the machine can draw without a screen at all.
     [[nodiscard]] static bool available();
-    // Throws Error where the machine has no EGL that draws OpenGL 3.3 without a screen.
+    // Throws Error if the machine has no EGL that draws OpenGL 3.3 without a screen.
     explicit OffscreenWindow(Size size);
     ~OffscreenWindow();
     OffscreenWindow(const OffscreenWindow&) = delete;
     OffscreenWindow& operator=(const OffscreenWindow&) = delete;
 
-    // What the person does next.
+    // The user's next input.
     [[nodiscard]] InputQueue& input();
     void push(const InputEvent& event) { input().push(event); }
 
-    // Draws one frame, a sixtieth of a second after the one before. Returns whether another one should follow at once:
-    // something moves, or input waits.
+    // Draws one frame, a sixtieth of a second after the previous one. Returns whether another should follow at once:
+    // something moves, or input is waiting.
     bool frame(Frontend& frontend);
-    // Draws frames until all input was taken and two frames more, so that everything is where it belongs.
+    // Draws frames until all input is consumed, and two more so that the layout settles.
     void settle(Frontend& frontend);
 
     // The last frame: width times height pixels as IM_COL32 makes them, the top row first.

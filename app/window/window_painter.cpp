@@ -47,8 +47,8 @@ Painter::~Painter() {
 void Painter::use_scale(Frontend& frontend, float scale) {
     const bool anew = fonts_.text == nullptr || fonts_.scale != scale;
     if (anew) {
-        // The backend holds the old atlas on the GPU. In 1.86 only a new one works: it takes its buffers, destroyed
-        // and made again, to be as large as before.
+        // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
+        // buffers, once recreated, are as large as before.
         ImGui_ImplOpenGL3_Shutdown();
         fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale);
         start_backend();

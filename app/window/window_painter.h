@@ -11,11 +11,11 @@ struct ImGuiContext;
 
 namespace decoderscope {
 
-// What the window on screen and the one without a screen share: Dear ImGui, its fonts, and the drawing of one frame
-// into the framebuffer that is bound. The OpenGL context must be current, and outlive it.
+// What the window on screen and the one without a screen share: Dear ImGui, its fonts, and drawing a frame into the
+// bound framebuffer. The OpenGL context must be current, and outlive it.
 class Painter {
 public:
-    // Throws Error where the OpenGL context is too old.
+    // Throws Error if the OpenGL context is too old.
     Painter();
     ~Painter();
     Painter(const Painter&) = delete;
@@ -23,10 +23,10 @@ public:
 
     struct Canvas {
         int width = 0, height = 0;    // pixels
-        float scale = 1.0F;           // how much larger than 96 dots an inch the monitor wants everything
+        float scale = 1.0F;           // the monitor's scale, relative to 96 dots an inch
         double seconds = 1.0 / 60.0;  // since the frame before
     };
-    // Draws one frame. Returns whether another one should follow at once: something moves, or input waits.
+    // Draws one frame. Returns whether another should follow at once: something moves, or input is waiting.
     bool draw(Frontend& frontend, InputQueue& input, const Canvas& canvas);
 
     // Dear ImGui's, to be made current before its functions are called.
@@ -41,7 +41,7 @@ private:
     std::unique_ptr<ImGuiContext, ContextDeleter> context_;
     std::unique_ptr<GlTextures> textures_;
     Fonts fonts_;
-    const Frontend* told_ = nullptr;  // who was given these fonts
+    const Frontend* told_ = nullptr;  // the frontend that was given these fonts
 };
 
 }  // namespace decoderscope

@@ -5,7 +5,7 @@
 
 namespace decoderscope {
 
-// While it lives, SIGINT and SIGTERM only leave a note.
+// While it lives, SIGINT and SIGTERM only set a flag.
 class StopSignals {
 public:
     StopSignals();

@@ -11,10 +11,10 @@
 namespace decoderscope {
 namespace {
 
-// Long enough that a picture survives a step aside and back; short enough that memory does not fill up.
+// Long enough that a picture survives a step away and back; short enough that memory doesn't fill up.
 constexpr std::uint64_t frames_kept = 240;
 
-// Binds a texture, and what was bound before when it goes.
+// Binds a texture, and restores the previous binding on destruction.
 class Bound {
 public:
     explicit Bound(GLuint name) {

@@ -14,7 +14,7 @@ namespace {
 struct Waker {
     std::mutex mutex;
     bool open = false;   // GLFW can take an event
-    bool woken = false;  // somebody asked since the last look
+    bool woken = false;  // a frame was requested since the last take_wake()
 };
 
 Waker& waker() {

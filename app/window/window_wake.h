@@ -1,12 +1,12 @@
 #pragma once
 
-// Waking the window (wake_window, app/window.h): any thread may ask for a frame, also when the window is just going.
+// Waking the window (wake_window, app/window.h): any thread may ask for a frame, even while the window is closing.
 namespace decoderscope {
 
-// Whether there is a window that can be woken.
+// Sets whether there is a window that can be woken.
 void accept_wakes(bool accept);
 
-// Whether somebody asked for a frame since the last look.
+// Whether a frame was requested since the last call.
 [[nodiscard]] bool take_wake();
 
 }  // namespace decoderscope

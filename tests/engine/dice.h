@@ -8,7 +8,7 @@
 
 namespace decoderscope::testing {
 
-// Throws that are the same on every machine, from a seed.
+// Random throws from a seed, the same on every machine.
 class Dice {
 public:
     explicit Dice(std::uint64_t seed) : random_(seed, "dice") {}

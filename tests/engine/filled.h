@@ -7,7 +7,7 @@
 
 namespace decoderscope::testing {
 
-// A tensor of this shape, its axes unnamed, all of one number: where only the shape matters.
+// A tensor of this shape with unnamed axes, filled with one number: for tests where only the shape matters.
 inline Tensor filled(const std::vector<Index>& shape, float value) {
     Axes axes;
     for (const Index size : shape) axes.push_back({"", size});

@@ -10,7 +10,7 @@
 
 namespace decoderscope::testing {
 
-// One of tests/reference/fixtures/: what was computed, and what PyTorch made of it.
+// One of tests/reference/fixtures/: the model and input, and PyTorch's results.
 struct Fixture {
     std::string name;
     Config config;

@@ -36,7 +36,7 @@ inline std::shared_ptr<const Model> letter_decoder() {
 inline std::shared_ptr<const Model> letter_translator() {
     return model_of(kEncoderDecoder, parse_character_vocabulary(kLetters));
 }
-// Pieces that label: ids are typed.
+// Pieces for labels only: ids are typed.
 inline std::shared_ptr<const Model> labelled_decoder() {
     return model_of(kDecoder, Tokenizer({"<s>", "one", "two", "three"}, {}, nullptr));
 }

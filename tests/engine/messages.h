@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-// What the program says of bad input. A message is for the person: one line, that names what is wrong and says what was
-// expected. So the tests look for these words in it, not for the whole sentence.
+// The program's messages about bad input. A message is for the user: one line that names what is wrong and says what
+// was expected. So the tests check for these words in it, not for the whole sentence.
 namespace decoderscope::testing {
 
-// The message of the Error that `work` throws; another exception fails the test, and so does none.
+// The message of the Error that `work` throws; any other exception, or none, fails the test.
 template <class Work>
 std::string error_of(const Work& work) {
     try {

@@ -68,7 +68,7 @@ void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
 }
 
-// Where it may be: under Pre-Norm, with an MLP and without cross-attention.
+// Only where allowed: under Pre-Norm, with an MLP and without cross-attention.
 void add_parallel(Dice& dice, Overrides& config) {
     const auto has = [&](std::string_view key, std::string_view value) {
         return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });

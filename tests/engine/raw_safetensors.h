@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-// Safetensors files written by hand, so that they may hold what the program itself never writes.
+// Safetensors files built from raw bytes, so that they can hold what the program itself never writes.
 namespace decoderscope::testing {
 
-// Numbers as they lie in a file.
+// Numbers as they are stored in a file.
 template <class T>
 std::string raw(const std::vector<T>& numbers) {
     std::string bytes;

@@ -11,8 +11,8 @@
 
 namespace decoderscope::testing {
 
-// The same shape and the same numbers to the last bit. NaN is NaN, whatever its sign: of two that are multiplied a
-// processor keeps either's, as the instruction has its operands.
+// The same shape and the same numbers to the last bit. NaN equals NaN, whatever its sign: when two are multiplied, the
+// processor keeps the sign of either, depending on the order of the instruction's operands.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
     if (a.empty() || b.empty()) return a.empty() && b.empty();
     if (a.axes() != b.axes()) return false;
@@ -22,7 +22,7 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
     });
 }
 
-// The first tensor in which two runs differ; empty where they are the same, name by name and bit by bit.
+// The first tensor in which two runs differ; empty if they are the same, name by name and bit by bit.
 inline std::string first_difference(const Run& a, const Run& b) {
     const auto& steps = a.plan().steps();
     if (steps.size() != b.plan().steps().size()) return "the number of steps";

@@ -11,7 +11,7 @@
 
 namespace decoderscope::testing {
 
-// A small decoder with initial weights and random inputs of its own, to change this and that about it and run it again.
+// A small decoder with its own initial weights and random inputs, to be modified and rerun.
 struct SmallModel {
     Config config;
     Weights weights;
@@ -24,7 +24,7 @@ struct SmallModel {
     [[nodiscard]] std::shared_ptr<const Run> run(const Run* previous = nullptr) const;
 };
 
-// Sizes that differ from one another, so that no two axes can be mistaken: d_model 12, 2 heads, 1 layer, d_ff 10.
+// Sizes all differ, so that no two axes can be confused: d_model 12, 2 heads, 1 layer, d_ff 10.
 [[nodiscard]] Config small_config(const Overrides& overrides = {});
 
 // batch 2, pos 3, src 4 unless said otherwise.

@@ -12,7 +12,7 @@
 
 namespace decoderscope::testing {
 
-// A folder of its own for one test; gone with everything in it when the test ends.
+// A folder for one test, removed with everything in it when the test ends.
 class TemporaryFolder {
 public:
     TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "decoderscope-test-XXXXXX").string()) {
@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-    // How many things are in it: one too many where a temporary was left behind.
+    // The number of entries: one too many if a temporary file was left behind.
     [[nodiscard]] std::size_t entries() const {
         const std::filesystem::directory_iterator all(path_);
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -37,7 +37,7 @@ private:
     std::string path_;
 };
 
-// Made anew each time: some file systems take their time over a file that is emptied and written again.
+// Creates a new file each time: some file systems are slow when a file is truncated and rewritten.
 inline void write_bytes(const std::string& path, std::string_view bytes) {
     std::filesystem::remove(path);
     std::ofstream(path, std::ios::binary) << bytes;

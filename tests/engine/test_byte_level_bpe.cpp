@@ -1,4 +1,4 @@
-// GPT-2's tokens: the ids that another implementation gives, and what holds whatever the text is.
+// GPT-2's tokens: the ids of another implementation, and what holds for any text.
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
@@ -61,7 +61,7 @@ std::string random_text(std::mt19937& random) {
     return text;
 }
 
-// Byte-pair encoding as its paper says it, a merge of the whole list at a time.
+// Byte-pair encoding as in its paper, one merge over the whole list at a time.
 std::vector<std::string> merged_by_the_book(std::string_view word, const std::vector<WrittenMerge>& merges) {
     std::vector<std::string> parts;
     for (const char byte : word) parts.push_back(written_byte(static_cast<unsigned char>(byte)));
@@ -78,7 +78,7 @@ std::vector<std::string> merged_by_the_book(std::string_view word, const std::ve
 
 TEST_CASE("GPT-2's ids are those of gpt-3-encoder, on text of every kind") { CHECK(check_golden(kReduced) >= 60); }
 
-// Run by its tag, with a folder that make_gpt2_tokens.mjs --all made.
+// Run by its tag, with a folder made by make_gpt2_tokens.mjs --all.
 TEST_CASE("GPT-2's ids are those of gpt-3-encoder with the full vocabulary", "[.][gpt2-full]") {
     const char* folder = std::getenv("DECODERSCOPE_GPT2_TOKENS");
     REQUIRE(folder != nullptr);
@@ -144,7 +144,7 @@ TEST_CASE("added tokens are found in a text as they stand, the longest of severa
     CHECK(tokenizer.encode("a b") == std::vector<Index>{64, 50259, 65});
     for (const char* text : {"a<|endoftext|>b", "<x>", " <x>yy "})
         CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
-    // Without being added it is text as any other, and stands for the end only as an id.
+    // Unless it is an added token, it is ordinary text, and marks the end only as an id.
     const Tokenizer plain = byte_level_tokenizer(tables_in(kReduced));
     CHECK(plain.encode("<|endoftext|>").size() > 1);
     CHECK(plain.decode(std::vector<Index>{64, 50256}) == "a");

@@ -1,4 +1,4 @@
-// The configuration: the contract's keys and defaults, and what is said of a bad one.
+// The configuration: the contract's keys and defaults, and the errors for a bad one.
 #include "engine/model/bundled.h"
 #include "engine/model/config.h"
 #include "engine/model/hugging_face.h"
@@ -13,7 +13,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// A configuration that is complete, with `more` in it.
+// A complete configuration plus `more`.
 std::string json_with(const std::string& more) {
     return R"({"model_type": "decoderscope", "d_model": 12, "nhead": 6, "num_layers": 1)" +
            (more.empty() ? "" : ", " + more) + "}";
@@ -134,7 +134,7 @@ TEST_CASE("a key of the wrong type says its name, what was expected and what was
                           {R"("dropout_sites": "mlp_out")", {"dropout_sites", "a list"}},
                           {R"("dropout_sites": ["mlp_in"])", {"dropout_sites", "mlp_out", "mlp_in"}},
                           {R"("dropout_sites": [1])", {"dropout_sites", "mlp_out", "1"}}}) {
-        // A key of the base is replaced by an override, since a file may not give it twice.
+        // An override replaces a key of the base, since a file may not give it twice.
         const std::string key = bad.says.front();
         const bool in_base = key == "num_layers" || key == "d_model" || key == "nhead";
         const std::string value = bad.json.substr(bad.json.find(": ") + 2);
@@ -247,7 +247,7 @@ TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
                       static_cast<void>(parse_config(json_with(""), {{"bias", deep + closing}}));
                   }),
                   {"bias"});
-    // Hugging Face's values are quoted and compared: that goes down into them, too.
+    // Hugging Face's values are quoted and compared, nested ones too.
     for (const char* key : {"activation_function", "scale_attn_weights", "n_inner"}) {
         INFO(key);
         const std::string json = R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, ")";

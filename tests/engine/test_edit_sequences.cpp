@@ -1,5 +1,5 @@
-// Whatever is edited, undone, flipped and asked for, in any order: a run that takes over what it can is the same, bit
-// for bit, as one from scratch. On random small models, from fixed seeds.
+// For any sequence of edits, undos, switches and on-demand requests, a run that reuses what it can is the same, bit for
+// bit, as one from scratch. On random small models, from fixed seeds.
 #include "engine/linalg.h"
 #include "tests/catch.h"
 #include "tests/engine/random_models.h"
@@ -15,7 +15,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// Something is edited, undone, flipped or asked for: an edit anywhere in the list comes or goes.
+// A random edit, undo, switch or request: an edit is added or removed anywhere in the list.
 void change_something(Dice& dice, SmallModel& model) {
     const auto edits = static_cast<Index>(model.edits.size());
     if (dice.one_in(4) && edits > 0) {
@@ -25,7 +25,7 @@ void change_something(Dice& dice, SmallModel& model) {
     } else if (dice.one_in(6)) {
         model.asked = model.asked.empty() ? std::vector<std::string>{"*"} : std::vector<std::string>{};
     } else if (dice.one_in(6) && edits == 0) {
-        // Edits may name dropout's tensors, so the switch is only turned without any.
+        // Edits may name dropout's tensors, so dropout is only switched without edits.
         model.dropout_seed = model.dropout_seed ? std::nullopt : std::optional<std::uint64_t>(dice.below(100));
     } else {
         model.edits.insert(model.edits.begin() + dice.below(edits + 1), random_edit(dice, model));
@@ -67,7 +67,7 @@ TEST_CASE("any edits in any order, and undoing them: a run equals a fresh one bi
             REQUIRE(first_difference(*now, *past[back].run) == "");
         }
     }
-    CHECK(computed < computed_afresh / 2);  // and it was worth it
+    CHECK(computed < computed_afresh / 2);  // and reuse was worth it
     for (const auto& [key, values] : tried) {
         INFO("values of " << key);
         CHECK(values.size() >= 2);
@@ -76,7 +76,7 @@ TEST_CASE("any edits in any order, and undoing them: a run equals a fresh one bi
 
 namespace {
 
-// Large enough for products whose rows stand alone, and causal: here runs take over rows, not only whole tensors.
+// Large enough for products with independent rows, and causal: here runs reuse rows, not only whole tensors.
 Overrides roomy_configuration(Dice& dice) {
     Overrides config = {{"d_model", "64"},
                         {"num_layers", "2"},

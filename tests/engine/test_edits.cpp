@@ -1,4 +1,4 @@
-// Changes by hand: as JSON, in words, and in the numbers.
+// Edits: as JSON, in words, and in the numbers.
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"
@@ -76,7 +76,7 @@ TEST_CASE("numbers that are not finite stand in JSON as texts, and are read back
     CHECK(says(json_of_value(0x80000000U), "-0.0"));
     CHECK(says(json_of_value(std::bit_cast<std::uint32_t>(0.1F)), "0.1"));
     CHECK(says(json_of_value(std::bit_cast<std::uint32_t>(16777216.0F)), "16777216.0"));
-    // Every exponent, both signs, and mantissas all over.
+    // Every exponent, both signs, and varied mantissas.
     for (std::uint32_t high = 0; high < 0x200U; ++high)
         for (std::uint32_t i = 0; i < 40; ++i) {
             const std::uint32_t bits = (high << 23U) | ((i * 0x9e3779b9U + high) & 0x7fffffU);

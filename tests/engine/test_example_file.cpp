@@ -18,7 +18,7 @@ std::vector<float> numbers(const Tensor& tensor) { return {tensor.values().begin
 constexpr const char* kVocabulary =
     R"({"tokens": ["a", "b", "<pad>", "<bos>", "c", "d", "e"], "pad": "<pad>", "beginning": "<bos>"})";
 
-// A model of seven tokens in a folder of its own.
+// A model of seven tokens in its own folder.
 struct Folder {
     TemporaryFolder folder;
 
@@ -56,7 +56,7 @@ TEST_CASE("a folder's example.json says what it is, what it runs on and where to
     CHECK(numbers(model->example.attention_mask) == std::vector<float>{1, 1, 1, 1, 1, 0});
     CHECK(model->look_at.step == "blocks.0.attn.z");
     CHECK(model->look_at.head == 1);
-    // Texts are optional: the example is then the one that any model has.
+    // Texts are optional: without them the example is the default for any model.
     write_bytes(saved.folder.file("example.json"), R"({"description": "Seven letters."})");
     CHECK(load_model(saved.folder.path())->example.tokens.dim(1) == 8);
 }

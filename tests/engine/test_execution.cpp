@@ -1,4 +1,4 @@
-// A run that is computed step by step, as where there is no thread beside the window.
+// A run that is computed step by step, as in a build without threads.
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"

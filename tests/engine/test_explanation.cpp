@@ -1,5 +1,5 @@
-// The law of explanations: what they say adds up to the number that was recorded, and every number that they point at
-// stands where they point. Checked for every kind of step in every fixture.
+// The law of explanations: their terms add up to the recorded number, and every number that they link to is where the
+// link points. Checked for every kind of step in every fixture.
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/small_models.h"
@@ -14,14 +14,14 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// Sums are made in double here and in float there.
+// The explanation sums in double, the engine in float.
 constexpr double kTolerance = 1e-5;
 
 bool near(double a, double b, double allowed) {
     return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= allowed;
 }
 
-// What a number of a tensor may be off by: a part of the tensor's largest magnitude, fills such as -1e20 left out.
+// The tolerance for a tensor's numbers: a fraction of its largest magnitude, without fills such as -1e20.
 double allowed_in(const Tensor& tensor, double value) {
     constexpr double kFill = 1e4;
     if (std::abs(value) >= kFill) return kTolerance * std::abs(value);
@@ -31,7 +31,7 @@ double allowed_in(const Tensor& tensor, double value) {
     return kTolerance * scale;
 }
 
-// All cells of a small tensor, and of a larger one as many as are quickly looked at, the first and the last among them.
+// All cells of a small tensor; of a larger one only as many as are quick to check, including the first and the last.
 std::vector<Cell> sample(const Tensor& tensor) {
     constexpr Index kAll = 64, kSome = 24;
     const Index count = tensor.size() <= kAll ? tensor.size() : kSome;
@@ -41,13 +41,13 @@ std::vector<Cell> sample(const Tensor& tensor) {
     return cells;
 }
 
-// ---- what is wrong with a part of an explanation; empty where nothing is
+// ---- faults in a part of an explanation; empty if none
 
-// The lines before this one, by name: what a text such as "exp(0.31 − max)" refers to.
+// The lines before this one, by name, to which a text such as "exp(0.31 − max)" refers.
 using Known = std::map<std::string, double>;
 
-// What the text of a derived factor says to do with the cell that it links to; nothing for a text that says nothing
-// known here. Written down anew, from the formulas in the texts.
+// The result of applying a derived factor's text to the cell that it links to; nothing for an unknown text. Written
+// independently, from the formulas in the texts.
 std::optional<double> derived_from(double x, const std::string& text, const Known& known) {
     const std::string number = short_number(x);
     const auto at = [&](const char* name) { return known.contains(name) ? known.at(name) : std::nan(""); };
@@ -131,7 +131,7 @@ struct Place {
     Cell cell;
 };
 
-// The operand's cell that a term leads to: a computed one rather than a weight, so that the trail is a long one.
+// The operand's cell that a term leads to: a computed one rather than a weight, for a long trail.
 const OperandCell* link_of(const Run& run, const Step& step, const std::vector<Factor>& factors) {
     const OperandCell* link = nullptr;
     for (const Factor& factor : factors) {
@@ -142,8 +142,7 @@ const OperandCell* link_of(const Run& run, const Step& step, const std::vector<F
     return link;
 }
 
-// Where the largest term of the last line that links anywhere leads; nowhere at a source, or where a formula made it
-// all.
+// Where the largest term of the last line with links leads; nowhere at a source, or for a pure formula.
 std::optional<Place> next_place(const Run& run, const Place& place) {
     const Step& step = run.plan()[place.step];
     const Explanation explanation = run.explain(place.step, place.cell);

@@ -1,4 +1,4 @@
-// Files: one appears whole or not at all, and nothing else is left behind.
+// Files: one is written completely or not at all, and nothing else is left behind.
 #include "engine/file.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
@@ -39,7 +39,7 @@ public:
         ::getrlimit(RLIMIT_FSIZE, &before_);
         const rlimit limit = {bytes, before_.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &limit);
-        handler_ = std::signal(SIGXFSZ, SIG_IGN);  // so that writing fails, and doesn't kill
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);  // so that writing fails instead of killing the process
     }
     SmallestFiles(const SmallestFiles&) = delete;
     SmallestFiles& operator=(const SmallestFiles&) = delete;
@@ -53,7 +53,7 @@ private:
     void (*handler_)(int) = nullptr;
 };
 
-// A file system that was mounted there; gone again with this.
+// A file system mounted there; unmounted on destruction.
 class Mounted {
 public:
     explicit Mounted(std::string path) : path_(std::move(path)) {}
@@ -65,8 +65,8 @@ private:
     std::string path_;
 };
 
-// The message of the Error that `work` throws, in a process of its own that may not write to /dev: these tests may run
-// as root, and a fault that they are to find must not replace the machine's devices by files.
+// The message of the Error that `work` throws, run in its own process that may not write to /dev: these tests may run
+// as root, and a fault that they should find must not replace the machine's devices with files.
 std::string said_to_nobody(const std::function<void()>& work) {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);

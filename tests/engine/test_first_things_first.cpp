@@ -1,4 +1,4 @@
-// What is looked at is computed first, and of the logits the last row: with the numbers that they have at the end.
+// The shown step is computed first, and the last row of the logits: with the same numbers as at the end.
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kLogits = {"logits"};
 
-// A vocabulary for which the rows of the logits can be computed by themselves, where the CPU lets any.
+// A vocabulary for which the rows of the logits can be computed separately, if the CPU allows it at all.
 SmallModel with_logits() {
     return small_model({{"num_layers", "3"}, {"vocab_size", "400"}, {"lm_head", "true"}}, {.batch = 2, .pos = 5});
 }
@@ -42,7 +42,7 @@ TEST_CASE("so it is after an edit, whichever rows it changes") {
         auto run = last_row_first(edited, before.get());
         CHECK(same_bits(rows_from(run->value("logits"), 4), rows_from(all->value("logits"), 4)));
         CHECK(first_difference(*run, *all) == "");
-        // An edit on top of rows that nobody looked at yet.
+        // An edit on top of rows that haven't been read yet.
         run = last_row_first(edited, before.get());
         SmallModel further = edited;
         further.edits.emplace_back(SetCell{"blocks.2.resid_mid", {0, 2, 1}, -3.0F});
@@ -68,7 +68,7 @@ TEST_CASE("the steps that are looked at and what they are made from come first, 
         const auto run = execute(model.plan(), {.looked_at = names, .early = [&](auto so_far) { early = so_far; }});
         CHECK(first_difference(*run, *all) == "");
         REQUIRE(early != nullptr);
-        // Whatever is there is what it is at the end, and all that it is made from is there, too.
+        // Every computed value is final, and everything it depends on is also computed.
         const Plan& plan = early->plan();
         CHECK_FALSE(early->value(looked_at).empty());
         for (const Step& step : plan.steps()) {

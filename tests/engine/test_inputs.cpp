@@ -1,4 +1,4 @@
-// What a run reads beside the weights: inputs that don't fit are named, with what would.
+// What a run reads besides the weights: errors name inputs that don't fit, and say what would.
 #include "engine/model/inputs.h"
 #include "tests/catch.h"
 #include "tests/engine/filled.h"
@@ -18,14 +18,14 @@ const Overrides kTokens = {{"vocab_size", "7"}, {"lm_head", "true"}, {"max_posit
 const Overrides kCross = {{"cross_attention", "true"}};
 const Overrides kEncoder = {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"encoder_vocab_size", "9"}};
 
-// What is said of a model's inputs after `spoil` has been at them.
+// The message about a model's inputs after `spoil` changed them.
 std::string error_after(const Overrides& config, const std::function<void(Inputs&)>& spoil) {
     SmallModel model = small_model(config);
     spoil(model.inputs);
     return error_of([&] { static_cast<void>(model.plan()); });
 }
 
-// What is said of an inputs file; it must name the file.
+// The message about an inputs file; it must name the file.
 void check_file(const Overrides& config, const std::vector<RawTensor>& tensors, std::vector<std::string> says) {
     const TemporaryFolder folder;
     const std::string path = folder.file("inputs.safetensors");

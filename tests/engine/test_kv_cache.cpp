@@ -1,4 +1,4 @@
-// The KV cache: a pass over the new positions alone, on kept k and v, gives what the full pass gives there.
+// The KV cache: a pass over only the new positions, with kept k and v, gives the same as the full pass there.
 #include "engine/decoder/past.h"
 #include "engine/error.h"
 #include "engine/model/inputs_part.h"
@@ -21,7 +21,7 @@ struct Architecture {
     Overrides overrides;
 };
 
-// Each with something of its own that the past has to pass by.
+// Each has something different that the cached positions must get past.
 std::vector<Architecture> architectures() {
     const Overrides language = {{"vocab_size", "11"}, {"lm_head", "true"}, {"final_norm", "true"}};
     const auto with = [&](Overrides more) {
@@ -59,7 +59,7 @@ std::shared_ptr<const Run> pass(const SmallModel& model, InputsPart part, const 
     return execute(plan_decoder(request));
 }
 
-// The block of a full pass's tensor that a pass over the last positions has: the last cells along an axis that is
+// The part of a full pass's tensor that a pass over the last positions has: the last cells along each axis that is
 // shorter there.
 Tensor last_of(const Tensor& full, const Tensor& cached) {
     Cell first;
@@ -153,7 +153,7 @@ TEST_CASE("padding and a custom mask hide the same keys from a cached pass") {
     const auto cached = pass(model, {3, 2}, &past);
     const Tensor& mask = cached->value("blocks.1.attn.mask");  // [batch, head, query, key]
     CHECK(same_bits(last_of(full->value("blocks.1.attn.mask"), mask), mask));
-    CHECK(mask.at(Cell{0, 0, 0, 1}) == 0.0F);  // by hand
+    CHECK(mask.at(Cell{0, 0, 0, 1}) == 0.0F);  // an edit
     CHECK(mask.at(Cell{1, 0, 1, 3}) == 0.0F);  // padding
     CHECK(mask.at(Cell{0, 0, 0, 4}) == 0.0F);  // causal
     CHECK(mask.at(Cell{0, 0, 1, 4}) == 1.0F);

@@ -1,4 +1,4 @@
-// What holds of every decoder, whatever its numbers: the identities that the lessons tell, as tests.
+// What holds for every decoder, whatever its numbers: the identities from the lessons, as tests.
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
@@ -35,7 +35,7 @@ double mean_of(
     return sum / static_cast<double>(row.size());
 }
 
-// Every fixture that nobody edited: an edit may break a law, that is what it is for.
+// Every fixture without edits: an edit may break a law, which is its purpose.
 std::vector<Fixture> unedited_fixtures() {
     std::vector<Fixture> fixtures;
     for (const std::string& name : fixture_names())
@@ -43,7 +43,7 @@ std::vector<Fixture> unedited_fixtures() {
     return fixtures;
 }
 
-// The tensors of a run whose names end like this, with what stands before the ending.
+// The tensors of a run whose names have this ending, with the part before it.
 std::vector<std::pair<std::string, Tensor>> tensors_ending(const Run& run, const std::string& ending) {
     std::vector<std::pair<std::string, Tensor>> found;
     for (const auto& [name, tensor] : trace_of(run))
@@ -74,7 +74,7 @@ TEST_CASE("the weights of a row are positive and sum to 1, or all are NaN") {
             }
         }
     }
-    CHECK(nan_rows > 0);  // the fixtures have rows with nothing left
+    CHECK(nan_rows > 0);  // the fixtures have rows where every key is masked
 }
 
 TEST_CASE("under -inf a hidden key has no weight at all") {
@@ -137,7 +137,7 @@ TEST_CASE(
         for (std::size_t j = 0; j < i; ++j)
             if (scores[j] < scores[i]) CHECK(capped[j] <= capped[i]);
     }
-    CHECK(largest > 0.125F);  // the cap is at work
+    CHECK(largest > 0.125F);  // the cap has an effect
     CHECK(small_model().run()->plan().find("blocks.0.attn.capped_scores") == nullptr);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a parallel block adds both updates to the stream at once, and under o
         const bool two = std::string(kind) == "two_norms";
         CHECK((run->plan().find("blocks.0.ln2.normalized") != nullptr) == two);
         CHECK(model.weights.contains("layers.0.norm2.weight") == two);
-        // With both updates off, nothing is left but the stream.
+        // With both updates off, only the stream is left.
         SmallModel off = model;
         for (const char* name : {"layers.0.self_attn.o_proj", "layers.0.down_proj"})
             for (const char* of : {".weight", ".bias"})
@@ -167,7 +167,7 @@ TEST_CASE("a parallel block adds both updates to the stream at once, and under o
 
 namespace {
 
-// The first tensor of which a part that `watched` tells differs between two runs.
+// The first tensor that differs between two runs in a cell selected by `watched`.
 std::string first_change(const Run& a, const Run& b,
                          const std::function<bool(const std::string&, const Axes&, const Cell&)>& watched) {
     for (const auto& [name, tensor] : trace_of(a)) {
@@ -186,7 +186,7 @@ std::optional<Index> along(const Axes& axes, const Cell& cell, std::initializer_
     return std::nullopt;
 }
 
-// Whether a cell belongs to what comes before position `pos`. The scores before any mask still look at all keys.
+// Whether a cell belongs to a position before `pos`. The scores before any mask still cover all keys.
 bool is_before(Index pos, const std::string& name, const Axes& axes, const Cell& cell) {
     if (along(axes, cell, {axis::pos, axis::query}).value_or(0) >= pos) return false;
     const bool raw = name.ends_with(".attn_scores") || name.ends_with(".capped_scores");
@@ -207,7 +207,7 @@ SmallModel changed_at(const SmallModel& model, const std::function<bool(Index ba
     return changed;
 }
 
-// What of the past changes when position `pos` does.
+// Which part of the past changes when position `pos` does.
 std::string change_of_the_past(const SmallModel& model, Index pos) {
     const auto run = model.run(), changed = changed_at(model, [=](Index, Index p) { return p == pos; }).run();
     REQUIRE_FALSE(same_bits(trace_of(*run).back().second, trace_of(*changed).back().second));
@@ -273,7 +273,7 @@ TEST_CASE("LayerNorm brings each row to mean 0 and variance 1, RMSNorm to mean s
             for (std::size_t r = 0; r < rows.size(); ++r) {
                 const auto scale = static_cast<double>(run->value(at + ".scale").data()[r]);
                 const double spread = mean_of(rows[r], [](double x) { return x * x; });
-                // scale² = spread of the row + eps, so what comes out falls short of 1 by eps/scale².
+                // scale² = spread of the row + eps, so the result falls short of 1 by eps/scale².
                 CHECK(spread == Approx(1.0 - model.config.layer_norm_eps / (scale * scale)).epsilon(1e-5));
                 if (model.config.norm == NormKind::layernorm) CHECK(mean_of(rows[r]) == Approx(0.0).margin(1e-6));
             }

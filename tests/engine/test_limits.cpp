@@ -29,7 +29,7 @@ std::string empty_tensor(const std::string& name, const std::string& shape) {
     return "\"" + name + R"(": {"dtype": "F32", "shape": )" + shape + R"(, "data_offsets": [0, 0]})";
 }
 
-// What is said of tokens of these sizes, all 0, for a model of two heads.
+// The message for tokens of these sizes, all 0, for a model of two heads.
 std::string error_of_tokens(Index batch, Index pos) {
     Inputs inputs;
     inputs.tokens = Tensor({{axis::batch, batch}, {axis::pos, pos}});
@@ -61,7 +61,7 @@ TEST_CASE("a header longer than the format allows is refused, however long the f
     const TemporaryFolder folder;
     const std::string path = folder.file("t.safetensors");
     write_bytes(path, raw<std::uint64_t>({limits::kHeaderBytes + 1}));
-    std::filesystem::resize_file(path, limits::kHeaderBytes + 100);  // holes, which take no room
+    std::filesystem::resize_file(path, limits::kHeaderBytes + 100);  // a sparse file, which takes no room
     check_message(error_of([&] { static_cast<void>(SafetensorsFile(path)); }),
                   {"t.safetensors", "header", text(limits::kHeaderBytes + 1), "at most " + text(limits::kHeaderBytes)});
 }

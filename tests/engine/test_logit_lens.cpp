@@ -58,7 +58,7 @@ TEST_CASE("after the last block the logit lens is the output, bit for bit, and t
                 CHECK(run->value(step.id).shares_values_with(plain->value(step.name)));
             }
         }
-        CHECK(run->computed_steps() == lens);  // nothing else was computed again
+        CHECK(run->computed_steps() == lens);  // nothing else was recomputed
     }
 }
 

@@ -35,7 +35,7 @@ Tensor operand_tensor(Index operand, float more_in_last_row) {
     return tensor;
 }
 
-// x0 + … + x5; in the last operand the last row is more by so much.
+// x0 + … + x5; in the last operand the last row is larger by this much.
 std::shared_ptr<const Plan> sum_plan(float more) {
     auto plan = std::make_shared<Plan>(nullptr);
     std::vector<Ref> in;

@@ -6,7 +6,7 @@ using namespace decoderscope;
 
 namespace {
 
-// A language that is not English, and has three forms of a plural as Polish has: one, few, many.
+// A language other than English, with three plural forms as in Polish: one, few, many.
 const Catalog& other_language() {
     static const Catalog catalog = [] {
         Catalog made([](std::int64_t n) -> std::size_t {
@@ -24,7 +24,7 @@ const Catalog& other_language() {
     return catalog;
 }
 
-// Speaks the other language while it lives.
+// Switches to the other language while it lives.
 struct Speaking {
     Speaking() { speak(other_language()); }
     ~Speaking() {

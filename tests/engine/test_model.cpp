@@ -22,7 +22,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// A small model in a folder of its own, to be spoilt.
+// A small model in its own folder, to be damaged.
 struct Saved {
     SmallModel model;
     TemporaryFolder folder;
@@ -36,7 +36,7 @@ struct Saved {
         write_bytes(folder.file("config.json"), config_to_json(model.config));
         write_safetensors(folder.file("model.safetensors"), {model.weights.begin(), model.weights.end()});
     }
-    // What is said of it; it must name this file of the folder.
+    // The error about it, which must name this file of the folder.
     void check_error(const char* file, std::vector<std::string> says, const Overrides& overrides = {}) const {
         says.push_back(folder.file(file));
         check_message(error_of([&] { static_cast<void>(load_model(folder.path(), overrides)); }), says);
@@ -279,7 +279,7 @@ TEST_CASE("a bad configuration names its file and its key") {
 TEST_CASE("an override is checked against the weights") {
     const Saved saved;
     CHECK(load_model(saved.folder.path(), {{"norm_first", "true"}})->config().norm_first ==
-          false);  // kept beside, not in
+          false);  // kept next to it, not in it
     saved.check_error("model.safetensors", {"layers.1.", "missing"}, {{"num_layers", "2"}});
     saved.check_error("model.safetensors", {"proj", "no such tensor"}, {{"dim_feedforward", "0"}});
     saved.check_error("config.json", {"nhead", "a divisor"}, {{"nhead", "5"}});

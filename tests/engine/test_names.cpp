@@ -1,5 +1,5 @@
-// The complete ordered lists of what a trace holds, spelled out: whoever scripts the program reads tensors by these
-// names. Sizes: batch 2, pos 3, src 4, d_model 12, 2 heads of 6, 1 key/value head, d_ff 10, a vocabulary of 7.
+// The complete ordered lists of what a trace holds, spelled out: scripts read tensors by these names. Sizes: batch 2,
+// pos 3, src 4, d_model 12, 2 heads of 6, 1 key/value head, d_ff 10, a vocabulary of 7.
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/small_models.h"
@@ -11,7 +11,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// "name [shape]", a line each.
+// "name [shape]", one per line.
 std::vector<std::string> listed(const Run& run) {
     std::vector<std::string> lines;
     for (const auto& [name, tensor] : trace_of(run)) lines.push_back(name + " " + shape_text(tensor.axes()));

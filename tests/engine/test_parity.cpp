@@ -1,4 +1,4 @@
-// Every number against PyTorch: tests/reference/ computes the same decoders on its own.
+// Every number against PyTorch: tests/reference/ computes the same decoders independently.
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 
@@ -10,9 +10,9 @@ using namespace decoderscope::testing;
 
 namespace {
 
-// The largest difference of two tensors as a part of the tensor's scale (its largest finite magnitude, at least 1;
-// fills such as -1e20 must be met exactly and do not count as scale). Infinite where a NaN, an infinity or a fill is
-// not met.
+// The largest difference of two tensors relative to the tensor's scale (its largest finite magnitude, at least 1; fills
+// such as -1e20 must match exactly and don't count for the scale). Infinite if a NaN, an infinity or a fill doesn't
+// match.
 double difference(const Tensor& ours, const Tensor& theirs) {
     constexpr float kFill = 1e4F;
     double scale = 1.0, worst = 0.0;

@@ -1,4 +1,4 @@
-// Matrix products: right whatever the shape and whoever multiplies, and the same bits from any number of threads.
+// Matrix products: right for any shape and any kernel, and the same bits from any number of threads.
 #include "engine/heads.h"
 #include "engine/linalg.h"
 #include "engine/parallel.h"
@@ -31,7 +31,7 @@ const std::vector<Shape> kShapes = {{1, 1, 1},      {3, 5, 7},      {1, 64, 64},
                                     {16, 50, 41},   {1, 100, 900},  {5, 129, 1000}, {70, 33, 770},
                                     {128, 64, 128}, {40, 256, 385}, {300, 130, 200}};
 
-// The largest error of out = scale · a · bᵀ + bias, as a share of Σ |a| |b|, which is what rounding grows with.
+// The largest error of out = scale · a · bᵀ + bias, relative to Σ |a| |b|, with which rounding errors grow.
 double largest_error(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
                      const std::vector<float>& out, double scale, const float* bias) {
     double worst = 0.0;
@@ -92,7 +92,7 @@ TEST_CASE("a product by a weight has the same bits from one thread as from all")
         const Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, numbers(s.n * s.k, "weight"));
         const std::vector<float> all = by_weight(s, x, weight, bias.data());
         const ThreadLimit one(1);
-        // Where rows don't stand alone, how they are shared among the threads shows in the last bits.
+        // Where rows aren't independent, their split among the threads shows in the last bits.
         if (weight_rows_stand_alone(s.k, s.n)) CHECK(same_bits(all, by_weight(s, x, weight, bias.data())));
     }
 }

@@ -24,7 +24,7 @@ std::vector<float> spread(std::size_t count, double width) {
     return values;
 }
 
-// How many floats lie between two, 0 where they are the same.
+// The distance of two floats in representable steps, 0 if they are the same.
 std::int64_t steps_between(float a, float b) {
     const auto place = [](float x) {
         const auto bits = std::bit_cast<std::int32_t>(x);
@@ -96,7 +96,7 @@ TEST_CASE("activations are the nearest floats to their formulas") {
         rows(x, y);
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double exact = activate(kind, static_cast<double>(x[i]));
-            // Far out on the left 1 + erf and 1 + tanh have lost their digits, in double too.
+            // Far to the left 1 + erf and 1 + tanh lose their digits, even in double.
             const double near = 2e-7 * std::abs(exact) + 1e-14 * std::abs(static_cast<double>(x[i]));
             if (!(std::abs(static_cast<double>(y[i]) - exact) <= near))
                 FAIL("of " << x[i] << ": " << y[i] << ", not " << exact);

@@ -44,7 +44,7 @@ std::vector<float> integers_of(const std::string& dtype, const std::string& shap
     return {tensor.values().begin(), tensor.values().end()};
 }
 
-// Reads everything that a file holds, one way or the other. Returns the first message, where there is one.
+// Reads everything that a file holds, as floats or as integers. Returns the first message, if any.
 std::string read_all(const std::string& path) {
     return error_of([&] {
         const SafetensorsFile file(path);
@@ -58,7 +58,7 @@ std::string read_all(const std::string& path) {
     });
 }
 
-// What is said of a file with this header and 16 bytes of data; it must be an Error that names the file.
+// The message for a file with this header and 16 bytes of data; it must be an Error that names the file.
 void check_header(const std::string& header, std::vector<std::string> says) {
     const TemporaryFolder folder;
     write_bytes(folder.file("t.safetensors"), with_header(header, std::string(16, '\0')));
@@ -73,7 +73,7 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
 
 }  // namespace
 
-// ---- what is read
+// ---- valid files
 
 TEST_CASE("what is written reads back bit for bit, in the order written") {
     const TemporaryFolder folder;
@@ -192,7 +192,7 @@ TEST_CASE("metadata is passed over") {
     CHECK(opened.file().integers("t").at(Cell{}) == 5.0F);
 }
 
-// ---- what is refused
+// ---- refused files
 
 TEST_CASE("no part of a file is taken for the whole") {
     const TemporaryFolder folder;
@@ -232,7 +232,7 @@ TEST_CASE("a file that was cut short after it was opened is refused") {
     std::filesystem::resize_file(path, 20'000);
     check_message(error_of([&] { static_cast<void>(file.floats("weight")); }), {"t.safetensors", "cut short", "400"});
     check_message(error_of([&] { static_cast<void>(file.integers("weight")); }), {"t.safetensors", "cut short"});
-    // One that grew is no harm.
+    // A file that grew does no harm.
     std::filesystem::resize_file(path, 500'000);
     CHECK(file.floats("weight").at(Cell{0}) == 0.0F);
 }

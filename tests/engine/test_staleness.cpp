@@ -1,4 +1,4 @@
-// An edit costs what depends on it, and nothing else: steps that no change reaches keep the tensors of the run before.
+// An edit recomputes only what depends on it: steps that no change reaches keep the previous run's tensors.
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/same_bits.h"
@@ -20,7 +20,7 @@ SmallModel five_layers() {
                         {"lm_head", "true"}});
 }
 
-// The steps that are made from `changed`, over however many steps in between, and `changed` itself.
+// The steps that depend on `changed`, directly or indirectly, and `changed` itself.
 std::set<StepId> reached_from(const Plan& plan, const std::string& changed) {
     std::set<StepId> reached = {plan.find(changed)->id};
     for (std::size_t before = 0; before != reached.size();) {
@@ -32,8 +32,8 @@ std::set<StepId> reached_from(const Plan& plan, const std::string& changed) {
     return reached;
 }
 
-// Runs the model with one edit more, which changes the tensor `changed`; checks that just what that reaches was
-// computed. Returns how many steps those were.
+// Runs the model with one more edit, which changes the tensor `changed`; checks that exactly its dependents were
+// computed. Returns their number.
 std::size_t check_edit(SmallModel model, const Edit& edit, const std::string& changed) {
     INFO(describe(edit));
     const auto before = model.run();
@@ -64,7 +64,7 @@ TEST_CASE("an edit computes the steps that depend on it, and no other") {
     CHECK(check_edit(model, ScaleHead{"blocks.2.attn", 1, 0.0F}, "blocks.2.attn.z") == 51);
     CHECK(check_edit(model, SetCell{"logits", {1, 2, 3}, 1.0F}, "logits") == 2);
     CHECK(check_edit(model, SetCell{"probs", {1, 2, 3}, 1.0F}, "probs") == 1);
-    // Everything but embed, pos_embed and the five masks depends on what enters the first block.
+    // Everything but embed, pos_embed and the five masks depends on the first block's input.
     CHECK(check_edit(model, SetCell{"blocks.0.resid_pre", {0, 1, 2}, 1.0F}, "blocks.0.resid_pre") == all - 7);
 }
 

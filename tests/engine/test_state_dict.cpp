@@ -29,7 +29,7 @@ Overrides settings_of(const std::string& name) {
     return overrides;
 }
 
-// What the decoder hands over: probabilities, the final norm, or what leaves the last block.
+// The decoder's output: probabilities, the final norm, or the last block's output.
 Tensor output_of(const Run& run) {
     for (const char* name : {"probs", "ln_final.normalized"})
         if (run.plan().find(name) != nullptr) return run.value(name);
@@ -59,7 +59,7 @@ bool same_weights(const Weights& a, const Weights& b) {
     });
 }
 
-// q, k and v below one another.
+// q, k and v stacked.
 Tensor fused(const Weights& weights, const std::string& attention, const std::string& ending) {
     std::vector<float> values;
     Axes axes;
@@ -194,7 +194,7 @@ TEST_CASE("q, k and v in one matrix are cut where its name settles their order, 
             CHECK(std::string(error.what()).find("order") != std::string::npos);
         }
     }
-    const Tensor wide({{"", 4}, {"", 12}});  // no GPT-2's: nothing says which way round it is
+    const Tensor wide({{"", 4}, {"", 12}});  // not GPT-2's: nothing says which way round it is
     CHECK_THROWS_AS(canonical_weights({{"layers.0.self_attn.qkv.weight", wide}}), Error);
 }
 

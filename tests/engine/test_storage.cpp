@@ -1,4 +1,4 @@
-// Values that are made when somebody looks, pieces of memory that are used again, work that is spread over threads.
+// Values computed on demand, memory that is reused, work that is spread over threads.
 #include "engine/memory.h"
 #include "engine/model/safetensors.h"
 #include "engine/parallel.h"

@@ -1,4 +1,4 @@
-// What lies in a model's folder: which tokenizer is read, what is said of one that falls short, and what is refused.
+// Tokenizer files in a model's folder: which one is read, the remarks about an incomplete one, and what is refused.
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
@@ -26,7 +26,7 @@ Config config_of(Index vocab_size, Index encoder_vocab_size = 0) {
     return config;
 }
 
-// GPT-2's tokenizer.json, as Hugging Face writes it, of the reduced tables.
+// GPT-2's tokenizer.json as Hugging Face writes it, with the reduced tables.
 Json gpt2_json(bool pairs) {
     Json merges = Json::array();
     const std::string text = read_text(kReduced + "/merges.txt");
@@ -173,7 +173,7 @@ TEST_CASE("GPT-2's two files are read from a folder, and the one that is missing
     write_gpt2(folder);
     const Tokenizers read_both = read_tokenizers(folder.path(), config_of(50257));
     CHECK(read_both.target.encode("hello world") == std::vector<Index>{31373, 995});
-    // The reduced table has a piece for few of the ids, and says so.
+    // The reduced table has pieces for only a few ids, and a remark says so.
     REQUIRE(read_both.remarks.size() == 1);
     check_message(read_both.remarks[0].english(), {"vocab.json", "1321", "50257", "vocab_size"});
     CHECK(read_both.target.piece(40000) == "40000");
@@ -193,7 +193,7 @@ TEST_CASE("a tokenizer and an embedding of different sizes") {
     CHECK(padded.target.piece(4) == "4");
     check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(2)); }),
                   {folder.file("vocabulary.json"), "3 tokens", "vocab_size = 2"});
-    // A model that reads no tokens has no use for it.
+    // A model that reads no tokens ignores it.
     CHECK(read_tokenizers(folder.path(), config_of(0)).target.size() == 0);
 }
 

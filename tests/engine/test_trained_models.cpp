@@ -1,5 +1,5 @@
-// The models that the project trained: that they do what their model cards say. Nothing here is taken from the scripts
-// that trained and measured them: words, decoding and measures are written anew.
+// The models that the project trained do what their model cards say. Nothing here is taken from the scripts that
+// trained and measured them: words, decoding and measures are written independently.
 #include "engine/error.h"
 #include "engine/model/assets.h"
 #include "engine/model/bundled.h"
@@ -91,7 +91,7 @@ Index most_probable(const Tensor& probs, Index row, Index pos) {
     return best;
 }
 
-// What an encoder-decoder makes of each source: the most probable token, one after another, up to the end token.
+// An encoder-decoder's greedy output for each source, up to the end token.
 Words written(const Model& model, const Words& sources, Index longest) {
     Words texts(sources.size());
     std::vector<bool> ended(sources.size());
@@ -138,7 +138,7 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
         REQUIRE(shown != nullptr);
         CHECK(model->look_at.step.ends_with(".pattern"));
         CHECK(model->look_at.head < model->config().nhead);
-        // The folder opens by its path, too, under that name.
+        // The folder also opens by its path, under that name.
         CHECK(load_model(folder)->name == folder);
     }
 }
@@ -167,7 +167,7 @@ TEST_CASE("reverse writes words backwards, and looks at the letter that is due")
         }
         const auto run = run_of(*model, inputs_of(*model, words(), targets));
         CHECK(mean_weight(run->value("blocks.1.cross_attn.pattern"), model->look_at.head, due) >= 0.8F);
-        // What is padding gets no weight at all, in any head of any layer.
+        // Padding gets no weight at all, in any head of any layer.
         for (Index layer = 0; layer < model->config().num_layers; ++layer) {
             const Tensor& pattern = run->value("blocks." + std::to_string(layer) + ".cross_attn.pattern");
             for (Index i = 0; i < pattern.size(); ++i) {
@@ -231,7 +231,7 @@ TEST_CASE("induction knows the repeat: a head looks back by one, another one pas
     for (const auto& [row, p, unused] : past) {
         const Index next = most_probable(run->value("probs"), row, p);
         const std::string& text = twice[static_cast<std::size_t>(row)];
-        right += model->tokenizer.piece(next) == text.substr(static_cast<std::size_t>(p), 1) ? 1 : 0;  // behind <bos>
+        right += model->tokenizer.piece(next) == text.substr(static_cast<std::size_t>(p), 1) ? 1 : 0;  // after <bos>
     }
     CHECK(static_cast<double>(right) >= 0.97 * static_cast<double>(past.size()));
 
@@ -256,6 +256,6 @@ TEST_CASE("verses has learned how English is spelled") {
     };
     CHECK(loss("And the people went down to the river, and there they stayed seven days.") < 2.0);
     CHECK(loss("dnA eht elpoep tnew nwod ot eht revir, dna ereht yeht deyats neves syad.") > 3.0);
-    // Longer than it has positions for: an error, not a picture.
+    // More tokens than it has positions: an error, not a picture.
     CHECK_THROWS_AS(run_of(*model, inputs_of(*model, {}, {std::string(128, 'a')})), Error);
 }

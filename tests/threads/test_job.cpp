@@ -1,5 +1,5 @@
-// Work beside the window: told, stopped, forgotten, replaced, put off. It runs on a thread of its own, or in slices in
-// a build without threads.
+// Background work: reported, stopped, forgotten, replaced, delayed. It runs on its own thread, or in slices in a build
+// without threads.
 #include "app/core/jobs/job.h"
 #include "tests/catch.h"
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A job whose work waits at a gate, and says whether it was stopped.
+// A job whose work waits at a gate, and reports whether it was stopped.
 struct Gated {
     std::atomic<bool> open = false;
     std::atomic<int> begun = 0;

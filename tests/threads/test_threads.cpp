@@ -1,5 +1,5 @@
-// Everything that runs on threads of its own, for the thread sanitizer to watch (preset tsan): runs that share the
-// work out, runs beside one another, and a session whose worker and loader are interrupted at any moment.
+// Everything that runs on its own threads, for the thread sanitizer (preset tsan): runs that split their work,
+// concurrent runs, and a session whose worker and loader are interrupted at any moment.
 #include "app/core/session/session.h"
 #include "engine/decoder/decoder.h"
 #include "engine/model/bundled.h"
@@ -24,7 +24,7 @@ std::shared_ptr<const Run> run_example(const Model& model, const std::vector<Edi
     return execute(plan_decoder({config, &model.weights, model.example, edits, std::nullopt}), {.previous = previous});
 }
 
-// Looks at every number that is shown, as a view might.
+// Reads every number that is shown, as a view might.
 float sum_of(const Run& run) {
     float sum = 0.0F;
     for (const Step& step : run.plan().steps())
@@ -76,7 +76,7 @@ TEST_CASE("runs beside one another, on the same weights, are the same as alone")
                 difference = first_difference(*run, *alone);
                 difference += first_difference(*run_example(*model, edits, run.get()), *edited);
             });
-        // The others may look at the same tensors, whose numbers are made when somebody does.
+        // The other threads may read the same tensors, whose numbers are computed on demand.
         static_cast<void>(sum_of(*edited));
     }
     for (const std::string& difference : differences) CHECK(difference == "");

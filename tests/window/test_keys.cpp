@@ -5,7 +5,7 @@
 
 namespace decoderscope {
 
-// Without a display GLFW knows no keyboard's layout, so that the keys stand where an English one has them.
+// Without a display GLFW knows no keyboard layout, so the keys are where an English one has them.
 
 TEST_CASE("GLFW's keys are ours", "[window]") {
     CHECK(key_of_glfw(GLFW_KEY_LEFT, 0) == Key::left);

@@ -47,7 +47,7 @@ public:
     int times_given = 0;
 };
 
-// The window, or none and a word why where the machine can't draw without a screen.
+// The window; if the machine can't draw without a screen, none and a message why.
 std::unique_ptr<OffscreenWindow> open(OffscreenWindow::Size size) {
     if (OffscreenWindow::available()) return std::make_unique<OffscreenWindow>(size);
     WARN("skipped: this machine has no EGL that draws without a screen");
@@ -58,7 +58,7 @@ std::uint32_t pixel(const OffscreenWindow& window, int x, int y) {
     return window.pixels().at(static_cast<std::size_t>(y * window.size().width + x));
 }
 
-// The rows between which something was drawn below y = 110, where only the word stands.
+// The first and last row drawn below y = 110, where there is only the word.
 std::pair<int, int> rows_of_word(const OffscreenWindow& window) {
     const auto pixels = window.pixels();
     std::pair<int, int> rows{window.size().height, -1};

@@ -27,7 +27,7 @@ struct Box {
     }
 };
 
-// Where a colour is seen within a part of the picture.
+// Where a colour appears within a part of the picture.
 Box box_of(const OffscreenWindow& window, std::uint32_t color, Box within) {
     const std::vector<std::uint32_t> pixels = window.pixels();
     const int width = window.size().width;
@@ -38,7 +38,7 @@ Box box_of(const OffscreenWindow& window, std::uint32_t color, Box within) {
     return box;
 }
 
-// The right half of the stage, where the result lies; away from the colour bar's own yellow.
+// The right half of the stage, where the result is; excludes the yellow of the colour bar.
 Box result_area(float scale) {
     const auto px = [scale](int length) { return static_cast<int>(static_cast<float>(length) * scale); };
     return {px(600), px(90), px(930), px(520)};
@@ -93,7 +93,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     CHECK(std::abs(outline.bottom - cell.bottom) <= 3);
 
     application.session().apply(command::GoTo{"blocks.0.attn.z"});
-    application.session().finish();  // the checks, too: their mark is part of the picture
+    application.session().finish();  // including the checks: their mark is part of the picture
     window.settle(application);
     const auto before = window.pixels();
     application.session().apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});

@@ -57,7 +57,7 @@ ChartStroke ChartPlot::stroke(const DepthCurve& curve, double least_step, double
             continue;
         }
         const ChartSpot at = {x(point.depth), y(point.value)};
-        // What leaves a block enters the next: the same point twice would leave a burr on the line.
+        // A block's output is the next block's input: the same point twice would leave a burr on the line.
         if (!piece.empty() && std::abs(piece.back().x - at.x) + std::abs(piece.back().y - at.y) < least_step) continue;
         piece.push_back(at);
         stroke.dots.push_back(at);

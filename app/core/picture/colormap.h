@@ -14,34 +14,34 @@ struct Rgba {
     bool operator==(const Rgba&) const = default;
 };
 
-// The maps from numbers to colours. All of them read for people who cannot tell red from green.
+// The maps from numbers to colours. All of them can be read with red-green deficiency.
 enum class ColorMap {
     viridis,      // sequential: dark violet, green, yellow
     cividis,      // sequential: dark blue, grey, yellow; looks alike with and without red-green deficiency
     blue_orange,  // diverging: blue below zero, neutral at zero, orange above; white at zero on light, dark on dark
 };
 
-// What a value is that no place on the colour map stands for.
+// Why a value has no place on the colour map.
 enum class Mark { none, nan, positive_infinity, negative_infinity, above, below };
 
-// The map a scale is drawn with unless somebody chose another.
+// The default map of a scale.
 [[nodiscard]] ColorMap default_map(Scale scale);
 // "viridis", "cividis", "blue-orange".
 [[nodiscard]] std::string_view color_map_name(ColorMap map);
 
-// Whether a value lies on the range, or why it does not. The ends belong to the range.
+// Mark::none for a value within the range (ends included), else why it is not.
 [[nodiscard]] Mark mark_of(float value, Range range);
-// The colour that cells with a mark get: one that the map itself never shows. `mark` is not none.
+// The colour of cells with this mark, which the map itself never shows. `mark` is not none.
 [[nodiscard]] Rgba mark_color(Mark mark, ColorMap map, bool dark);
 // "NaN", "+∞", "−∞", "above the range", "below the range"; empty for none.
 [[nodiscard]] std::string_view mark_text(Mark mark);
 
-// The colour of a value. A sequential scale lays the map from range.low to range.high. A diverging one puts zero at the
-// middle of the map and the larger of |low| and |high| at its end, so that equal magnitudes get equal strength. Values
-// without a place on the range get their mark's colour. `dark` is the theme behind the picture.
+// The colour of a value. A sequential scale spreads the map from range.low to range.high. A diverging one puts zero at
+// the middle of the map and the larger of |low| and |high| at its end, so that equal magnitudes get equal strength.
+// Values without a place on the range get their mark's colour. `dark` is the theme behind the picture.
 [[nodiscard]] Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark);
 
-// The same for many values: what doesn't depend on the value is done once.
+// The same for many values: everything that doesn't depend on the value is computed once.
 class Coloring {
 public:
     Coloring(Range range, Scale scale, ColorMap map, bool dark);
@@ -52,7 +52,7 @@ private:
     ColorMap map_;
     bool dark_;
     std::span<const Rgba> table_;
-    // Where values lie in the table; in double, for the length of a float range may overflow a float.
+    // Where values lie in the table; in double, because the length of a float range may overflow a float.
     double origin_ = 0.0, at_origin_ = 0.0, entries_a_unit_ = 0.0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace decoderscope {
 
-// Which masks hide a cell: any of them together.
+// Which masks hide a cell, as flags.
 namespace hidden_by {
 inline constexpr std::uint8_t nothing = 0;
 inline constexpr std::uint8_t causal = 1;
@@ -29,8 +29,8 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-// One picture of numbers: two axes of a tensor at a chosen place on the others, with everything that a view or an
-// export writes beside it. A plain value.
+// One picture of numbers: two axes of a tensor at fixed indices of the others, with all labels that a view or an export
+// needs. A plain value.
 struct Heatmap {
     std::string title;                  // "blocks.0.attn.pattern"
     std::string subtitle;               // "batch 0, head 1"
@@ -41,7 +41,7 @@ struct Heatmap {
     std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty where no mask applies
     Scale scale = Scale::diverging;
     Range range;                     // what the colour map spans; finite, low < high
-    std::vector<std::string> texts;  // [row, column]: what stands in the cells in place of numbers; mostly empty
+    std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
 
     [[nodiscard]] float at(Index row, Index column) const {
         return values[static_cast<std::size_t>(row * columns + column)];

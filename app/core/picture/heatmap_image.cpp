@@ -44,7 +44,7 @@ Span beneath(Index pixel, Index pixels, Index cells) {
     return {pixel * cells / pixels, ((pixel + 1) * cells + pixels - 1) / pixels};
 }
 
-// The spans beneath each of so many pixels.
+// The spans beneath each of this many pixels.
 std::vector<Span> all_beneath(Index pixels, Index cells) {
     std::vector<Span> spans;
     spans.reserve(place(pixels));
@@ -69,7 +69,7 @@ std::uint8_t blended(std::uint8_t color, std::uint8_t ink, double part) {
     return static_cast<std::uint8_t>(std::lround(color + part * (ink - color)));
 }
 
-// The masked run of one row that starts at a column: as far as the same causes reach.
+// The masked run of one row that starts at a column and ends where the causes change.
 Index run_length(const Heatmap& heatmap, Index row, Index column) {
     const std::uint8_t causes = causes_at(heatmap, row * heatmap.columns + column);
     Index last = column + 1;
@@ -77,7 +77,7 @@ Index run_length(const Heatmap& heatmap, Index row, Index column) {
     return last - column;
 }
 
-// Lengthens the block of the row above by a run of the same columns and causes; false where there is none.
+// Extends the block of the row above by a run of the same columns and causes. Returns false if there is no such block.
 bool joined_above(std::vector<HiddenBlock>& blocks, std::vector<std::size_t>& block_of_column, const HiddenBlock& run) {
     const std::size_t above = block_of_column[place(run.cells.column)];
     if (above >= blocks.size()) return false;

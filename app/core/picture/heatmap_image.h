@@ -15,21 +15,21 @@ struct CellRect {
     bool operator==(const CellRect&) const = default;
 };
 
-// The colour of one cell. A masked cell gets the muted colour of what hides it, except that NaN always shows as NaN: a
-// row with nothing left to attend to must not look like any other masked row.
+// The colour of one cell. A masked cell gets the muted colour of its mask. But NaN always shows as NaN: a row with
+// nothing left to attend to must not look like any other masked row.
 [[nodiscard]] Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark);
 
 // One pixel a cell, [row, column].
 [[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
 
-// The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of the cells beneath
-// it, so that no extreme can hide: NaN before all, then ±∞, then the largest magnitude; a masked cell other than NaN
-// only where there is nothing else. Every cell of `seen` lies beneath a pixel. `seen` lies inside the heatmap and is
-// not empty; a side with more pixels than cells repeats cells.
+// The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of its cells, so
+// that no extreme is lost: NaN first, then ±∞, then the largest magnitude; a masked cell other than NaN only if there
+// is nothing else. Every cell of `seen` belongs to a pixel. `seen` lies inside the heatmap and is not empty; a side
+// with more pixels than cells repeats cells.
 [[nodiscard]] std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width,
                                                ColorMap map, bool dark);
 
-// How a masked cell is hatched, so that masks are told apart without colour.
+// How a masked cell is hatched, so that masks can be distinguished without colour.
 enum class Hatch {
     none,
     forward,   // ////
@@ -38,19 +38,19 @@ enum class Hatch {
     dots,
 };
 
-// The muted colour of a masked cell: that of its strongest cause, where hand beats custom, padding and causal in turn.
-// `causes` is of hidden_by, not nothing.
+// The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, causal. `causes`
+// is of hidden_by, not nothing.
 [[nodiscard]] Rgba hidden_color(std::uint8_t causes, bool dark);
 // The colour of the hatch on it.
 [[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
-// Causal alone is forward, padding backward, custom dots, hand cross. Where several meet, the colour tells the
-// strongest and the hatch the lines of causal and padding that take part (cross: both), dots where neither does.
+// Causal alone is forward, padding backward, custom dots, hand cross. With several causes, the colour shows the
+// strongest; the hatch shows the lines of causal and padding (cross: both), or dots if neither is among them.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
-// "causal mask", "causal + padding mask", "masked by hand", …: as legends write it.
+// "causal mask", "causal + padding mask", "masked by hand", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
 
-// Masked cells joined to blocks that the same causes hide, so that a hatch is drawn in few pieces. Blocks don't overlap
-// and cover every masked cell; empty where the heatmap has no masks.
+// Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
+// and cover every masked cell; empty if the heatmap has no masks.
 struct HiddenBlock {
     CellRect cells;
     std::uint8_t causes = hidden_by::nothing;

@@ -43,7 +43,7 @@ std::string_view meaning_name(Meaning meaning) {
         case Meaning::norm:
             return "norm";
         case Meaning::residual:
-            return "residual stream";  // not a message: a name, as an axis has one
+            return "residual stream";  // not a message: a name, like an axis's
         case Meaning::output:
             break;
     }

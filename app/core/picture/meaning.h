@@ -7,11 +7,11 @@
 
 namespace decoderscope {
 
-// The one colour of a meaning in map, timeline, stage and exports: the Okabe–Ito set, which people who cannot tell red
-// from green can tell apart, with a neutral grey for the residual stream and a brown for the output.
+// The colour of a meaning in map, timeline, stage and exports: the Okabe–Ito set, which can be read with red-green
+// deficiency, with a neutral grey for the residual stream and a brown for the output.
 [[nodiscard]] Rgba meaning_color(Meaning meaning);
 
-// "query", "residual stream", …: as legends write it.
+// "query", "residual stream", …, for legends.
 [[nodiscard]] std::string_view meaning_name(Meaning meaning);
 
 }  // namespace decoderscope

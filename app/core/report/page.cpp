@@ -10,7 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-// Light and dark by the reader's choice; on paper always light.
+// Light or dark as the reader's browser prefers; always light on paper.
 constexpr std::string_view style = R"css(
 :root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --line: #8e959d; --soft: #f3f4f6; --edge: #d5d9de; }
 @media screen and (prefers-color-scheme: dark) {
@@ -86,7 +86,7 @@ void Page::tokens(const std::string& name, const std::vector<std::string>& token
     out_ << "</div>\n";
 }
 
-// The caption is the page's own, so that it can be searched and wraps as its reader likes it.
+// The caption is HTML text, not part of the drawing, so that it can be searched and wraps to the reader's width.
 void Page::figure(const Exhibit& exhibit) {
     Exhibit drawn = exhibit;
     drawn.caption.clear();

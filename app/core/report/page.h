@@ -9,7 +9,7 @@
 
 namespace decoderscope {
 
-// A page of HTML while it is written: what its parts look like is said once, here.
+// A page of HTML being written. The only place that defines how its parts look.
 class Page {
 public:
     // The head of the page, up to its title.
@@ -25,7 +25,7 @@ public:
     void list(const std::vector<std::string>& items);
     // Names and what they are, in two columns.
     void facts(const std::vector<std::pair<std::string, std::string>>& facts);
-    // A sequence of tokens, each in a box of its own.
+    // A sequence of tokens, each in its own box.
     void tokens(const std::string& name, const std::vector<std::string>& tokens);
     // A drawing with its caption.
     void figure(const Exhibit& exhibit);

@@ -15,7 +15,7 @@ namespace decoderscope {
 
 namespace {
 
-// ---- what was run
+// ---- the run
 
 // The keys that were overridden, and the shape of the model.
 void model_section(Page& page, const Scenario& scenario) {
@@ -78,7 +78,7 @@ void edits_section(Page& page, const std::vector<Edit>& edits) {
         page.paragraph(tr_n("… and {count} more edit.", "… and {count} more edits.", edits.size() - most));
 }
 
-// ---- what came out
+// ---- the results
 
 void step_section(Page& page, const ReportOf& report) {
     const Ref step = report.shown.run->plan().find(report.step);

@@ -8,15 +8,15 @@ namespace decoderscope {
 
 struct BenchResult {
     double forward_ms = 0.0;     // median over the runs
-    double unrecorded_ms = 0.0;  // the same where each tensor is let go of as soon as nothing reads it any more
-    // The same of the answer to the edits, what a run without them leaves to compute: until the last row of the logits
-    // is there, and until all is.
+    double unrecorded_ms = 0.0;  // the same with each tensor freed after its last reader
+    // The same for the answer to the edits, reusing a run without them: until the last row of the logits is done, and
+    // until everything is.
     std::optional<double> edit_ms, edit_complete_ms;
     int runs = 0;
     std::size_t recorded_bytes = 0;
 };
 
-// Times the recorded forward pass, everything computed anew each time, after one run that is not counted.
+// Times the recorded forward pass, recomputing everything each time, after one uncounted warm-up run.
 [[nodiscard]] BenchResult bench_forward(const Scenario& scenario, int repeat);
 
 }  // namespace decoderscope

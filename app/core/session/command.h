@@ -15,34 +15,34 @@
 #include <string>
 #include <variant>
 
-// What a person can ask for. Views return these; Session::apply is the one place where they take effect.
+// What the user can ask for. Views return these; they take effect only in Session::apply.
 namespace decoderscope::command {
 
 // ---- what is run
 
-// Opens a bundled model, a folder or a file, on its own example; it is read while the window goes on.
+// Opens a bundled model, a folder or a file, on its own example. It is read in the background.
 struct OpenModel {
     std::string name;
     Overrides answers;  // to what its files don't say
 };
-// Opens a session with all that it holds. `recovered` is the autosave of a process that is gone: its work is not saved
-// yet, whatever file it came from.
+// Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
+// unsaved, whatever file it came from.
 struct OpenSession {
     std::string path;
     bool recovered = false;
 };
-// Writes the work to a session file. The window's part of it comes along, as the session doesn't know it.
+// Writes the work to a session file. `view` is the window's part, which the session doesn't know.
 struct SaveSession {
     std::string path;
     SavedView view;
 };
-// The autosave that is offered is not wanted: it is removed for good.
+// Deletes the offered autosave.
 struct DiscardLeftover {};
-// No longer opens the model that is being read or asks, and lets go of what failed.
+// Cancels the model that is being read or has open questions, and clears a failed one.
 struct StopOpening {};
 
-// Runs on what was typed. Edits that no longer fit are dropped, with a message. `continues` adds to the typing before.
-// Where it can't be run, the run stays as it was, and Session::input_error() says why.
+// Runs on the typed input. Edits that no longer fit are dropped, with a message. `continues` merges with the previous
+// typing. If the input can't be run, the run stays as it was, and Session::input_error() says why.
 struct TypeInput {
     TypedSequences typed;
     bool continues = false;
@@ -59,26 +59,28 @@ struct SetRecording {
 struct SetDropout {
     std::optional<std::uint64_t> seed;
 };
-// Cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the one before.
+// Several cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the previous
+// one.
 struct PaintMasks {
     MaskStroke stroke;
     bool continues = false;
-    bool instead = false;  // in place of all that was painted there before
+    bool instead = false;  // replaces everything painted there before
 };
-// Takes back what was painted on a mask in a batch row, for one head or all.
+// Undoes all painting on a mask in a batch row, for one head or all.
 struct ResetMask {
     std::string attention;
     Index batch = 0;
     std::optional<Index> head;
 };
-// How many positions of a batch row are no padding; `source` means the encoder's or the memory's.
+// How many positions of a batch row are not padding. `source`: of the encoder's input or the memory.
 struct SetKeptLength {
     bool source = false;
     Index batch = 0;
     Index length = 0;
     bool continues = false;
 };
-// One cell of a mask, for one head or all. `continues` adds to the change before, so that one drag is undone at once.
+// One cell of a mask, for one head or all. `continues` merges with the previous change, so that a drag is undone as
+// one.
 struct PaintMask {
     std::string attention;
     Index batch = 0;
@@ -87,12 +89,12 @@ struct PaintMask {
     bool keep = false;
     bool continues = false;
 };
-// Puts a token behind a batch row.
+// Appends a token to a batch row.
 struct AppendToken {
     Index batch = 0;
     Index token = 0;
 };
-// Takes the last token of a batch row away.
+// Removes the last token of a batch row.
 struct RemoveLastToken {
     Index batch = 0;
 };
@@ -100,20 +102,21 @@ struct RemoveLastToken {
 struct SetSampling {
     Sampling sampling;
 };
-// A head's output times a factor: 0 is off, 1 is as it was. `continues` adds to the change before, as one drag does.
+// Scales a head's output by a factor: 0 is off, 1 is unchanged. `continues` merges with the previous change, as in a
+// drag.
 struct ScaleHeadTo {
     std::string attention;
     Index head = 0;
     float factor = 0.0F;
     bool continues = false;
 };
-// Switches all the other heads of an attention off; without `solo` every head of it is as it was.
+// Switches off all other heads of an attention; without `solo`, resets all its heads.
 struct SoloHead {
     std::string attention;
     Index head = 0;
     bool solo = true;
 };
-// Types over one cell of a tensor.
+// Overwrites one cell of a tensor.
 struct TypeOver {
     std::string tensor;
     Cell cell;
@@ -126,7 +129,7 @@ struct ClearEdits {};
 struct Undo {};
 struct Redo {};
 
-// ---- where we look
+// ---- where the cursor is
 
 struct GoTo {
     std::string step;
@@ -147,11 +150,11 @@ struct ChooseBatch {
 struct ChooseHead {
     Index head = 0;
 };
-// Explains a cell of the step that we look at.
+// Explains a cell of the current step.
 struct SelectCell {
     Cell cell;
 };
-// Goes to a cell that the selected one was made from (or any other), with a way back.
+// Goes to a cell that the selected one was computed from (or any other); GoBack returns.
 struct Follow {
     std::string step;
     Cell cell;
@@ -161,32 +164,32 @@ struct GoBack {
 };
 struct Deselect {};
 
-// Computes another run beside the one that we look at, under a name that a lab gives it; without a variation no longer.
+// Computes a companion run to the current one, under a name that a lab gives it; without a variation, drops it.
 struct Accompany {
     std::string name;
     std::optional<Variation> variation;
 };
 
-// Keeps the present run to compare later ones with.
+// Keeps the current run to compare later ones with.
 struct Pin {};
-// Compares with the tensors of a safetensors file; with none where the path is empty.
+// Compares with the tensors of a safetensors file; an empty path ends the comparison.
 struct CompareWithFile {
     std::string path;
 };
 
 // ---- what leaves the program
 
-// Writes what is shown, while the window goes on; the format is the path's ending.
+// Exports what is shown in the background; the path's extension gives the format.
 struct Export {
     std::string path;                        // with `each` a new folder
-    std::shared_ptr<const Exhibit> exhibit;  // nullptr: the step that we look at
+    std::shared_ptr<const Exhibit> exhibit;  // nullptr: the current step
     ExportOptions options;
-    std::string each;  // the ending of a file for every heatmap of it; empty: one file
+    std::string each;  // extension, for one file per heatmap; empty: one file
 };
-// No longer writes what is being written; nothing is left of it.
+// Cancels the export under way and leaves no file.
 struct StopExport {};
 
-// Shows a sentence to the person.
+// Shows a sentence to the user.
 struct Tell {
     Sentence sentence;
     bool failed = true;

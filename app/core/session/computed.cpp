@@ -27,7 +27,7 @@ void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan,
     order.recording = scenario.recording;
     stale_ = true;
     computing_ = true;
-    // Unless whole runs are compared or the logits are on the stage, those of the last position will do at first.
+    // Unless whole runs are compared or the logits are on the stage, the last position's logits are enough at first.
     const bool compared = !companions_.empty() || shown_.pinned || shown_.trace_file;
     if (shown_.run && on_stage != "logits" && on_stage != "probs" && !compared) order.last_row_first = {"logits"};
     if (shown_.run) order.looked_at = looked_at(on_stage);
@@ -35,7 +35,7 @@ void Computed::start(const Scenario& scenario, std::shared_ptr<const Plan> plan,
     worker_.start(std::move(order));
 }
 
-// The step on the stage and what stands beside it there.
+// The step on the stage and the steps shown next to it.
 std::vector<std::string> Computed::looked_at(const std::string& on_stage) const {
     std::vector<std::string> names = {on_stage};
     if (const Ref step = plan().find(on_stage))
@@ -108,7 +108,7 @@ bool Computed::take(const Worker::Result& result) {
     stale_ = false;
     computing_ = !result.complete;
     if (!result.run) {
-        if (std::exchange(shown_.early, nullptr)) ++shown_.version;  // nothing is to take the shown run's place
+        if (std::exchange(shown_.early, nullptr)) ++shown_.version;  // the shown run is not replaced
         return false;
     }
     take_companions(result);
@@ -140,8 +140,8 @@ void Computed::take_companions(const Worker::Result& result) {
     }
 }
 
-// What was measured stays where nothing was computed anew, as when only a companion was. A run of another time isn't
-// kept alive for what is known of it.
+// Measurements stay if the run is unchanged, as when only a companion was computed. They don't keep an earlier run
+// alive.
 void Computed::measure(bool complete) {
     const Run& run = *shown_.run;
     const bool same = invariants_.run && run.computed_steps() == 0 &&

@@ -17,32 +17,32 @@
 namespace decoderscope {
 
 // What is computed from the work, and shown: the run, the same without edits, its companions, and what the laws measure
-// on it. The work goes on beside the window; what is shown stays until something new is there.
+// on it. Computed in the background; the old results stay on show until new ones are ready.
 class Computed {
 public:
-    // `wake` is called, from another thread where there are any, when something new is there.
+    // `wake` is called when there is something new, from another thread if there are threads.
     explicit Computed(const std::function<void()>& wake) : worker_(wake), monitor_(wake) {}
 
-    // Begins to compute a scenario's plan; the step on the stage comes first.
+    // Starts computing a scenario's plan, the step on the stage first.
     void start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage);
-    // Another on-demand tensor is computed from the next start() on.
+    // Adds an on-demand tensor to be computed from the next start() on.
     void ask_for(std::string step) { asked_.push_back(std::move(step)); }
-    // Another run is computed beside it from the next start() on. Returns false where it is known already.
+    // Adds a companion run to be computed from the next start() on. Returns false if it is known already.
     [[nodiscard]] bool accompany(const std::string& name, const Variation& variation);
     void leave(const std::string& name);
-    // Runs of another model say nothing of this one.
+    // Runs of another model can't be compared with this one.
     void forget_companion_runs();
     void compare_with_run(std::shared_ptr<const ReferenceRun> pinned) { shown_.pinned = std::move(pinned); }
     void compare_with_file(std::shared_ptr<const ReferenceRun> file) { shown_.trace_file = std::move(file); }
 
-    // What the worker is done with; nothing where nothing is new. Waits for it, but not longer than `patience`.
+    // What the worker has finished, if anything is new. Waits for it, but no longer than `patience`.
     [[nodiscard]] std::optional<Worker::Result> collect(std::chrono::milliseconds patience);
-    // Takes over what comes before the result, and what was measured.
+    // Take over early results, and measurements.
     void collect_early();
     void collect_measured();
-    // Shows a result; false where the run failed: what is shown stays.
+    // Shows a result. Returns false if the run failed; then what is shown stays.
     [[nodiscard]] bool take(const Worker::Result& result);
-    // Has the measuring begin at once, and waits for it and for what is being derived.
+    // Starts measuring at once; waits for it and for everything being derived.
     void finish_measuring() {
         monitor_.finish();
         derived_->finish();
@@ -50,19 +50,19 @@ public:
 
     [[nodiscard]] const Snapshot& shown() const { return shown_; }
     [[nodiscard]] const Plan& plan() const { return shown_.run->plan(); }
-    // Whether what is shown is behind what was asked for.
+    // Whether what is shown is older than what was asked for.
     [[nodiscard]] bool stale() const { return stale_; }
     // Whether anything is being computed, companions included.
     [[nodiscard]] bool computing() const { return computing_; }
     [[nodiscard]] float progress() const { return worker_.progress(); }
     // The computed steps in order: what the timeline shows.
     [[nodiscard]] const std::vector<StepId>& timeline() const { return timeline_; }
-    // Where a step is on it. For a weight or an input: the first step that reads it.
+    // A step's position on it. For a weight or an input: that of the first step that reads it.
     [[nodiscard]] std::size_t timeline_position(const Step& step) const;
     // The laws, measured on the run that is shown; nullptr until that is done.
     [[nodiscard]] const InvariantsMonitor::Result* invariants() const;
 
-    // What is derived from runs for those who show them; made when it is first asked for.
+    // What is derived from runs to be shown; computed on demand.
     [[nodiscard]] Derived& derived() const { return *derived_; }
 
     // Without threads, as JobRunner has them.

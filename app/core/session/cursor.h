@@ -8,7 +8,7 @@
 
 namespace decoderscope {
 
-// Where we look: a step by name, a place on its batch and head axes, and a cell of it.
+// The user's position: a step by name, a place on its batch and head axes, and a cell of it.
 struct Cursor {
     std::string step;
     Place place;
@@ -16,8 +16,7 @@ struct Cursor {
     bool operator==(const Cursor&) const = default;
 };
 
-// Where to open: where the model's maker says to look, else on the first attention pattern, which shows most at a
-// glance.
+// Where to open: where the model's author suggests, else on the first attention pattern, which shows most at a glance.
 [[nodiscard]] Cursor opening_cursor(const Model& model, const Plan& plan);
 
 }  // namespace decoderscope

@@ -1,4 +1,4 @@
-// How models and sessions are opened, and what is told of files.
+// How models and sessions are opened, and messages about files.
 #include "app/core/session/desk.h"
 
 #include <utility>
@@ -6,7 +6,7 @@
 namespace decoderscope {
 
 void Desk::open(const command::OpenModel& command) {
-    // A question that was put stays, in case that the answers don't fit.
+    // A question stays in case the answers don't fit.
     std::optional<Recognised> asks;
     if (opening_ && opening_->name == command.name && !command.answers.empty()) asks = std::move(opening_->asks);
     opening_ = Opening{.name = command.name,

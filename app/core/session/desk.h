@@ -18,34 +18,34 @@
 
 namespace decoderscope {
 
-// A sentence for the person.
+// A sentence for the user.
 struct Message {
     Sentence text;
     bool failed = false;
 };
 
-// A model on its way: it is being read, or something has to be answered first, or it failed.
+// A model being opened: it is being read, or has open questions, or failed.
 struct Opening {
     std::string name;   // a bundled model's, or the path, which may be a session's
-    Overrides answers;  // that were given to what its files don't say
+    Overrides answers;  // given so far to what its files don't say
     bool reading = true;
     std::chrono::steady_clock::time_point since;
-    std::optional<Recognised> asks;  // what it is, as far as can be seen, and what has to be answered
+    std::optional<Recognised> asks;  // what was recognised, and the open questions
     Sentence error;                  // why it can't be opened; a sentence
-    std::string python;              // what turns the file into one that can, where that is known
+    std::string python;              // what converts the file into one that can, if known
 };
 
-// The autosave of a process that is gone, in a few words.
+// The autosave of a process that has ended, in a few words.
 struct Offer {
     Leftover leftover;
     Sentence text;  // "reverse, 3 edits"
 };
 
-// What passes between the program and its files, and what it tells the person: models and sessions that are read, work
-// that is saved and autosaved, what is exported.
+// Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
+// message for the user.
 class Desk {
 public:
-    // `wake` is called, from another thread where there are any, when something new is there.
+    // `wake` is called when there is something new, from another thread if there are threads.
     explicit Desk(const std::function<void()>& wake) : loader_(wake), exporter_(wake), keeper_(wake) {}
 
     // ---- what is opened
@@ -53,20 +53,20 @@ public:
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
     void stop_opening();
-    // The model that is to take this one's place; nothing once it did.
+    // The model that is to replace this one; nothing once it has.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
     [[nodiscard]] bool reading() const { return opening_ && opening_->reading; }
     [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
-    // What was read, or why nothing can be; once. Waits for it, but not longer than `patience`.
+    // The model read, or why it can't be; returned once. Waits for it, but no longer than `patience`.
     [[nodiscard]] std::optional<ModelLoader::Result> collect_read(std::chrono::milliseconds patience);
-    // Says what is missing; false where nothing is: the result is to be run.
+    // Reports what is missing. Returns false if nothing is: the result can be run.
     [[nodiscard]] bool is_missing_something(const ModelLoader::Result& result);
-    // It was read and can't be run.
+    // The model was read but can't be run.
     void refuse(const Sentence& error);
-    // It is being run; run_is_there() gives it back once.
+    // The model is being run; run_is_there() returns it once.
     void run(const ModelLoader::Result& result);
     [[nodiscard]] std::optional<ModelLoader::Result> run_is_there();
-    // It failed when it was run.
+    // The model failed when run.
     void forget_opened() { opened_.reset(); }
     // The window's part of a session that was opened; given once.
     void set_view(const SavedView& view) { opened_view_ = view; }
@@ -74,32 +74,32 @@ public:
 
     // ---- what is saved
 
-    // From now on unsaved work is autosaved into this folder, and what is left there is offered.
+    // Autosaves unsaved work into this folder from now on, and offers what was left there.
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay);
     [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
     void discard_offer();
     void save(SavedWork work, const std::string& path, std::uint64_t changes);
-    // As of which change, and where the person looks: what an autosave holds.
+    // What an autosave holds: as of which change, and where the user is.
     struct Kept {
         std::uint64_t changes = 0;
         Cursor cursor;
         SavedView view;
         bool operator==(const Kept&) const = default;
     };
-    // Whether this is to be autosaved.
+    // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
     void keep(SavedWork work, Kept now);
-    // The work is that of this file, or of none: it is safe there as of so many changes.
+    // The file that holds the work (empty: none), and the change as of which it is saved there.
     void set_file(std::string file) { file_ = std::move(file); }
     void set_saved(std::uint64_t changes);
-    // The work goes on with an autosave of a process that is gone.
+    // Continues the work of an autosave left by a process that has ended.
     void adopt(const std::string& leftover);
     void end(bool by_the_person);
     [[nodiscard]] const std::string& file() const { return file_; }
     [[nodiscard]] std::uint64_t saved_changes() const { return saved_changes_; }
     [[nodiscard]] std::uint64_t autosaved_changes() const { return autosaved_changes_; }
 
-    // ---- what is exported, and what is told
+    // ---- what is exported, and the message
 
     void export_exhibit(Exporter::Order order) { exporter_.start(std::move(order)); }
     void stop_export() { exporter_.stop(); }
@@ -108,7 +108,7 @@ public:
     void tell_nothing() { message_.reset(); }
     [[nodiscard]] const std::optional<Message>& message() const { return message_; }
 
-    // Takes over what was exported and written. `changes`: of the work.
+    // Takes over finished exports and saves. `changes`: of the work.
     void collect(std::uint64_t changes);
     void finish_saving() { keeper_.wait(); }
     void finish_exports() { exporter_.finish(); }

@@ -1,4 +1,4 @@
-// How the work is kept: what is written and when, and what comes back.
+// How the work is saved: what is written and when, and how outcomes are reported.
 #include "app/core/session/desk.h"
 
 #include "app/core/text/counting.h"
@@ -46,7 +46,7 @@ void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds dela
             Sentence text = summary_of(read_session_file(leftover.path), leftover.when);
             offers_.push_back({std::move(leftover), std::move(text)});
         } catch (const Error&) {
-            continue;  // of a newer version: another program's to offer
+            continue;  // of a newer version: that version will offer it
         }
     }
 }
@@ -102,7 +102,7 @@ void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
     message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}})};
 }
 
-// The work of an autosave is unsaved still; the file stays until this process has written its own.
+// Work from an autosave still counts as unsaved; the file stays until this process has written its own.
 void Desk::adopt(const std::string& leftover) {
     for (auto offer = offers_.begin(); offer != offers_.end(); ++offer) {
         if (offer->leftover.path != leftover) continue;

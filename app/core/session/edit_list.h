@@ -4,14 +4,14 @@
 
 #include <vector>
 
-// Lists of edits in which a later edit of the same thing takes the place of an earlier one.
+// Lists of edits, where a later edit of the same thing replaces an earlier one.
 namespace decoderscope {
 
-// The edits without one of the same thing as `edit`.
+// Removes the edit, if any, of the same thing as `edit`.
 void remove_target(std::vector<Edit>& edits, const Edit& edit);
 void replace_edit(std::vector<Edit>& edits, Edit edit);
 
-// The edits that fit this scenario, which has none itself. Throws Error where it can't be run without any.
+// The edits that fit this scenario, which has none itself. Throws Error if it can't be run even without edits.
 [[nodiscard]] std::vector<Edit> fitting_edits(Scenario scenario, const std::vector<Edit>& edits);
 
 }  // namespace decoderscope

@@ -11,8 +11,8 @@ namespace decoderscope {
 
 namespace {
 
-// Nothing waits for an exception here, so whatever goes wrong becomes a sentence. The reading of the files is one
-// slice: without threads the window stands still meanwhile.
+// Exceptions can't leave a job, so every failure becomes a sentence. Reading the files is one slice: without threads
+// the window freezes meanwhile.
 Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<LoadProgress> progress) {
     ModelLoader::Result result{.order = order};
     try {

@@ -14,42 +14,42 @@
 
 namespace decoderscope {
 
-// Reads models beside the window, so that it never waits. One at a time: a new one stops the one before.
+// Reads models in the background, so that the window never waits. One at a time: a new one cancels the previous.
 class ModelLoader {
 public:
     struct Order {
         std::string name;        // a bundled model's, or a path
         Overrides answers;       // to what its files don't say
-        bool session = false;    // it is the path of a session, to be opened with its model
-        bool recovered = false;  // and an autosave
+        bool session = false;    // `name` is the path of a session, to be opened with its model
+        bool recovered = false;  // and it is an autosave
     };
-    // The model, or the session with its model; or what has to be answered first, or why there is none.
+    // The model, or the session with its model; else the open questions or the error.
     struct Result {
         Order order;
         std::shared_ptr<const Model> model;
         std::optional<SavedWork> work;
-        std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr where it has none
+        std::shared_ptr<const ReferenceRun> pinned;  // of the session; nullptr if none
         std::optional<Recognised> asks;
         Sentence error;
-        std::string python;  // what turns the file into one that can be read, where that is known
+        std::string python;  // what converts the file into one that can be read, if known
     };
     struct Progress {
         std::size_t bytes_read = 0, bytes_total = 0;  // a total of 0: not known yet
     };
 
-    // `wake` is called, from another thread where there are any, when a result is there.
+    // `wake` is called when a result is ready, from another thread if there are threads.
     explicit ModelLoader(std::function<void()> wake) : job_(std::move(wake)) {}
 
     void start(Order order);
-    // Nothing comes of the order under way.
+    // Cancels the order under way.
     void stop() { job_.forget(); }
     [[nodiscard]] std::optional<Result> collect() { return job_.collect(); }
-    // Waits until a result is there, nothing is under way, or `patience` is over.
+    // Waits until a result is ready, nothing is under way, or `patience` has passed.
     void wait(std::chrono::milliseconds patience) { job_.wait(patience); }
     // Without threads, as JobRunner has them.
     void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
-    // Of the order that was started last.
+    // Of the last order started.
     [[nodiscard]] Progress progress() const { return {progress_->bytes_read, progress_->bytes_total}; }
 
 private:

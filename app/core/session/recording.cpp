@@ -16,7 +16,7 @@ namespace {
 
 std::size_t bytes_of(const Step& step) { return static_cast<std::size_t>(element_count(step.axes)) * sizeof(float); }
 
-// What the kernel expects to be able to give without swapping.
+// The memory that the kernel estimates it can give without swapping.
 std::optional<std::size_t> bytes_of_the_machine() {
     std::ifstream file("/proc/meminfo");
     for (std::string line; std::getline(file, line);) {
@@ -31,10 +31,10 @@ std::optional<std::size_t> bytes_of_the_machine() {
 std::optional<std::size_t> number_in(const char* path) {
     std::ifstream file(path);
     std::size_t number = 0;
-    return file >> number ? std::optional(number) : std::nullopt;  // "max" is none
+    return file >> number ? std::optional(number) : std::nullopt;  // "max": no limit
 }
 
-// What is left of a container's share.
+// What is left of a container's limit.
 std::optional<std::size_t> bytes_of_the_container() {
     const auto most = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
     if (!most || !used) return std::nullopt;
@@ -55,7 +55,7 @@ std::function<bool(const Step&)> kept_steps(Recording recording) {
 }
 
 std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) {
-    std::size_t kept = 0, largest = 0;  // what is freed is there for a moment
+    std::size_t kept = 0, largest = 0;  // a freed tensor exists for a moment
     for (const Step& step : plan.steps()) {
         if (step.is_source() || step.role == Role::on_demand) continue;
         if (!looked_at && step.operation.traits().deferred) continue;

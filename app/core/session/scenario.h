@@ -15,7 +15,7 @@
 
 namespace decoderscope {
 
-// Everything that one run depends on, as a value: undo is the scenario before.
+// Everything that one run depends on, as a value: undo restores the previous scenario.
 class Scenario {
 public:
     Scenario() = default;
@@ -24,17 +24,17 @@ public:
 
     [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
     [[nodiscard]] const Overrides& overrides() const { return overrides_; }  // over the model's own configuration
-    [[nodiscard]] const Config& config() const { return config_; }           // what both make together
-    // These, too, throw Error where model and overrides don't fit together; then nothing has changed.
+    [[nodiscard]] const Config& config() const { return config_; }           // both combined
+    // These also throw Error if model and overrides don't fit together, and then change nothing.
     void set_model(std::shared_ptr<const Model> model);
     void set_overrides(Overrides overrides);
 
     Inputs inputs;
-    std::string inputs_path;  // the file that they came from at first; empty: the model's example, or typed
+    std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
     Recording recording = Recording::all;
-    // The tokens at the end of a batch row that were generated, by row; nothing is computed from it.
+    // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;
 
 private:
@@ -46,35 +46,34 @@ private:
 // The model on its own example.
 [[nodiscard]] Scenario scenario_of(std::shared_ptr<const Model> model);
 
-// The scenario with configuration keys set; an override of the same key is replaced. Throws Error where all of them
-// together don't fit.
+// The scenario with configuration keys set, replacing overrides of the same keys. Throws Error if they don't fit
+// together.
 [[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
 
-// How a companion run differs from the one that is looked at: other configuration keys, no edits or more of them,
-// another number of blocks, norms of another gain and shift.
+// How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
+// of blocks, another gain and shift of the norms.
 struct Variation {
     Overrides overrides;
     bool without_edits = false;
     std::vector<Edit> more_edits;
-    std::optional<Index> layers;      // beyond the model's own, with fresh weights from a seed
-    float gain_factor = 1.0F;         // what the gains of all norms are multiplied by
-    float shift_factor = 1.0F;        // and their shifts
-    bool logit_lens = false;          // with the final norm and the head after each block, too
-    std::optional<Index> cached_row;  // the last token of this batch row alone, by the KV cache
+    std::optional<Index> layers;      // blocks beyond the model's get fresh weights from a seed
+    float gain_factor = 1.0F;         // multiplies the gains of all norms
+    float shift_factor = 1.0F;        // multiplies their shifts
+    bool logit_lens = false;          // also the final norm and the head after each block
+    std::optional<Index> cached_row;  // only the last token of this batch row, using the KV cache
 
-    // Whether it needs weights that the model has not got.
+    // Whether it needs weights that the model doesn't have.
     [[nodiscard]] bool changes_weights() const { return layers || gain_factor != 1.0F || shift_factor != 1.0F; }
-    // Whether its tensors are those of the run that is looked at, and some more.
+    // Whether its tensors are those of the current run plus some more.
     [[nodiscard]] bool adds_to_the_run() const { return logit_lens; }
     bool operator==(const Variation&) const = default;
 };
-// Throws Error where the configuration doesn't fit. With the model's own weights still: others may take long to make,
-// and with_weights_of() does that.
+// Throws Error if the configuration doesn't fit. Keeps the model's own weights: others may take long to make, and
+// with_weights_of() does that.
 [[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
 
-// The weights that a model lacks when it is made deeper, as PyTorch would initialise them; each is made once and kept.
-// Safe to use from several threads.
+// The weights that a deepened model lacks, initialised as in PyTorch; each is made once and kept. Thread-safe.
 class FreshWeights {
 public:
     [[nodiscard]] Tensor get(const Declared& parameter);
@@ -88,14 +87,14 @@ private:
 [[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model,
                                                        const Overrides& overrides, Index layers, FreshWeights& fresh);
 
-// The model with the gains and shifts of all norms times a factor.
+// The model with the gains and shifts of all norms multiplied by a factor each.
 [[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model,
                                                              const Overrides& overrides, float gain, float shift);
 
 // A scenario that varied() made, with the weights that the variation asks for.
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
 
-// Throws Error where the configuration, the inputs and the edits don't fit together, or the run not into memory.
+// Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
 
 }  // namespace decoderscope

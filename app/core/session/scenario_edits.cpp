@@ -26,7 +26,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::PaintMask& c) {
     const Edit edit = MaskEdit{c.attention, c.batch, c.head, c.query, c.key, c.keep};
     remove_target(scenario.edits, edit);
-    // A cell painted back to what it was before any edit needs none, unless an edit of more cells lies under it.
+    // A cell painted back to its unedited value needs no edit, unless an edit of more cells lies under it.
     const bool plain = std::none_of(scenario.edits.begin(), scenario.edits.end(), [&](const Edit& other) {
         const auto* mask = std::get_if<MaskEdit>(&other);
         return mask != nullptr && mask->attention == c.attention;

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-// What a command that edits makes of the scenario; `shown` is what it was given for. Nothing where it changes nothing.
-// Throws Error where it doesn't fit.
+// The scenario after an editing command; `shown` is the snapshot that the command refers to. Nothing if the command
+// changes nothing. Throws Error if it doesn't fit.
 namespace decoderscope {
 
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetOption& c);
@@ -31,7 +31,7 @@ concept EditCommand = requires(const C& command, const Snapshot& shown, Scenario
     edited(scenario, shown, command);
 };
 
-// Whether the command goes on with the change before, as a drag does, so that both are undone at once.
+// Whether the command continues the previous change, as a drag does, so that both are undone together.
 template <EditCommand C>
 [[nodiscard]] bool continues(const C& command) {
     if constexpr (requires { command.continues; })

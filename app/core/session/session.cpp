@@ -8,7 +8,7 @@ namespace decoderscope {
 
 namespace {
 
-// How long an update works where there are no threads to do it.
+// How long an update works if there are no threads.
 constexpr std::chrono::milliseconds kShareOfAFrame{4};
 
 }  // namespace
@@ -30,7 +30,7 @@ Session::Session(SavedWork work, std::function<void()> wake) : Session(work.scen
     restore(work, finished(pinned_run(work)));
 }
 
-// In their order: saving comes first, what can wait comes last.
+// In order of urgency: saving first, what can wait last.
 void Session::advance_jobs() {
     if constexpr (kJobsOnThreads) return;
     const auto until = JobRunner::Clock::now() + kShareOfAFrame;
@@ -65,7 +65,7 @@ void Session::finish() {
     desk_.finish_saving();
     desk_.finish_exports();
     update();
-    desk_.finish_saving();  // an autosave that is no longer needed goes
+    desk_.finish_saving();  // removes an autosave that is no longer needed
 }
 
 const Step& Session::step() const {

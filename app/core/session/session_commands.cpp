@@ -1,4 +1,4 @@
-// What each command does to a session: to the work, to what is shown, at the desk.
+// What each command does to a session: to the work, to what is shown, to the desk.
 #include "app/core/session/session.h"
 
 #include "app/core/export/exhibits.h"
@@ -51,7 +51,7 @@ struct Session::Apply {
         s.start(std::move(plan));
     }
 
-    // ---- the work: where the person looks
+    // ---- the work: where the user is
 
     void operator()(const command::GoTo& c) const { leave_trail_for({c.step, s.cursor().place, {}}); }
 

@@ -1,4 +1,4 @@
-// How a model or a session takes the place of what is open, and how work leaves for a file.
+// How a model or a session replaces what is open, and how work is collected for a file.
 #include "app/core/session/session.h"
 
 #include "engine/error.h"
@@ -18,7 +18,7 @@ void Session::take(const ModelLoader::Result& result) {
     desk_.run(result);
 }
 
-// The first run of what was opened is there.
+// The first run of the opened model or session is done.
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();
     look_at(opening_cursor(*scenario().model(), computed_.plan()));
@@ -41,7 +41,7 @@ void Session::tell_remarks(const std::vector<Sentence>& more) {
     desk_.tell({all});
 }
 
-// What a session brings beside its run, once that is there.
+// Restores the rest of a session once its run is done.
 void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned) {
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));

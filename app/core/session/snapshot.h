@@ -11,26 +11,26 @@
 
 namespace decoderscope {
 
-// A run beside the one that is shown.
+// A run computed in addition to the one that is shown.
 struct Companion {
     Variation variation;
     Scenario scenario;
-    std::shared_ptr<const Run> run;  // nullptr where it failed, or is still being computed
+    std::shared_ptr<const Run> run;  // nullptr if it failed or is still being computed
     Sentence error;
-    std::shared_ptr<const Run> beside;  // the run that it was computed beside: another one means that it is behind
+    std::shared_ptr<const Run> beside;  // the main run it was computed with: if that has changed, this is out of date
 };
 
-// What there is to show: a computed run, what it was computed for, and the same without edits. Immutable.
+// What can be shown: a computed run, its scenario, and the same run without edits. Immutable.
 struct Snapshot {
     Scenario scenario;
     std::shared_ptr<const Run> run;
-    std::shared_ptr<const Run> unedited;  // the run itself where there are no edits
-    // The run that is to take its place, as far as it was computed: the step on the stage and what it is made from.
+    std::shared_ptr<const Run> unedited;  // the run itself if there are no edits
+    // The run that is to replace it, as far as computed: the step on the stage and what it is computed from.
     std::shared_ptr<const Run> early;
     std::map<std::string, Companion> companions;
-    std::uint64_t version = 0;                       // another number for other numbers
-    std::shared_ptr<const ReferenceRun> pinned;      // the run that was kept; nullptr where none was
-    std::shared_ptr<const ReferenceRun> trace_file;  // the file that is compared with; nullptr where none is
+    std::uint64_t version = 0;                       // changes whenever the values do
+    std::shared_ptr<const ReferenceRun> pinned;      // the pinned run; nullptr if none
+    std::shared_ptr<const ReferenceRun> trace_file;  // the file to compare with; nullptr if none
 
     // The run to show this step's values from.
     [[nodiscard]] const Run& run_of(const Step& step) const;

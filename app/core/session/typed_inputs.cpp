@@ -10,7 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-// Beyond this an id is no float of its own, and no vocabulary is that large.
+// Beyond this, ids are no longer distinct as floats; no vocabulary is that large.
 constexpr Index kLargestId = Index{1} << 24;
 
 constexpr std::string_view kLineBreak = "↵";

@@ -9,10 +9,10 @@
 
 namespace decoderscope {
 
-// Inputs that a person typed, in place of a file.
+// Inputs typed by the user instead of read from a file.
 
 // What was typed for one sequence: a text for the model's tokenizer, or ids such as "1 2 3". A line is a row of the
-// batch; between ids ';' ends one, too. "↵" stands for a line break within a row.
+// batch; between ids, ';' also ends a row. "↵" stands for a line break within a row.
 struct Typed {
     std::string text;
     bool ids = false;
@@ -23,25 +23,25 @@ struct TypedSequences {
     std::optional<Typed> target, source;
 };
 
-// Token ids, a batch row each, without padding.
+// Token ids, one list per batch row, without padding.
 using TokenRows = std::vector<std::vector<Index>>;
 
-// Throws Error naming the word that is no id, what the tokenizer can't write, or the line that is empty. An empty last
-// line is none, unless the tokenizer puts a token before every text.
+// Throws Error naming the word that is not an id, the text that the tokenizer can't encode, or the empty line. An empty
+// last line is ignored, unless the tokenizer puts a token before every text.
 [[nodiscard]] TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed);
-// The rows of a batch [batch, length], without what its mask hides at their ends. The mask may be absent.
+// The rows of a batch [batch, length], without the masked positions at their ends. The mask may be absent.
 [[nodiscard]] TokenRows rows_of(const Tensor& tokens, const Tensor& mask);
-// What to type for these rows: text where the tokenizer can cut one, else ids.
+// What to type for these rows: text if the tokenizer can encode text, else ids.
 [[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
 
-// What becomes of a sequence that was not typed where it has other batch rows than the one that was: more than that are
-// cut, or the two are made even. Then nothing is lost: the one with fewer rows gets more that have only begun, and goes
-// without them again when the other does. Without a beginning token they must be as many.
+// What to do when the sequence that was not typed has another number of batch rows than the typed one: cut its surplus
+// rows, or make the two even. Even loses nothing: the sequence with fewer rows gets rows that hold only the beginning
+// token, and loses them again when the other shrinks. Without a beginning token the numbers must match.
 enum class OtherRows { cut, even };
 
-// The inputs with these sequences in place of what was there, shorter rows padded and masked. Other masks of a sequence
-// that was typed are dropped. Throws Error where a sequence can't be read, or where the two have not as many lines as
-// they must. Whether the result fits the model is checked when it is run.
+// The inputs with these sequences replaced, shorter rows padded and masked. Other masks of a typed sequence are
+// dropped. Throws Error if a sequence can't be read, or if the numbers of lines don't match as they must. Whether the
+// result fits the model is checked when it is run.
 [[nodiscard]] Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed,
                                   OtherRows other = OtherRows::cut);
 

@@ -32,7 +32,7 @@ void Work::give_up(Scenario shown) {
     if (!undo_.empty()) undo_.pop_back();
 }
 
-// While typing goes on, edits and a memory that didn't fit for a moment are there again as they were before it.
+// During typing, edits and a memory that temporarily didn't fit are restored from before the typing.
 Work::Typed Work::typed(const command::TypeInput& command) const {
     Typed typed{.next = scenario_, .merge = command.continues && typing_ && !undo_.empty()};
     const Scenario& before = typed.merge ? undo_.back() : scenario_;

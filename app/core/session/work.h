@@ -13,27 +13,27 @@
 
 namespace decoderscope {
 
-// What a person's commands change: the scenario with its way back, where they look and the way they came, and how the
-// next token is drawn. Plain values; what is computed from them is Computed's.
+// What the user's commands change: the scenario with its undo history, the cursor and the trail behind it, and how the
+// next token is drawn. Plain values; what is computed from them belongs to Computed.
 class Work {
 public:
     explicit Work(Scenario scenario) : scenario_(std::move(scenario)) {}
 
     [[nodiscard]] const Scenario& scenario() const { return scenario_; }
-    // How often anything that is saved has changed, the place aside.
+    // Counts changes to anything that is saved, except the cursor.
     [[nodiscard]] std::uint64_t changes() const { return changes_; }
     void count_change() { ++changes_; }
 
     // ---- what is run
 
-    // Takes `next`, with a way back; `merge` adds it to the change before.
+    // Takes `next`, with undo; `merge` adds it to the previous change.
     void change(Scenario next, bool merge = false);
-    // What undo and redo lead to; nullptr where there is nothing.
+    // The scenarios that undo and redo lead to; nullptr if none.
     [[nodiscard]] const Scenario* undone() const { return undo_.empty() ? nullptr : &undo_.back(); }
     [[nodiscard]] const Scenario* redone() const { return redo_.empty() ? nullptr : &redo_.back(); }
     void undo() { swap_with(undo_, redo_); }
     void redo() { swap_with(redo_, undo_); }
-    // The last change could not be run: back to what is shown.
+    // The last change could not be run: returns to what is shown.
     void give_up(Scenario shown);
 
     // ---- what is typed
@@ -41,16 +41,16 @@ public:
     struct Typed {
         Scenario next;
         std::size_t dropped = 0;  // edits that no longer fit
-        bool merge = false;       // with the typing before
+        bool merge = false;       // with the previous typing
     };
-    // What typing makes of the scenario. Throws Error where it can't be run.
+    // The scenario after typing. Throws Error if it can't be run.
     [[nodiscard]] Typed typed(const command::TypeInput& command) const;
     void take(Typed typed);
-    // What was typed last can't be run; the sentence says why. The next change makes it empty again.
+    // The last typed input can't be run; the sentence says why. The next change clears it.
     void refuse_input(Sentence error) { input_error_ = std::move(error); }
     [[nodiscard]] const Sentence& input_error() const { return input_error_; }
 
-    // ---- where the person looks
+    // ---- where the user is
 
     [[nodiscard]] const Cursor& cursor() const { return cursor_; }
     void look_at(Cursor cursor) { cursor_ = std::move(cursor); }
@@ -64,10 +64,10 @@ public:
     [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
     void remember_place() { trail_.push_back(cursor_); }
     void leave_trail() { trail_.clear(); }
-    // Takes so many steps off the trail, and returns where they began; nothing where there are none.
+    // Takes this many steps off the trail and returns where they began; nothing if the trail is empty.
     [[nodiscard]] std::optional<Cursor> step_back(std::size_t steps);
 
-    // ---- how the next token is drawn: no part of what is run, and so not of what is undone
+    // ---- how the next token is drawn: not part of the scenario, so not undone
 
     [[nodiscard]] const Sampling& sampling() const { return sampling_; }
     void set_sampling(const Sampling& sampling) { sampling_ = sampling; }

@@ -93,7 +93,7 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
     try {
         if (order.unedited)
             result.unedited = co_await executed(order.unedited->plan, options(order.unedited->previous.get()));
-        // Where edits are few, most tensors are those of the unedited run.
+        // With few edits, most tensors are those of the unedited run.
         ExecuteOptions main = options(order.main.previous ? order.main.previous.get() : result.unedited.get());
         main.last_row_first = order.last_row_first;
         main.looked_at = order.looked_at;
@@ -108,7 +108,7 @@ Resumable<Worker::Result> Worker::compute_main(const Order& order, const std::st
     co_return result;
 }
 
-// The rows that could wait. A reader that needs them before they are there computes them itself.
+// The deferred rows. A reader that needs them earlier computes them itself.
 Resumable<Done> Worker::compute_rest(const Order& order, const Run& run) {
     for (const std::string& name : order.last_row_first) {
         co_yield kPause;
@@ -117,7 +117,7 @@ Resumable<Done> Worker::compute_rest(const Order& order, const Run& run) {
             (void)run.value(name).data();
             if (wake_) wake_();
         } catch (const std::bad_alloc&) {
-            break;  // nothing needs them yet; a reader that does gets the error
+            break;  // nothing needs them yet; a later reader gets the error
         }
     }
     co_return Done{};

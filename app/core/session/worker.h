@@ -17,50 +17,50 @@
 
 namespace decoderscope {
 
-// Computes runs beside the window, so that it never waits. One at a time: a new order cancels the one under way.
+// Computes runs in the background, so that the window never waits. One at a time: a new order cancels the one under
+// way.
 class Worker {
 public:
-    // A run to compute, and the one whose tensors may be taken over.
+    // A run to compute, and an earlier one whose tensors may be reused.
     struct Task {
         std::shared_ptr<const Plan> plan;
         std::shared_ptr<const Run> previous;
-        // In place of a plan that takes long to make.
+        // Used instead of `plan` if making the plan takes long.
         std::function<Resumable<std::shared_ptr<const Plan>>()> make_plan;
     };
     struct Order {
         Task main;
         std::optional<Task> unedited;             // the same without edits
-        std::map<std::string, Task> companions;   // what the labs look at beside it
+        std::map<std::string, Task> companions;   // what the labs show in addition
         std::vector<std::string> asked;           // on-demand tensors
-        Recording recording = Recording::all;     // what of every run is kept
+        Recording recording = Recording::all;     // which tensors of each run are kept
         std::vector<std::string> looked_at;       // steps of the main run that are computed first
-        std::vector<std::string> last_row_first;  // steps whose other rows are computed when all else is there
+        std::vector<std::string> last_row_first;  // steps whose other rows are computed after everything else
     };
-    // Comes twice where there are companions: first with what is looked at, then complete.
+    // Comes twice if there are companions: first with the current run, then complete.
     struct Result {
-        std::shared_ptr<const Run> run;       // nullptr where it failed
-        std::shared_ptr<const Run> unedited;  // nullptr where it was not asked for
+        std::shared_ptr<const Run> run;       // nullptr if it failed
+        std::shared_ptr<const Run> unedited;  // nullptr if not asked for
         std::map<std::string, std::shared_ptr<const Run>> companions;
         std::map<std::string, Sentence> companion_errors;
         Sentence error;
         bool complete = true;
     };
 
-    // `wake` is called, from another thread where there are any, when a result is there.
+    // `wake` is called when a result is ready, from another thread if there are threads.
     explicit Worker(std::function<void()> wake);
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
     void start(Order order);
-    // What is new of the last order's result.
+    // The new part, if any, of the last order's result.
     [[nodiscard]] std::optional<Result> collect();
-    // The main run of the order under way as soon as the steps that are looked at are there, and before all are; else
-    // nullptr.
+    // The main run of the order under way, once the steps in `looked_at` are done and before all are; else nullptr.
     [[nodiscard]] std::shared_ptr<const Run> collect_early();
     [[nodiscard]] bool busy() const;
-    // Waits until something new is there or all is done, or as long as `patience`.
+    // Waits until something new is ready, everything is done, or `patience` has passed.
     void wait(std::chrono::milliseconds patience);
-    // From 0 to 1: how much of the order under way is done.
+    // From 0 to 1: progress of the order under way.
     [[nodiscard]] float progress() const;
     // Without threads, as JobRunner has them.
     void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }

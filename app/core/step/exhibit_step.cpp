@@ -22,7 +22,7 @@ Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step,
             [shown, &step, place] { return heatmap_of(shown->scenario, *shown->run, step, place); }};
 }
 
-// The steps that are gathered: the one, or its twin in every block of its stack.
+// The steps to gather: this one, or its counterpart in every block of its stack.
 std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layers) {
     if (!all_layers) return {&step};
     if (block_number(step) < 0)
@@ -41,7 +41,7 @@ std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layer
 
 Range union_of(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-// What the slices of some steps have in common, found once when the first of them is made.
+// What the slices of some steps share, computed once with the first of them.
 class Common {
 public:
     Common(std::shared_ptr<const ShownRun> shown, std::vector<Ref> steps, bool own_ranges)
@@ -91,7 +91,7 @@ private:
     std::vector<std::uint8_t> hidden_;
 };
 
-// "blocks.0.attn.pattern"; of all layers "blocks.*.attn.pattern".
+// "blocks.0.attn.pattern"; for all layers "blocks.*.attn.pattern".
 std::string title_of(const Step& step, bool all_layers) {
     if (!all_layers) return step.name;
     return step.block.substr(0, step.block.rfind('.') + 1) + "*" + step.name.substr(step.block.size());
@@ -172,7 +172,7 @@ Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, G
                                       [common, twin, at] { return common->heatmap(*twin, at); }});
         }
     }
-    // One layer's heads stand in two rows where they are many.
+    // A single layer's heads fill two rows if there are many.
     const auto count = static_cast<Index>(exhibit.panels.size());
     const Index side_by_side = gathering.all_layers && gathering.all_heads ? heads
                                : count > 6 && count % 2 == 0               ? count / 2

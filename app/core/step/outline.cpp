@@ -7,7 +7,7 @@ namespace decoderscope {
 
 namespace {
 
-// Whether `reader` takes `read` over as the stream itself.
+// Whether `reader` continues `read` as the stream.
 bool continues_stream(const Step& reader, const Step& read) {
     return reader.operation.traits().goes_on && reader.operands.front() == read.id;
 }
@@ -25,7 +25,7 @@ bool on_stream(const Plan& plan, const OutlinePart& part) {
     return !read_in_block || last.block.empty();
 }
 
-// The part that a step belongs to; the number of parts where it is in none of this block.
+// The index of the part that a step belongs to; the number of parts if it is in none of this block.
 std::size_t part_with(const OutlineBlock& block, StepId id) {
     const auto holds = [&](const OutlinePart& part) { return std::ranges::binary_search(part.steps, id); };
     return static_cast<std::size_t>(std::ranges::find_if(block.parts, holds) - block.parts.begin());

@@ -13,18 +13,18 @@ struct OutlinePart {
     Phrase title;  // "Self-attention", "LayerNorm"
     Meaning meaning = Meaning::residual;
     std::vector<StepId> steps;
-    bool on_stream = false;               // it carries the residual stream on, rather than adding to it from the side
+    bool on_stream = false;               // it carries the residual stream, rather than adding to it from the side
     std::vector<std::size_t> reads = {};  // the parts of its block that its steps read, by number, in order
 };
 
-// A block, or what stands before, between and behind the blocks (then `name` is empty).
+// A block, or the steps before, between and after the blocks (then `name` is empty).
 struct OutlineBlock {
     std::string name;  // "blocks.0", "encoder.blocks.1"
     std::vector<OutlinePart> parts;
 };
 
-// The computed steps as the diagram draws them, in order. Which parts lie on the stream follows from the arrows: a norm
-// does where a residual sum or the next block reads it.
+// The computed steps as the diagram draws them, in order. The arrows decide which parts lie on the stream: a norm does
+// if a residual sum or the next block reads it.
 [[nodiscard]] std::vector<OutlineBlock> outline_of(const Plan& plan);
 
 }  // namespace decoderscope

@@ -7,8 +7,8 @@
 
 namespace decoderscope {
 
-// Reads tensors without keeping what they are made from: values that were not read yet are made in a room of the
-// reader's own, which the next ones take over.
+// Reads tensors without storing on-demand values: values not computed yet are computed into the reader's own buffer,
+// which the next call reuses.
 class Reader {
 public:
     // Valid until the next call.

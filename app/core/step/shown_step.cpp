@@ -6,7 +6,7 @@ namespace decoderscope {
 
 namespace {
 
-// Bit for bit, so that a NaN that stays one is no change.
+// Bit for bit, so that a NaN that stays a NaN is not a change.
 bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const Heatmap& heatmap, Place place) {
@@ -22,7 +22,7 @@ std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const
     return changed;
 }
 
-// What is shown of a snapshot: the run under way stands in for steps that it has already.
+// The runs that a snapshot shows: the run under way provides the steps that it has already.
 Origins origins_of(const Snapshot& shown) { return {shown.run, shown.unedited, shown.early}; }
 
 }  // namespace

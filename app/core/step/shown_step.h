@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-// What is derived of single steps.
+// What is derived from single steps.
 namespace decoderscope {
 
 // A step's picture at a place.
@@ -21,7 +21,7 @@ struct ShownHeatmap {
 // The step must have values.
 [[nodiscard]] Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place);
 
-// How a cell of a step came to be.
+// How a cell of a step was computed.
 [[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,
                                                    const Cell& cell);
 

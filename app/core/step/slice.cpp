@@ -28,7 +28,7 @@ std::string subtitle_of(const Slice& slice) {
 
 std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
-    // The last two axes lie together in memory.
+    // The last two axes are contiguous in memory.
     std::copy_n(tensor.data() + tensor.offset(slice.cell(0, 0)), values.size(), values.begin());
     return values;
 }
@@ -120,7 +120,7 @@ Range range_of_step(const Run& run, const Step& step) {
     const Tensor& values = run.value(step.id);
     const Scale scale = scale_of(run.plan(), step);
     if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
-    // The range of a tensor is that of its rows' ranges; hidden cells don't count.
+    // The range of a tensor spans its rows' ranges; hidden cells don't count.
     MaskRows mask_rows(run.value(*step.masked_by));
     std::vector<float> ends, seen;
     const auto keys = static_cast<std::size_t>(values.dim(3));

@@ -8,7 +8,7 @@
 
 namespace decoderscope {
 
-// A whole number with its thousands apart: "2,304".
+// A whole number with thousands separators: "2,304".
 [[nodiscard]] std::string grouped(Index number);
 
 // "1 row", "2,304 rows".

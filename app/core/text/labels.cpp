@@ -43,7 +43,7 @@ std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step,
     const Tensor& tokens = sequence == Sequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
     const Model& model = *scenario.model();
     const Tokenizer& tokenizer = sequence == Sequence::source ? model.encoder_tokenizer : model.tokenizer;
-    // In [batch, pos] every row has tokens of its own.
+    // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
     const bool named = sequence != Sequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
                        batch < tokens.dim(0);

@@ -7,8 +7,7 @@
 
 namespace decoderscope {
 
-// The attention whose heads are meant at a step: its own, else the self-attention of its block; empty outside the
-// blocks.
+// The attention whose heads a step refers to: its own, else the self-attention of its block; empty outside the blocks.
 [[nodiscard]] std::string attention_beside(const Step& step);
 
 // The name of the same step in another block of its stack, by the block's number: "blocks.1.attn.z" for
@@ -20,8 +19,8 @@ namespace decoderscope {
 // "blocks.0.attn.z[0, 1, 2, 3]".
 [[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
 
-// What stands beside an axis of a step's heatmap: the tokens of the sequence that the axis runs over (as text where the
-// model has a vocabulary, else as ids), or plain indices. `batch` chooses the row of the batch.
+// The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over (as text if the model
+// has a vocabulary, else as ids), or plain indices. `batch` chooses the row of the batch.
 [[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
                                                    Index batch);
 

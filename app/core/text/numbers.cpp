@@ -16,7 +16,7 @@ std::string to_text(double value, std::chars_format format, int precision) {
     return {buffer.data(), end.ptr};
 }
 
-// The power of ten of a number once it is rounded to `digits` significant digits.
+// The power of ten of a number in scientific notation, after rounding.
 int exponent_of(const std::string& scientific) {
     const std::size_t sign = scientific.find('e') + 1;
     const int size = std::stoi(scientific.substr(sign + 1));
@@ -33,7 +33,7 @@ std::string magnitude_text(double value, int digits) {
     return scientific.substr(0, scientific.find('e')) + "e" + std::to_string(exponent);
 }
 
-// The same number without the zeros behind its last digit: "0.500" -> "0.5", "1.00e-5" -> "1e-5".
+// The same number without trailing zeros: "0.500" -> "0.5", "1.00e-5" -> "1e-5".
 std::string without_trailing_zeros(const std::string& text) {
     if (text.find('.') == std::string::npos) return text;
     const std::size_t exponent = std::min(text.find('e'), text.size());
@@ -42,7 +42,7 @@ std::string without_trailing_zeros(const std::string& text) {
     return text.substr(0, end) + text.substr(exponent);
 }
 
-// The text for a number that has no digits, or for zero; empty for any other.
+// The text for zero or a non-finite number; empty for any other.
 std::string special_text(double value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "∞" : "−∞";

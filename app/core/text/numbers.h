@@ -8,10 +8,10 @@ namespace decoderscope {
 // Whole numbers below 100,000 keep all their digits.
 [[nodiscard]] std::string number_text(double value, int digits);
 
-// A number with this many decimals, so that a column of them is aligned on the point: "0.50", "−1.25", "NaN", "∞".
+// A number with this many decimals, so that a column of them aligns at the decimal point: "0.50", "−1.25", "NaN", "∞".
 [[nodiscard]] std::string fixed_text(double value, int decimals);
 
-// The same without zeros at its end, unless they tell that the number was rounded.
+// number_text() without trailing zeros, unless they show that the number was rounded.
 [[nodiscard]] std::string short_number_text(double value, int digits);
 
 }  // namespace decoderscope

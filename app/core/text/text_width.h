@@ -5,9 +5,8 @@
 
 namespace decoderscope {
 
-// How wide a text can be at most, in em: an estimate on the safe side for Inter, Helvetica, Arial and DejaVu Sans (or,
-// monospaced, JetBrains Mono and DejaVu Sans Mono), so that what is laid out with it fits in whichever of them is
-// there.
+// The largest width that a text can have, in em: a safe upper estimate for Inter, Helvetica, Arial and DejaVu Sans (or,
+// monospaced, JetBrains Mono and DejaVu Sans Mono), so that a layout fits whichever of them is installed.
 [[nodiscard]] double text_width_em(std::string_view text, bool bold, bool monospace);
 
 // The text, or as much of its beginning as fits in `width_em` together with "…".

@@ -14,7 +14,7 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr char32_t replacement_code = 0xFFFD;
 std::uint8_t byte_at(std::string_view text, std::size_t at) { return static_cast<std::uint8_t>(text[at]); }
 
-// How many bytes the character that starts with this one has; 0 where none starts so.
+// How many bytes a character that starts with this byte has; 0 if none can.
 std::size_t length_of(std::uint8_t first) {
     if (first < 0x80) return 1;
     if (first >= 0xC2 && first < 0xE0) return 2;
@@ -29,7 +29,7 @@ bool is_valid(char32_t code, std::size_t length) {
     return code >= smallest[length] && code <= 0x10FFFF && !surrogate;
 }
 
-// The character that starts at a byte; one byte as U+FFFD where none does.
+// The character that starts at a byte; else that byte as U+FFFD.
 Utf8Character decoded(std::string_view text, std::size_t at) {
     const Utf8Character broken{replacement_code, text.substr(at, 1)};
     const std::size_t length = length_of(byte_at(text, at));

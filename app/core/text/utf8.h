@@ -12,14 +12,14 @@ struct Utf8Character {
     std::string_view bytes;
 };
 
-// The characters of a text. Bytes that are no valid UTF-8 come as U+FFFD, one for each.
+// The characters of a text. Bytes that are not valid UTF-8 become U+FFFD, one for each.
 [[nodiscard]] std::vector<Utf8Character> characters(std::string_view text);
 
 // The text as valid UTF-8, with U+FFFD for each byte that is not.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
 // The text as a figure can show it: valid, on one line, nothing invisible. A line break, a tab and a carriage return
-// are written as "\n", "\t" and "\r", other control and text-direction characters as U+FFFD; where there are only
+// are written as "\n", "\t" and "\r", other control and text-direction characters as U+FFFD. If the text is only
 // spaces, each is written as "␣".
 [[nodiscard]] std::string printable(std::string_view text);
 

@@ -9,8 +9,8 @@
 
 namespace decoderscope {
 
-// A text broken at its spaces into lines of at most `width`, as `measure(const std::string&)` has it. A word that is
-// wider stands alone. The last of `most` lines takes the rest, however wide. No line where there is no text.
+// A text broken at its spaces into lines of at most `width`, as measured by `measure(const std::string&)`. A wider word
+// gets its own line. The last of `most` lines takes the rest, however wide. An empty text has no lines.
 template <class Width, class Measure>
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, Width width, Measure measure,
                                                std::size_t most = std::numeric_limits<std::size_t>::max()) {

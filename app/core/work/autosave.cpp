@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBeginning = "autosave-", kEnding = ".dscope", kLockEnding = ".lock";
 
-// All that one process left: "…/autosave-123" and its files.
+// Everything that one process left: "…/autosave-123" and its files.
 struct Remains {
     std::vector<fs::path> autosaves;  // none, or one
     std::vector<fs::path> others;     // half-written ones, and the lock
@@ -40,7 +40,7 @@ std::map<std::string, Remains> remains_in(const std::string& folder) {
     return found;
 }
 
-// Whether the file that was opened is still the one of that name: another may have removed it before it was locked.
+// Whether the opened file is still the one at that path: another process may have removed it before it was locked.
 bool is_still_there(const std::string& path, int descriptor) {
     struct stat named {
     }, opened{};
@@ -91,7 +91,7 @@ AutosaveSlot::AutosaveSlot(const std::string& folder) {
         path_ = stem + std::string(kEnding);
         lock_path_ = stem + std::string(kLockEnding);
         lock_ = FileLock::take(lock_path_);
-        if (fs::exists(path_, failed)) lock_.reset();  // somebody else's, left behind
+        if (fs::exists(path_, failed)) lock_.reset();  // a leftover of another process
     }
 }
 
@@ -105,7 +105,7 @@ std::vector<Leftover> leftovers(const std::string& folder) {
     std::error_code failed;
     for (const auto& [stem, remains] : remains_in(folder)) {
         auto lock = take_if_it_can_be_made(stem + std::string(kLockEnding));
-        if (!lock) continue;  // the process is there
+        if (!lock) continue;  // the process still runs
         for (const fs::path& other : remains.others)
             if (!other.string().ends_with(kLockEnding) || remains.autosaves.empty()) fs::remove(other, failed);
         if (remains.autosaves.empty()) continue;

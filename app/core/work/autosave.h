@@ -6,17 +6,18 @@
 #include <utility>
 #include <vector>
 
-// The files in which unsaved work outlives a crash: one a process, in a folder of the person's own. That a process is
-// gone is seen by its lock, which the system takes off whatever ends it; its number may be another's by then.
+// The files in which unsaved work survives a crash: one per process, in a folder of the user's. A process has ended if
+// its lock is free: the system releases the lock however the process ends. Its process id proves nothing, since it may
+// have been reused.
 namespace decoderscope {
 
-// Where they lie: $XDG_STATE_HOME/decoderscope, or ~/.local/state/decoderscope; empty where there is no home.
+// Where they are: $XDG_STATE_HOME/decoderscope, or ~/.local/state/decoderscope; empty if there is no home.
 [[nodiscard]] std::string autosave_folder();
 
-// A lock on a file that is made for it. It is ours until this is destroyed or the process is gone.
+// A lock on a file created for it. Held until this is destroyed or the process ends.
 class FileLock {
 public:
-    // Nothing where another holds it. Throws Error where the file can't be made.
+    // Nothing if another process holds it. Throws Error if the file can't be created.
     [[nodiscard]] static std::optional<FileLock> take(const std::string& path);
     FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
     FileLock& operator=(FileLock&& other) noexcept {
@@ -32,14 +33,14 @@ private:
     int descriptor_;
 };
 
-// A name for this process's autosave that nobody else uses, nor used and left.
+// A name for this process's autosave that no other process uses, or used and left behind.
 class AutosaveSlot {
 public:
-    // Makes the folder. Throws Error naming it where it can't be written.
+    // Creates the folder. Throws Error naming it if it can't be written.
     explicit AutosaveSlot(const std::string& folder);
     AutosaveSlot(const AutosaveSlot&) = delete;
     AutosaveSlot& operator=(const AutosaveSlot&) = delete;
-    // The lock goes; an autosave that is still there can then be recovered.
+    // Releases the lock; an autosave that is still there can then be recovered.
     ~AutosaveSlot();
 
     [[nodiscard]] const std::string& path() const { return path_; }
@@ -49,17 +50,17 @@ private:
     std::optional<FileLock> lock_;
 };
 
-// What a process left that is gone. As long as this lives nobody else is offered it.
+// An autosave left by a process that has ended. While this lives, no other process offers it.
 struct Leftover {
     std::string path;
-    std::chrono::system_clock::time_point when;  // it was written
+    std::chrono::system_clock::time_point when;  // it was last written
     FileLock lock;
 };
 
-// The newest first. Half-written files of processes that are gone are removed on the way. Nothing where the folder
-// can't be read.
+// All leftovers, the newest first. Also removes half-written files of ended processes. Empty if the folder can't be
+// read.
 [[nodiscard]] std::vector<Leftover> leftovers(const std::string& folder);
-// Removes one for good.
+// Deletes a leftover.
 void remove_leftover(const Leftover& leftover);
 
 }  // namespace decoderscope

@@ -30,7 +30,7 @@ std::uint64_t lane_with(std::uint64_t lane, std::uint64_t word) {
 
 std::uint64_t joined(std::uint64_t hash, std::uint64_t lane) { return (hash ^ lane_with(0, lane)) * kPrime1 + kPrime4; }
 
-// Spreads the last bits over all.
+// Spreads every input bit over all output bits.
 std::uint64_t avalanche(std::uint64_t hash) {
     hash = (hash ^ (hash >> 33U)) * kPrime2;
     hash = (hash ^ (hash >> 29U)) * kPrime3;
@@ -62,7 +62,7 @@ void Xxh64::add(std::span<const std::byte> bytes) {
 }
 
 std::uint64_t Xxh64::digest() const {
-    std::uint64_t hash = kPrime5;  // where no stripe was full
+    std::uint64_t hash = kPrime5;  // if no stripe was full
     if (total_ >= kStripe) {
         hash = std::rotl(lanes_[0], 1) + std::rotl(lanes_[1], 7) + std::rotl(lanes_[2], 12) + std::rotl(lanes_[3], 18);
         for (const std::uint64_t lane : lanes_) hash = joined(hash, lane);

@@ -11,8 +11,8 @@
 
 namespace decoderscope {
 
-// XXH64 with seed 0, by its published specification: not against forgers, but any accident shows, at the speed of
-// memory. `xxhsum -H64 FILE` prints the same digits.
+// XXH64 with seed 0, by its published specification: detects accidental changes at the speed of memory, not forgery.
+// `xxhsum -H64 FILE` prints the same digits.
 class Xxh64 {
 public:
     Xxh64();
@@ -34,7 +34,7 @@ private:
 [[nodiscard]] bool is_checksum(const std::string& text);
 
 [[nodiscard]] std::string checksum_of(std::span<const std::byte> bytes);
-// Of the bytes of these files, one after the other, a MB at a time. Throws Error naming the file that can't be read.
+// Of the bytes of these files in order, read a MB at a time. Throws Error naming the file that can't be read.
 [[nodiscard]] Resumable<std::string> checksum_of_files(std::vector<std::string> paths);
 
 }  // namespace decoderscope

@@ -10,13 +10,14 @@
 
 namespace decoderscope {
 
-// The checksums of open models, made once for each, a piece of their files at a time: a model may be larger than what
-// is read in a moment, and no save of anything else is to wait for it.
+// The checksums of open models, computed once each, a piece of their files at a time: reading a large model takes a
+// while, and other saves must not wait for it.
 class ModelSums {
 public:
-    // Nothing where they are still being made; asking begins it. A model whose files can't be read any more has none.
+    // Nothing while they are being computed; the first call starts that. Empty for a model whose files can no longer be
+    // read.
     [[nodiscard]] std::optional<ModelChecksums> find(const std::shared_ptr<const Model>& model);
-    // Reads the next piece. Returns false where nothing was asked for.
+    // Reads the next piece. Returns false if there is nothing to compute.
     bool advance();
 
 private:

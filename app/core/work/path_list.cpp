@@ -26,7 +26,7 @@ std::string trimmed(std::string_view text) {
     return std::string(text);
 }
 
-// The longest beginning that all entries share.
+// The longest common prefix of all entries.
 std::string common_path(const std::vector<PathList::Entry>& entries) {
     std::string common = entries.front().path;
     for (const PathList::Entry& entry : entries) {

@@ -11,7 +11,7 @@
 
 namespace decoderscope {
 
-// What may be meant by a path that is being typed.
+// The possible completions of a path being typed.
 struct PathList {
     struct Entry {
         std::string name;  // a folder's ends in "/"
@@ -19,22 +19,22 @@ struct PathList {
         PathKind kind = PathKind::other;
         bool session = false;
     };
-    std::string folder;          // that is listed
+    std::string folder;          // the listed folder
     std::vector<Entry> entries;  // folders, models, weights and sessions, by name
-    std::string completed;       // what was typed, as far as it goes on in one way only
+    std::string completed;       // what was typed, extended as far as it is unambiguous
     Sentence error;              // why the folder can't be listed
-    bool more = false;           // there were too many to list
+    bool more = false;           // there are more than are listed
 };
 [[nodiscard]] PathList list_paths(std::string_view typed);
 
-// What was typed or pasted, as a path: without spaces around it or quotes, "~/" as the home.
+// What was typed or pasted, as a path: without surrounding spaces or quotes, with "~/" expanded.
 [[nodiscard]] std::string path_of(std::string_view typed);
 
-// Of several paths (dropped at once) the one to open: the first that is a session or a model, else the first that could
-// be made one, else the first.
+// The one to open of several paths dropped together: the first that is a session or a model, else the first that could
+// be converted to one, else the first.
 [[nodiscard]] std::string model_among(std::span<const std::string> paths);
 
-// What opens a path, or a bundled model's name.
+// The command that opens a path, or a bundled model by its name.
 [[nodiscard]] Command opening_command(const std::string& path);
 
 }  // namespace decoderscope

@@ -24,7 +24,7 @@ bool same_numbers(const Tensor& a, const Tensor& b) {
 
 std::string checksum_of_numbers(const Tensor& tensor) { return checksum_of(std::as_bytes(tensor.values())); }
 
-// Whether these are the first batch rows of `of`, as typing fewer lines leaves them.
+// Whether these are the first batch rows of `of`, as after typing fewer lines.
 bool begins(const Tensor& tensor, const Tensor& of) {
     if (of.empty() || tensor.rank() != of.rank() || tensor.dim(0) > of.dim(0)) return false;
     for (std::size_t axis = 1; axis < of.rank(); ++axis)
@@ -48,7 +48,7 @@ std::optional<SavedTensor> saved_tensor(const Tensor& tensor, const Tensor& exam
 
 TokenRows whole_rows(const Tensor& tensor) { return rows_of(tensor, Tensor()); }
 
-// The rows as texts, where the tokenizer makes the same ids of them again.
+// The rows as texts, if the tokenizer encodes them to the same ids.
 std::optional<std::vector<std::string>> as_texts(const TokenRows& rows, const Tokenizer& tokenizer) {
     if (!tokenizer.can_encode()) return std::nullopt;
     std::vector<std::string> texts;
@@ -83,7 +83,7 @@ SavedSequence saved_sequence(const Tensor& tokens, const Tensor& mask, const Tok
 
 // ---- in
 
-// Padding may make far more of a few long rows than a file holds, so this is checked before there is a tensor.
+// Padding to a few long rows may need far more memory than the file's size, so this is checked before allocating.
 void check_batch(const TokenRows& rows, const std::string& key) {
     constexpr std::size_t kMost = std::size_t{1} << 24;
     std::size_t longest = 1;
@@ -117,7 +117,7 @@ std::optional<TokenRows> rows_of(const SavedSequence& saved, const Tokenizer& to
     });
 }
 
-// A sequence that the session has: its ids and its mask.
+// Restores a sequence of the session: its ids and its mask.
 bool restore(const SavedSequence& saved, const Tokenizer& tokenizer, std::string_view length_axis,
              const std::string& before, Tensor& tokens, Tensor& mask) {
     const std::optional<TokenRows> rows = rows_of(saved, tokenizer, before);
@@ -137,7 +137,7 @@ Tensor named(const Tensor& tensor, std::span<const std::string_view> names) {
     return tensor.with_axes(named_from_last(tensor.axes(), names));
 }
 
-// Where a vector input is read from, and by which names its axes go.
+// Where a vector input is read from, and the names of its axes.
 struct VectorInput {
     const char* key;
     const Tensor& example;
@@ -145,7 +145,7 @@ struct VectorInput {
     std::vector<std::string_view> axes;
 };
 
-// `batch`: how many rows of it are wanted; 0: all.
+// `batch`: how many of its rows to use; 0: all.
 Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index batch, RestoredInput& restored) {
     return naming(input.key, [&] {
         Tensor tensor = saved.numbers;
@@ -197,7 +197,7 @@ RestoredInput restored_input(const SavedInput& saved, const Model& model, const 
         if (!saved.target.mask) in.attention_mask = example.attention_mask;
         if (!saved.custom_mask) in.custom_mask = example.custom_mask;
     }
-    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank yet: the plan says what is wrong with it
+    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank so far: making the plan checks it
     const Index batch = rows.rank() == 0 ? 0 : in.batch();
     bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
                           in.encoder_attention_mask);

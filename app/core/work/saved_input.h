@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-// What a run reads, and how a session's file says it.
+// A run's inputs, and their form in a session's file.
 namespace decoderscope {
 
-// In as few words as read back to the same numbers: a text where the tokenizer makes the same tokens of it, else ids;
-// vectors by where they come from.
+// The shortest form that reads back to the same numbers: a text if the tokenizer gives the same tokens for it, else
+// ids; vectors by their source.
 [[nodiscard]] SavedInput saved_input(const Scenario& scenario);
 
-// Read back. What comes from a file that is not as it was gets a remark. Throws Error naming the key.
+// Read back. Input from a file that has changed gets a remark. Throws Error naming the key.
 struct RestoredInput {
     Inputs inputs;
     std::string inputs_path;  // the file that vectors come from; empty: none

@@ -9,24 +9,24 @@
 #include <string_view>
 #include <utility>
 
-// What of the window belongs to a person's work, and is saved with it: which question is asked, and how.
+// The window's part of the user's work, which is saved with it: the open tab and its choices.
 namespace decoderscope {
 
-// The tab that is open where nothing else is said.
+// The tab that is open by default.
 inline constexpr std::string_view kStepLab = "step";
 
 // What the right-hand side of the Norms tab shows.
 enum class NormsView { depth, step, row };
 inline constexpr std::array<std::string_view, 3> kNormsViewNames = {"depth", "step", "row"};
 
-// What the run that is looked at is compared with.
+// What the current run is compared with.
 enum class Against { unedited, configuration, pinned, file };
 inline constexpr std::array<std::string_view, 4> kAgainstNames = {"unedited", "configuration", "pinned", "file"};
 
 struct SavedNorms {
     NormsView view = NormsView::depth;
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
-    float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
+    float gain_factor = 1.0F, shift_factor = 1.0F;  // multiply the gains and shifts of all norms
     Index row = 0;                                  // the position whose row is explained
     bool operator==(const SavedNorms&) const = default;
 };
@@ -43,7 +43,7 @@ struct SavedView {
     std::string tab{kStepLab};  // a lab's id
     SavedNorms norms;
     SavedCompare compare;
-    std::map<std::string, std::string> labs;  // what any other lab saves, by its id: an object of JSON
+    std::map<std::string, std::string> labs;  // what other labs save, by id: a JSON object each
     bool operator==(const SavedView&) const = default;
 };
 

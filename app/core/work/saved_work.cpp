@@ -24,7 +24,7 @@ bool is_bundled(const std::string& name) {
     return std::any_of(all.begin(), all.end(), [&](const BundledModel& model) { return model.name == name; });
 }
 
-// Where a model's files lie; empty for one that is made from a seed.
+// Where a model's files are; empty for one generated from a seed.
 std::string files_of_model(const std::string& name) {
     const auto& trained = trained_models();
     if (std::find(trained.begin(), trained.end(), name) != trained.end()) return trained_model_folder(name);
@@ -62,7 +62,7 @@ Phrase what_changed(bool weights, bool config) {
         "{model}: its config.json is not what it was when the session was saved, so the numbers may be others");
 }
 
-// Reads the models of one session, each once.
+// Reads the models of a session, each once.
 class Opener {
 public:
     explicit Opener(LoadProgress* progress) : progress_(progress) {}
@@ -118,7 +118,7 @@ private:
         return sums.result();
     }
 
-    // Edits that don't fit are a fault of the session, unless the model or its input is another now.
+    // Edits that don't fit are an error in the session, unless the model or its input has changed.
     std::vector<Edit> edits(Scenario scenario, const SavedRun& saved, bool as_it_was) {
         static_cast<void>(plan_of(scenario));
         if (as_it_was) {

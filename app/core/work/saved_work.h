@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// A person's work between a session's file and the session in the window: with its model read, ready to be run.
+// The user's work between a session's file and the session in the window: its model is read, ready to run.
 namespace decoderscope {
 
 struct PinnedWork {
@@ -21,33 +21,33 @@ struct PinnedWork {
 
 struct SavedWork {
     Scenario scenario;
-    Cursor cursor;  // no step: where the model's maker says to look
+    Cursor cursor;  // no step: where the model's author suggests
     Sampling sampling;
     SavedView view;
     std::vector<PinnedWork> pins;
-    std::string saved_as;           // the file that it was opened from or saved to; empty: none yet
-    std::vector<Sentence> remarks;  // what is not as it was when it was saved, a sentence each
+    std::string saved_as;           // the file it was opened from or saved to; empty: none yet
+    std::vector<Sentence> remarks;  // what has changed since it was saved, a sentence each
 };
 
-// Reads a session and its models. A model whose files are others than they were is opened all the same, with a remark,
-// and without the edits that no longer fit it. Throws Error naming the session's file, and the key or the model that is
-// missing; LoadStopped where `progress` says to stop.
+// Reads a session and its models. A model whose files have changed is still opened, with a remark and without the edits
+// that no longer fit. Throws Error naming the session's file and the missing key or model; LoadStopped if `progress`
+// says to stop.
 [[nodiscard]] SavedWork open_session(const std::string& path, LoadProgress* progress = nullptr);
 // The same with the file already read; messages name it `name`.
 [[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
                                      LoadProgress* progress = nullptr);
 
-// The run that the work keeps to compare with, computed; nullptr where it keeps none.
+// Computes the work's pinned run; nullptr if none.
 [[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work);
 
 // The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
-// config.json. Empty for what has no files.
+// config.json. Empty for a model without files.
 struct ModelChecksums {
     std::string weights, config;
 };
 [[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name);
 
-// The work as its file holds it, but for the models' checksums, which take longer to make.
+// The work as its file holds it, except for the models' checksums, which take longer to compute.
 [[nodiscard]] SessionFile session_file_of(const SavedWork& work);
 
 }  // namespace decoderscope

@@ -15,32 +15,32 @@
 // A session as a file (.dscope) holds it: plain data, no model read yet. docs/sessions.md describes the format.
 namespace decoderscope {
 
-// Which model: a bundled one's name, or where its files lie, and what they were.
+// Which model: a bundled one's name, or the path and checksums of its files.
 struct SavedModel {
     std::string name;  // a bundled model's, or an absolute path
     bool bundled = false;
     Overrides answers;            // to what its files don't say
-    std::string weights, config;  // checksums of its files; empty where they are not known
+    std::string weights, config;  // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };
 
-// Numbers that are too many for the session: they are the model's example's or an inputs file's, and their checksum
-// says which. Others stand in the session itself.
+// Numbers of a vector input. Those of the model's example or an inputs file are too many for the session, which holds
+// only their checksum. Others are in the session itself.
 struct SavedTensor {
     bool of_example = false;
     std::string file;      // an absolute path
     std::string checksum;  // of the float32 numbers
-    Tensor numbers;        // where they are neither the example's nor a file's
+    Tensor numbers;        // if they are neither the example's nor a file's
 };
 
-// What one sequence holds: a text or ids, a batch row each.
+// What one sequence holds: texts or ids, one per batch row.
 struct SavedSequence {
     std::optional<std::vector<std::string>> text;
     std::optional<TokenRows> tokens;  // shorter rows are padded
-    std::optional<TokenRows> mask;    // 1 = keep; where it is not what the padding says
+    std::optional<TokenRows> mask;    // 1 = keep; only if it differs from the padding
 };
 
-// What is not there is the model's own example's.
+// Missing parts come from the model's own example.
 struct SavedInput {
     SavedSequence target, source;
     std::optional<SavedTensor> x, memory, custom_mask;
@@ -64,7 +64,7 @@ struct SavedPin {
 
 struct SessionFile {
     SavedRun run;
-    Cursor cursor;  // no step: where the model's maker says to look
+    Cursor cursor;  // no step: where the model's author suggests
     Sampling sampling;
     SavedView view;
     std::vector<SavedPin> pins;
@@ -78,11 +78,11 @@ inline constexpr std::string_view kSessionEnding = ".dscope";
 
 // As JSON, laid out to be compared line by line. Paths below `folder` are written relative to it.
 [[nodiscard]] std::string session_text(const SessionFile& file, const std::string& folder);
-// Reads it back. Throws Error naming the key and what was expected; a file of a newer version is refused with what to
-// do.
+// Reads it back. Throws Error naming the key and what was expected; for a file of a newer version the error says what
+// to do.
 [[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
 
-// The same from and to a file; it appears whole or not at all. Errors name the file.
+// The same from and to a file, which is written completely or not at all. Errors name the file.
 [[nodiscard]] SessionFile read_session_file(const std::string& path);
 void write_session_file(const std::string& path, const SessionFile& file);
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Limits, so that a file cannot ask for more than any session needs.
+// Limits, so that a file can't ask for more than any session needs.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostAxes = 8;
 constexpr std::size_t kMostPins = 1;  // as many as the window keeps
@@ -30,7 +30,7 @@ std::string read_path(const std::string& written, const fs::path& folder) {
     return (path.is_absolute() ? path : folder / path).lexically_normal().string();
 }
 
-// Keys and values as --set takes them; a number and true or false may stand there as such.
+// Keys and values as --set takes them; numbers and booleans may be given as JSON values.
 Overrides read_overrides(JsonObject& json, const char* key) {
     Overrides values;
     const Json* found = json.find(key);
@@ -107,7 +107,7 @@ SavedSequence read_sequence(JsonObject& json, const std::string& before, const s
     return sequence;
 }
 
-// Numbers as lists in lists. The shape is read down the first items, and every other list must be as long.
+// Numbers as nested lists. The first items give the shape, which all other lists must match.
 struct NestedNumbers {
     JsonObject& json;
     const char* key;
@@ -244,7 +244,7 @@ SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     return compare;
 }
 
-// What labs saved that have no key of their own. Only the lab can read it.
+// What labs without their own key saved. Only the lab can read it.
 std::map<std::string, std::string> read_labs(JsonObject& json) {
     std::map<std::string, std::string> labs;
     const Json* found = json.find("labs");
@@ -257,7 +257,7 @@ std::map<std::string, std::string> read_labs(JsonObject& json) {
     return labs;
 }
 
-// A tab that files of this version always knew, or one that says here what it saves.
+// A tab that this version's files always had, or one with an entry under "labs".
 std::string read_tab(JsonObject& json, const std::map<std::string, std::string>& labs) {
     if (json.find("tab") == nullptr) return std::string(kStepLab);
     std::string tab = json.text("tab");
@@ -279,7 +279,7 @@ std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
     return pins;
 }
 
-// Before anything else is looked at: another version may have other keys.
+// Checked before anything else: another version may have other keys.
 void check_version(JsonObject& json) {
     const Json* format = json.find("format");
     if (format == nullptr || *format != kSessionFormat)

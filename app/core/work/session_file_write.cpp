@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// Beside or below the session a path is relative, so that both can be moved together.
+// A path next to or below the session is relative, so that both can be moved together.
 std::string written_path(const std::string& path, const fs::path& folder) {
     if (folder.empty()) return path;
     const fs::path relative = fs::path(path).lexically_relative(folder);
@@ -24,7 +24,7 @@ std::string written_path(const std::string& path, const fs::path& folder) {
     return below ? relative.generic_string() : path;
 }
 
-// By key, so that the same values always make the same file; of a key given twice the last value counts.
+// Sorted by key, so that the same values always give the same file; the last value of a repeated key counts.
 Json object_of(const Overrides& values) {
     std::map<std::string, std::string> sorted;
     for (const auto& [key, value] : values) sorted[key] = value;
@@ -43,7 +43,7 @@ Json json_of(const SavedModel& model, const fs::path& folder) {
     return json;
 }
 
-// The numbers of a tensor as lists in lists, from an axis on.
+// The numbers of a tensor as nested lists, from an axis on.
 Json nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) {
     Json list = Json::array();
     const Index inner = stride / tensor.dim(axis);

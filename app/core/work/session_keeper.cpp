@@ -73,14 +73,14 @@ void SessionKeeper::flush() {
     while (!all()) runner_.wait(std::chrono::milliseconds(1000), all);
 }
 
-// With the mutex held.
+// Call with the mutex held.
 void SessionKeeper::count() {
     to_do_ = saves_.size() + (drop_ ? 1U : 0U) + (writing_ ? 1U : 0U);
     autosave_waits_ = autosave_.has_value();
 }
 
-// Has the runner do what is to be done, when it is due. With the mutex held: so of two that schedule at a time the
-// later one knows what the other wants.
+// Has the runner do pending work when it is due. Call with the mutex held, so that of two concurrent calls the later
+// one sees what the other scheduled.
 void SessionKeeper::schedule() {
     count();
     const bool now = drop_ || !saves_.empty();
@@ -96,7 +96,7 @@ bool SessionKeeper::has_checksums(const SavedWork& work) {
     return all;
 }
 
-// What is to be written now. A save waits until its models' files are read through, an autosave does not.
+// The order to write now, if any. A save waits until its models' files have been checksummed, an autosave doesn't.
 std::optional<SessionKeeper::Order> SessionKeeper::take_order() {
     const std::lock_guard lock(mutex_);
     const auto ready = std::find_if(saves_.begin(), saves_.end(),
@@ -131,7 +131,7 @@ Resumable<Done> SessionKeeper::serve() {
     }
     {
         const std::lock_guard lock(mutex_);
-        schedule();  // an autosave whose moment is still to come
+        schedule();  // an autosave that isn't due yet
     }
     runner_.notify();
     co_return Done{};
@@ -151,7 +151,7 @@ void SessionKeeper::write_and_tell(const Order& order) {
     if (tell) wake_();
 }
 
-// Nothing waits for an exception here, so whatever goes wrong becomes a sentence.
+// Exceptions can't leave a job, so every failure becomes a sentence.
 SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
     Outcome outcome{order.path, order.number, order.autosave, {}};
     try {

@@ -18,34 +18,34 @@
 
 namespace decoderscope {
 
-// Writes a session's work beside the window, so that no disk and no checksum makes it wait: under a name when the
-// person says so, and by itself soon after every change, so that a crash loses at most the last second.
+// Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file
+// when the user saves, and automatically soon after every change, so that a crash loses at most the last second.
 class SessionKeeper {
 public:
-    // From a change to the moment at which its autosave begins to be written. More changes don't put it off.
+    // The delay from a change to its autosave. Further changes don't extend it.
     static constexpr std::chrono::milliseconds kDelay{400};
 
-    // `wake` is called, from another thread where there are any, when there is an outcome.
+    // `wake` is called when there is an outcome, from another thread if there are threads.
     explicit SessionKeeper(std::function<void()> wake);
-    // What is being written is finished; an autosave stays unless it was dropped.
+    // Finishes the writing under way; an autosave stays unless it was dropped.
     ~SessionKeeper();
     SessionKeeper(const SessionKeeper&) = delete;
     SessionKeeper& operator=(const SessionKeeper&) = delete;
 
-    // Autosaves go to this folder from now on. Throws Error where it can't be made or written.
+    // Autosaves go to this folder from now on. Throws Error if it can't be created or written.
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay = kDelay);
     [[nodiscard]] bool autosaves() const { return slot_ != nullptr; }
-    // The work has changed. `number` grows from change to change, and is told back when it is safe.
+    // The work has changed. `number` grows with each change; an Outcome reports it once that change is written.
     void changed(SavedWork work, std::uint64_t number);
-    // There is nothing that should outlive a crash: the autosave goes.
+    // Nothing needs to survive a crash: removes the autosave.
     void drop_autosave();
-    // This autosave of a process that is gone lives on in the work: it goes as soon as that is written.
+    // The work continues this autosave of an ended process: removes it as soon as the work is written.
     void adopt(Leftover leftover);
 
     // Writes the work to this file.
     void save(SavedWork work, std::string path, std::uint64_t number);
 
-    // What a save came to: a file that holds the work as of `number`, or why it could not be written.
+    // The outcome of a save: a file that holds the work as of `number`, or why it could not be written.
     struct Outcome {
         std::string path;
         std::uint64_t number = 0;
@@ -53,11 +53,11 @@ public:
         Sentence error;
     };
     [[nodiscard]] std::vector<Outcome> collect();
-    // Whether anything is still to be written, other than an autosave that waits for its moment.
+    // Whether anything is still to be written, except for an autosave that isn't due yet.
     [[nodiscard]] bool busy() const { return to_do_ > 0; }
     // Waits until it isn't busy.
     void wait();
-    // Writes at once what waits for its moment, and waits until it is there.
+    // Writes a pending autosave now, and waits until it is written.
     void flush();
     // Without threads, as JobRunner has them. A slice is a file, or a piece of a model's.
     void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }
@@ -86,17 +86,17 @@ private:
     std::chrono::milliseconds delay_ = kDelay;
     std::unique_ptr<AutosaveSlot> slot_;
     std::mutex mutex_;
-    std::vector<Order> saves_;       // to be written under their names, in this order
-    std::optional<Order> autosave_;  // to be written when its moment has come
+    std::vector<Order> saves_;       // to be written to their paths, in this order
+    std::optional<Order> autosave_;  // to be written when it is due
     Clock::time_point autosave_due_;
-    bool drop_ = false;                   // the autosave is to go
-    bool writing_ = false;                // what was taken from saves_ or autosave_
+    bool drop_ = false;                   // the autosave is to be removed
+    bool writing_ = false;                // something taken from saves_ or autosave_ is being written
     bool ending_ = false;                 // saves no longer wait for checksums
-    std::atomic<std::size_t> to_do_ = 0;  // how much of the above is to be done now
+    std::atomic<std::size_t> to_do_ = 0;  // how much of the above is due now
     std::atomic<bool> autosave_waits_ = false;
     std::vector<Outcome> outcomes_;
     std::vector<Leftover> adopted_;
-    ModelSums sums_;    // the runner's alone
+    ModelSums sums_;    // used by the runner only
     JobRunner runner_;  // last: its work uses the rest
 };
 

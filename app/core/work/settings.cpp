@@ -83,7 +83,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                        {"inspector_width", settings.inspector_width},
                        {"hint_done", settings.hint_done},
                        {"recent", settings.recent}};
-    // A path need not be UTF-8, as JSON has to be.
+    // JSON must be UTF-8, but a path need not be.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }

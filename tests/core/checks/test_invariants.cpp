@@ -1,5 +1,5 @@
-// The laws of every forward pass: kept on the bundled models, with the number that a plain computation finds, and
-// broken by edits, at the cell that was edited.
+// The laws of every forward pass: they hold on the bundled models, with the numbers of a plain computation, and are
+// broken by edits, at the edited cell.
 #include "app/core/checks/invariants.h"
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
@@ -39,7 +39,7 @@ void each(const Tensor& tensor, const Visit& visit) {
     for (Index i = 0; i < tensor.size(); ++i) visit(tensor.cell(i), tensor.values()[static_cast<std::size_t>(i)]);
 }
 
-// ---- the same numbers by the plainest means
+// ---- the same numbers computed plainly
 
 struct Plain {
     double value = 0.0;
@@ -86,7 +86,7 @@ Plain plain_magnitudes(const Run& run) {
     return plain;
 }
 
-// Mean and variance of every norm's output, gain and shift taken off.
+// Mean and variance of every norm's output, with gain and shift removed.
 Plain plain_norms(const Run& run, double eps) {
     Plain plain;
     for (const Step& step : run.plan().steps()) {
@@ -114,8 +114,8 @@ Plain plain_norms(const Run& run, double eps) {
     return plain;
 }
 
-// The furthest that a position before `first` moves where every token from there on is another one, by two runs of the
-// executor that know nothing of each other.
+// The largest change of a position before `first` when every token from there on differs, by two independent runs of
+// the executor.
 double plain_future(const Scenario& scenario, const std::vector<Index>& first) {
     Scenario other = scenario;
     other.inputs.tokens = Tensor(scenario.inputs.tokens.axes(), scenario.inputs.tokens.values());
@@ -142,7 +142,7 @@ double plain_future(const Scenario& scenario, const std::vector<Index>& first) {
 
 }  // namespace
 
-// ---- kept
+// ---- laws that hold
 
 TEST_CASE("every bundled model keeps the laws, by as much as a plain computation says") {
     for (const BundledModel& model : bundled_models()) {
@@ -231,7 +231,7 @@ TEST_CASE("dropout breaks no law of the pattern, and what it scales is not calle
     CHECK(laws.of(Law::pattern_rows).verdict == Verdict::kept);
 }
 
-// ---- broken
+// ---- laws that are broken
 
 TEST_CASE("a weight typed over breaks its row's sum, and is named") {
     const std::string pattern = "blocks.2.attn.pattern";
@@ -265,7 +265,7 @@ TEST_CASE("a NaN in a pattern is no known one, and stands before every other dev
 }
 
 TEST_CASE("a row with nothing left to attend to is NaN as it must be, and the first of all") {
-    // Nothing but itself could be seen by the first query of head 2.
+    // The first query of head 2 could see only itself.
     const Invariants laws = measured(bundled("causal-lm-as-meant", {MaskEdit{"blocks.0.attn", 0, 2, 0, 0, false}}));
     CHECK(laws.of(Law::pattern_rows).verdict == Verdict::kept);
     CHECK(finding_text(laws.of(Law::pattern_rows)).find("as must be") != std::string::npos);
@@ -292,7 +292,7 @@ TEST_CASE("weight on a masked key breaks the mask, and lets the future move the 
 }
 
 TEST_CASE("a mask painted open lets the future move the past, at the score that was opened") {
-    // Not in the middle, and not against the last token: the test has to find it.
+    // Neither in the middle nor at the last token: the check has to find it.
     const Scenario scenario = bundled("verses", {MaskEdit{"blocks.1.attn", 0, 1, 4, 6, true}});
     const Invariant future = measured(scenario, Law::future);
     CHECK(future.verdict == Verdict::broken);
@@ -339,7 +339,7 @@ TEST_CASE("the first number that is none is traced to the weight that it came fr
 
 TEST_CASE("a session measures what it shows, again after each change, and only then") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    CHECK(session.invariants() == nullptr);  // a window opens before it is done
+    CHECK(session.invariants() == nullptr);  // a window opens before they are measured
     session.finish();
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
@@ -350,11 +350,11 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     CHECK(session.invariants()->invariants->of(Law::pattern_rows).cell == Cell{0, 0, 1, 1});
     session.apply(command::Undo{});
     session.update(std::chrono::milliseconds(10'000));
-    CHECK(session.invariants() == nullptr);  // what was measured is another run's
+    CHECK(session.invariants() == nullptr);  // the measurements are of another run
     session.finish();
     REQUIRE(session.invariants());
     CHECK(session.invariants()->invariants->count(Verdict::broken) == 0);
-    // A companion computes nothing of what is shown.
+    // A companion changes nothing that is shown.
     session.apply(command::Accompany{"beside", Variation{.overrides = {{"norm_first", "true"}}}});
     while (session.shown().companion("beside") == nullptr) session.update(std::chrono::milliseconds(10'000));
     CHECK(session.invariants() != nullptr);

@@ -31,7 +31,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// One line on standard error, and nothing more.
+// One line on standard error and nothing else.
 bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
 
 }  // namespace
@@ -191,7 +191,7 @@ TEST_CASE("trace writes what was recorded, and edits, settings and dropout reach
     CHECK(file.contains("blocks.0.mlp_out.dropout_mask"));
     CHECK(file.entries().at("blocks.0.attn.z").shape == std::vector<Index>{2, 8, 3, 8});
     CHECK(file.floats("blocks.0.attn.z").at(Cell{0, 3, 2, 1}) == 0.0F);
-    // The shorter row is padded, and masked so.
+    // The shorter row is padded and masked.
     CHECK(file.floats("blocks.0.attn.mask").at(Cell{1, 0, 2, 2}) == 0.0F);
     CHECK(file.floats("blocks.0.attn.mask").at(Cell{0, 0, 2, 2}) == 1.0F);
 }
@@ -336,7 +336,7 @@ TEST_CASE("generate says what it can't do") {
     CHECK(run({"generate", "causal-lm", "--length", "-1"}).status == 2);
 }
 
-// ---- weights of one's own
+// ---- the user's own weights
 
 TEST_CASE("what a state_dict doesn't say is asked for in one line, and what was taken unasked is noted") {
     const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// A picture on the desktop's clipboard, by way of a program that keeps it there.
+// A picture on the desktop's clipboard, through a program that keeps it there.
 #include "app/application_clipboard.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
@@ -38,7 +38,7 @@ private:
     std::optional<std::string> before_;
 };
 
-// A program that keeps what it is given, and how it was called, in files beside it.
+// A program that saves its input and arguments to files next to it.
 void make_program(const TemporaryFolder& folder, const std::string& name, int status) {
     write_bytes(folder.file(name), "#!/bin/sh\necho \"$@\" > " + folder.path() + "/arguments\n/bin/cat > " +
                                        folder.path() + "/given\nexit " + std::to_string(status) + "\n");

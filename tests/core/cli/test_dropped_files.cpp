@@ -26,10 +26,10 @@ TEST_CASE("of several paths dropped at once a model is opened; what could be mad
           DECODERSCOPE_TESTS_DIR "/reference/state_dicts/heads-gpt/model.safetensors"});
     REQUIRE(application.session().opening());
     CHECK(application.session().opening()->asks);
-    application.session().finish();  // without threads a measurement that is due would want the next frame
+    application.session().finish();  // without threads a pending measurement would request the next frame
     CHECK(std::isinf(application.next_wake()));
     application.dropped(std::vector<std::string>{folder.file("notes.txt")});
-    CHECK(application.next_wake() <= 0.1);  // how far it is read shows
+    CHECK(application.next_wake() <= 0.1);  // loading progress is shown
     application.session().finish();
     CHECK(std::isinf(application.next_wake()));
     CHECK(application.session().opening()->error.english().find("notes.txt: no such model") != std::string::npos);

@@ -27,7 +27,7 @@ struct Single {
     Thing of;
 };
 
-// Asks as a view does, and counts how often the value was made.
+// Asks as a view does, and counts how often the value was computed.
 struct Asked {
     Derived derived;
     int made = 0;
@@ -43,7 +43,7 @@ struct Asked {
     }
 };
 
-// A value that takes until it may end.
+// A value whose computation takes until it is allowed to end.
 Resumable<Answer> waited_for(Thing of, const std::atomic<bool>* may_end) {
     co_yield kPause;
     while (!*may_end) {
@@ -56,7 +56,7 @@ Resumable<Answer> waited_for(Thing of, const std::atomic<bool>* may_end) {
 struct Slow {
     std::atomic<bool> may_end = false;
     int begun = 0;
-    Derived derived;  // last: its job reads the rest
+    Derived derived;  // last: its job uses the rest
 
     Value<Answer> ask(const Thing& of) {
         return derived.later<Answer>({of}, std::tuple<>(), [&] {
@@ -214,6 +214,6 @@ TEST_CASE("a job that no frame asks for is dropped, and makes room for another")
     slow.derived.finish();
     REQUIRE(slow.ask(second));
     CHECK(slow.ask(second)->text == "2");
-    CHECK_FALSE(slow.ask(first));  // nothing came of it
+    CHECK_FALSE(slow.ask(first));  // its computation was cancelled
     CHECK(slow.begun == 3);
 }

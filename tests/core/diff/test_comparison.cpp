@@ -1,4 +1,4 @@
-// What two lists of tensors differ in, on plain values, and against PyTorch.
+// How two lists of tensors differ, on plain values and against PyTorch.
 #include "app/core/diff/comparison.h"
 
 #include "app/core/diff/comparison_text.h"
@@ -61,7 +61,7 @@ TEST_CASE("the distance of two numbers: what is not a number has one of its own"
     CHECK(distance_between(kNan, kInf) == kWithoutEnd);
     CHECK(distance_between(kInf, -kInf) == kWithoutEnd);
     CHECK(distance_between(-kInf, -1e9F) == kWithoutEnd);
-    // No float overflows on the way.
+    // No float overflows in between.
     CHECK(distance_between(3e38F, -3e38F) == Approx(6e38));
     CHECK(signed_difference(1.0F, 3.0F) == -2.0F);
     CHECK(signed_difference(kNan, kNan) == 0.0F);
@@ -142,7 +142,7 @@ TEST_CASE("a tensor that is missing, surplus or of another shape is listed as su
     CHECK(verdict_of(c) == "1 of 2 tensors differs; 3 are not in both or of another shape.");
     CHECK(difference_table(c, "the run", "the file").find("only in the file") != std::string::npos);
     CHECK_FALSE(compare({}, {}, 0.0).differs());
-    // An axis's name is no part of a shape: a file has none.
+    // Axis names are not part of a shape: a file has none.
     CHECK_FALSE(of_one(wide, wide.with_axes({{"", 2}, {"", 3}})).differs());
 }
 

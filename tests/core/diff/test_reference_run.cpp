@@ -97,7 +97,7 @@ TEST_CASE("the pictures are A, B and A − B of one slice, A and B over one rang
     // Doubled numbers reach further, so the range is A's; the difference has its own, about zero.
     CHECK(p.a.range.high >= *std::ranges::max_element(p.a.values));
     CHECK(p.difference.range.low == -p.difference.range.high);
-    // Another head was left alone.
+    // The other head is unchanged.
     const DifferencePictures other = pictures(session.shown(), before, name, {1, 0});
     CHECK(std::ranges::all_of(other.difference.values, [](float v) { return v == 0.0F; }));
     CHECK(std::ranges::count(other.over, 1) == 0);
@@ -116,7 +116,7 @@ TEST_CASE("cells that both mask are hatched; one that is masked on one side only
     CHECK(p.over[at(2, 1)] == 1);
     CHECK(p.over[at(0, 3)] == 0);
     CHECK(std::isinf(p.difference.at(2, 1)));
-    // Another fill is a difference of cells that both mask; it has no say in the range.
+    // Another fill differs only in cells that both mask; it doesn't affect the range.
     const Scenario filled = with_override(scenario_of(make_bundled_model("causal-lm-as-meant")), "mask_value", "-1e9");
     const ReferenceRun finite = reference_of("mask_value = -1e9", execute(plan_of(filled)));
     const DifferencePictures f = pictures(session.shown(), finite, "blocks.0.attn.masked_scores", {0, 1});

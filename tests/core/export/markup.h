@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What tests ask of XML and HTML.
+// What tests check in XML and HTML.
 namespace decoderscope::testing {
 
 inline int count_of(const std::string& text, const std::string& part) {
@@ -14,7 +14,7 @@ inline int count_of(const std::string& text, const std::string& part) {
     return count;
 }
 
-// What is wrong with a document's tags, attributes, entities or characters; empty where nothing is.
+// The first fault in a document's tags, attributes, entities or characters; empty if none.
 inline std::string xml_fault(const std::string& text) {
     std::vector<std::string> open;
     const std::set<std::string> entities = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};

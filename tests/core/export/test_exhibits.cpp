@@ -1,4 +1,4 @@
-// What is exported together: heads, layers, masks, curves; and the formats that hold several things.
+// Joint exports: heads, layers, masks, curves; and the formats that hold several exhibits.
 #include "app/core/export/arrays.h"
 #include "app/core/export/csv.h"
 #include "app/core/export/exhibit_figure.h"
@@ -56,7 +56,7 @@ int count_primitives(const Figure& figure) {
     return count;
 }
 
-// The first two texts that overlap, or that leave the figure; empty where none do.
+// The first two texts that overlap, or that extend beyond the figure; empty if none do.
 std::string fault_of(const Figure& figure) {
     std::vector<std::pair<figure::Box, std::string>> boxes;
     for (const figure::Primitive& primitive : figure.primitives)
@@ -122,7 +122,7 @@ std::vector<float> npy_values_of(const std::string& npy, const std::string& shap
     const std::size_t header = little(npy, 8, 2);
     CHECK(npy.substr(10, header).find("'shape': " + shape) != std::string::npos);
     std::vector<float> values((npy.size() - 10 - header) / 4);
-    std::memcpy(values.data(), npy.data() + 10 + header, values.size() * 4);  // little-endian, as this machine is
+    std::memcpy(values.data(), npy.data() + 10 + header, values.size() * 4);  // little-endian, like this machine
     return values;
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("the norm curves are charts whose numbers are the lengths of the recor
     write_json(json, exhibit);
     const auto parsed = nlohmann::json::parse(json.str());
     REQUIRE(parsed["charts"].size() == 5);
-    // The mean length of what enters the first block, over the positions that are no padding.
+    // The mean length of the first block's input, over the positions that are not padding.
     const Tensor& entering = pre->value("blocks.0.resid_pre");
     const Tensor& kept = pre->value("attention_mask");
     double sum = 0.0;

@@ -1,4 +1,4 @@
-// Files that are written while the window goes on.
+// Files that are written in the background.
 #include "app/core/export/exporter.h"
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
@@ -27,8 +27,8 @@ Heatmap small() {
             .values = {1.0F}};
 }
 
-// Heatmaps of which each waits to be let through. In a build without threads nothing could open the gate meanwhile:
-// there as many are made as there are slices.
+// Heatmaps that each wait at a gate. In a build without threads nothing could open the gate meanwhile: there one is
+// made per slice.
 struct Gate {
     std::atomic<int> open = 0, made = 0;
 
@@ -89,7 +89,7 @@ TEST_CASE("an export says how far it is and what it wrote") {
     CHECK_FALSE(exporter.progress());
     CHECK(read_bytes(folder.file("heads/t.head19.csv")) == "query\\key,0\r\n0,1\r\n");
     CHECK(folder.entries() == 1);
-    there.reset();  // whoever woke us last may still have been on the way
+    there.reset();  // the last wake may still have been in progress
     CHECK(woken >= 21);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("an export that is stopped leaves nothing, and the next one is written
             continue;
         }
         until_made(exporter, gate, 4);
-        CHECK(folder.entries() == 1);  // what is being written, under a name of its own
+        CHECK(folder.entries() == 1);  // the file being written, under a temporary name
         exporter.stop();
         gate.open = 40;
         const Exporter::Result result = finished(exporter);

@@ -50,7 +50,7 @@ std::vector<std::string> labels(Index count, std::string (*label)(Index)) {
     return made;
 }
 
-// A heatmap as the program makes them, with waves for values.
+// A heatmap as the program makes it, with waves as values.
 Heatmap heatmap_of(Index rows, Index columns, std::string (*label)(Index) = index_label) {
     Heatmap heatmap;
     heatmap.title = "blocks.0.attn.masked_scores";
@@ -105,7 +105,7 @@ bool overlap(const figure::Box& a, const figure::Box& b) {
     return a.x + slack < b.right() && b.x + slack < a.right() && a.y + slack < b.bottom() && b.y + slack < a.bottom();
 }
 
-// The first two texts that overlap; empty where none do.
+// The first two texts that overlap; empty if none do.
 std::string overlapping(const Figure& figure) {
     const auto texts = texts_of(figure);
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -118,7 +118,7 @@ std::string overlapping(const Figure& figure) {
     return "";
 }
 
-// The first text that reaches out of the figure; empty where none does.
+// The first text that extends beyond the figure; empty if none does.
 std::string cut_off(const Figure& figure) {
     for (const figure::Text& text : texts_of(figure)) {
         const figure::Box box = figure::text_box(text);

@@ -63,7 +63,7 @@ TEST_CASE("what a report is given to say is text and no markup") {
     CHECK(xml_fault(page.substr(page.find("<html"))) == "");
     for (const char* part : {"<script", "<img", "<b>bold", "<h1>title"}) CHECK(page.find(part) == std::string::npos);
     CHECK(page.find("&lt;script&gt;alert(&quot;2&quot;)&lt;/script&gt; &amp;") != std::string::npos);
-    CHECK(page.find("/somewhere") == std::string::npos);  // whoever reads it needn't know where it lies
+    CHECK(page.find("/somewhere") == std::string::npos);  // readers needn't know where the model is stored
 }
 
 TEST_CASE("every bundled model can be reported") {

@@ -1,4 +1,4 @@
-// Text that grows token by token: in the session, by the KV cache, and back again.
+// Text that grows token by token: in the session, using the KV cache, and back again.
 #include "app/core/generate/generation.h"
 #include "app/core/generate/generator.h"
 #include "app/core/generate/logit_lens.h"
@@ -46,7 +46,7 @@ NamedTensors everything(const Session& session) { return recorded_tensors(*sessi
 
 Scenario causal_lm() { return scenario_of(make_bundled_model("causal-lm-as-meant")); }
 
-// A batch of a row with four tokens and one with two, padded.
+// A batch of two rows, one with four tokens and one with two, padded.
 Scenario padded_batch() {
     Scenario scenario = causal_lm();
     scenario.inputs.tokens = Tensor({{axis::batch, 2}, {axis::pos, 4}}, {1, 2, 3, 4, 5, 6, 0, 0});
@@ -135,7 +135,7 @@ TEST_CASE("the same seed gives the same tokens, whatever was stepped back over")
     for (int i = 0; i < 4; ++i) apply(session, command::RemoveLastToken{0});
     for (int i = 0; i < 4; ++i) one();
     CHECK(row_tokens(session.scenario().inputs, 0) == text);
-    // The generator by the cache, and by full passes, writes the same.
+    // The generator writes the same text with the cache and with full passes.
     for (const bool cached : {true, false})
         CHECK(generate(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 9}, cached), 6) == text);
     CHECK(generate(Generator(causal_lm(), 0, {.temperature = 1.5, .seed = 10}), 6) != text);
@@ -232,7 +232,7 @@ TEST_CASE("the cached pass goes by the edits, wherever their cells lie") {
     CHECK(edits_at({0, 3, 0}) == 3);
     CHECK(edits_at({0, 2, 1}) == 3);
     for (Index row = 0; row < 2; ++row) CHECK(proof(scenario, row).over == 0);
-    // The edits do something: without them the rows differ.
+    // The edits have an effect: without them the rows differ.
     Scenario plain = scenario;
     plain.edits.clear();
     const auto cached = execute(finished(plan_by_cache(plain, 0)));

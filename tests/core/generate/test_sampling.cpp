@@ -1,4 +1,4 @@
-// How the next token is chosen: against PyTorch's numbers, and the laws that hold whatever the logits.
+// How the next token is chosen: against PyTorch's numbers, and laws that hold for any logits.
 #include "app/core/generate/sampling.h"
 #include "engine/error.h"
 #include "engine/file.h"

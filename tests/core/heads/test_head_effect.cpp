@@ -141,7 +141,7 @@ TEST_CASE("a layer's heads lie side by side in one picture, each as its own heat
     const PictureSize size = picture_size(pattern, {100, 2});
     CHECK(size.width == 4);
     CHECK(size.height == 2);
-    // A mask that is painted for one head is seen on that head alone.
+    // A mask painted for one head affects only that head.
     apply(session, command::PaintMask{"blocks.0.attn", 1, 5, 3, 1, false});
     const auto pixels =
         heads_side_by_side(*session.shown().run, *session.shown().run->plan().find("blocks.0.attn.pattern"), 1, {4, 4},

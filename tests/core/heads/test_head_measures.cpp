@@ -1,4 +1,4 @@
-// What the Heads tab measures of a pattern, on plain values and against the numbers that PyTorch gives.
+// What the Heads tab measures on a pattern: on plain values and against PyTorch's numbers.
 #include "app/core/heads/head_scores.h"
 #include "app/core/session/session.h"
 #include "engine/json.h"
@@ -23,7 +23,7 @@ HeadScore score(double entropy, Index layer, Index head) {
     return s;
 }
 
-// One measure of one head by itself, from the recorded weights and mask of batch row 1.
+// A single measure of one head, from the recorded weights and mask of batch row 1.
 double one_by_one(const Inputs& inputs, const Run& run, AttentionKind kind, const HeadScore& score,
                   PatternMeasure measure) {
     const Tensor& weights = run.value(score.attention + ".pattern");
@@ -45,13 +45,13 @@ double one_by_one(const Inputs& inputs, const Run& run, AttentionKind kind, cons
 }  // namespace
 
 TEST_CASE("an even causal pattern has the entropy and the masses that one writes down by hand") {
-    // Row i is even over its i + 1 visible keys.
+    // Row i is uniform over its i + 1 visible keys.
     const std::vector<float> weights = {1,        0,        0,        0, 0.5F,  0.5F,  0,     0,
                                         1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0.25F, 0.25F, 0.25F, 0.25F};
     const std::vector<Index> seen = {1, 2, 3, 4};
     const Pattern pattern{4, 4, weights, seen, {}};
     CHECK(value(pattern, PatternMeasure::entropy) == Approx((0 + 1 + std::log2(3.0) + 2) / 4));
-    CHECK(value(pattern, PatternMeasure::spread) == Approx(1.0));  // row 0 sees one key only, and is left out
+    CHECK(value(pattern, PatternMeasure::spread) == Approx(1.0));  // row 0 sees only one key, and is left out
     CHECK(value(pattern, PatternMeasure::largest) == Approx((1 + 0.5 + 1 / 3.0 + 0.25) / 4));
     CHECK(value(pattern, PatternMeasure::previous) == Approx((0.5 + 1 / 3.0 + 0.25) / 3));  // row 0 has none before it
     CHECK(value(pattern, PatternMeasure::first) == Approx((1 + 0.5 + 1 / 3.0 + 0.25) / 4));
@@ -176,7 +176,7 @@ TEST_CASE("a threshold keeps the heads from it up, or down from it") {
     CHECK_FALSE(passing(high, 1.0, true));
     CHECK(passing(high, 1.5, false));
     CHECK(passing(high, 1.5, true));
-    // Everything passes at the end of the scale; what has no number passes nothing else.
+    // Every number passes at the end of the scale; NaN passes nothing else.
     CHECK(passing(none, 0.0, false));
     CHECK_FALSE(passing(none, 0.1, false));
     CHECK(passing(none, 2.0, true));

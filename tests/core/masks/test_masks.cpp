@@ -1,4 +1,4 @@
-// Masks apart, what the fill does, where NaN spreads, what leaks, and the edits that the brush makes: on plain values.
+// Masks separated by kind, what the fill does, where NaN spreads, what leaks, and the brush's edits: on plain values.
 #include "app/core/masks/leak.h"
 #include "app/core/masks/mask_consequences.h"
 #include "app/core/masks/mask_edits.h"
@@ -25,7 +25,7 @@ void apply(Session& session, const Command& command) {
     CHECK_FALSE((session.message() && session.message()->failed));
 }
 
-// A case that PyTorch computed, as a scenario.
+// A case computed by PyTorch, as a scenario.
 Scenario fixture(const std::string& name) {
     const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
     Scenario scenario = scenario_of(load_model(folder));
@@ -53,12 +53,12 @@ Leak leak_of(Session& session, Index batch, Index position) {
 
 }  // namespace
 
-// ---- masks apart
+// ---- masks separated by kind
 
 TEST_CASE("causal, padding and drawn masks stand apart, and together are what was recorded") {
     Session session(make_bundled_model("causal-lm-as-meant"));
-    apply(session, command::PaintMask{kAttention, 1, 0, 2, 0, false});  // hidden by hand
-    apply(session, command::PaintMask{kAttention, 1, 0, 0, 1, true});   // opened by hand, where the causal mask hides
+    apply(session, command::PaintMask{kAttention, 1, 0, 2, 0, false});  // hidden by an edit
+    apply(session, command::PaintMask{kAttention, 1, 0, 0, 1, true});  // opened by an edit, where the causal mask hides
     const MaskParts parts = mask_parts(session.shown().scenario, *session.shown().run, kAttention, {1, 0});
     const Tensor& recorded = session.shown().run->value(kAttention + ".mask");
     const Tensor& padding = session.shown().scenario.inputs.attention_mask;
@@ -118,7 +118,7 @@ TEST_CASE("a band hides what is further away than its width, in one change, and 
     };
     band(2);
     band(3);
-    // What the causal mask hides anyway needs no edit: 4 + 3 + 2 + 1 cells are left.
+    // Cells hidden by the causal mask need no edit: 4 + 3 + 2 + 1 cells are left.
     CHECK(session.scenario().edits.size() == 10);
     apply(session, command::Undo{});
     CHECK(session.scenario().edits.size() == 15);
@@ -192,7 +192,7 @@ TEST_CASE("a stroke over thousands of cells, and one head taken out of it") {
 }
 
 TEST_CASE("a dragged length pads the rest of the row, and one drag is one undo") {
-    Session session(make_bundled_model("pre-ln-layer"));  // it has no padding mask of its own
+    Session session(make_bundled_model("pre-ln-layer"));  // it has no padding mask itself
     CHECK(kept_length(session.scenario().inputs.attention_mask, 0, 6) == 6);
     apply(session, command::SetKeptLength{false, 0, 5});
     apply(session, command::SetKeptLength{false, 0, 4, true});
@@ -340,7 +340,7 @@ TEST_CASE("a hole in the mask moves the position that looks through it, by as mu
     CHECK_FALSE(leak.moved[2].first_in.empty());  // it reads position 1 in the next block
     CHECK(leak.moved[2].first_in.starts_with("blocks.1."));
     CHECK(leak.earlier_moved == 2);
-    // Written out in another way: the largest difference over all recorded tensors that have positions.
+    // The same written differently: the largest difference over all recorded tensors that have positions.
     float largest = 0.0F;
     const Run& a = *session.shown().run;
     const Run& b = *session.shown().companion("leak")->run;
@@ -368,10 +368,10 @@ TEST_CASE("where a row is NaN the leak test says that it sees nothing") {
     const Leak leak = leak_of(session, 0, 3);
     CHECK(leak.earlier_moved == 0);
     CHECK(leak.moved[1].blind);
-    // In the next block every position reads position 1: the one before it, too, for a weight of 0 times NaN is NaN.
+    // In the next block every position reads position 1, even the one before it: a weight of 0 times NaN is NaN.
     CHECK(leak.earlier_blind == 3);
     apply(session, command::SetOption{"mask_value", "-1e9"});
-    // Equal weights on every key look at later ones, too.
+    // Equal weights on every key include later ones.
     const Leak uniform = leak_of(session, 0, 3);
     CHECK(uniform.earlier_blind == 0);
     CHECK(uniform.moved[1].first_in == kAttention + ".z");

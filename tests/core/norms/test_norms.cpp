@@ -1,4 +1,4 @@
-// What the Norms tab measures: against PyTorch's numbers, and against the formulas written another way.
+// What the Norms tab measures: against PyTorch's numbers, and against the formulas written differently.
 #include "app/core/diff/step_pair.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/norms/norm_row.h"
@@ -22,7 +22,7 @@ const nlohmann::json& reference() {
     return measures;
 }
 
-// The model stacked to so many blocks, with its norms here or there, and what came out.
+// The model stacked to this many blocks, with either norm placement, and its run.
 struct Ran {
     Scenario scenario;
     std::shared_ptr<const Run> run;
@@ -53,7 +53,7 @@ const DepthPoint* point_of(const std::vector<DepthCurve>& curves, const std::str
     return nullptr;
 }
 
-// The point that a key of the reference is about, whatever curve it is on.
+// The point that a key of the reference refers to, on any curve.
 const DepthPoint* point_of(const DepthCurves& curves, const std::string& at, const std::string& key) {
     if (key == "cosine") return point_of(curves.cosines.points, at + "resid_pre");
     if (key.ends_with("/stream")) return point_of(curves.ratios, at + key.substr(0, key.find('/')));
@@ -251,7 +251,7 @@ TEST_CASE("a run does not differ from itself, and a step that is missing is not 
     CHECK(same->largest == 0.0);
     CHECK(same->mean == 0.0);
     CHECK(pair_sentence(*same, "blocks.0.attn.masked_scores").find("The same numbers") == 0);
-    // What enters the first block is the same, wherever its norms stand.
+    // The first block's input is the same for either norm placement.
     CHECK(step_pair(a.scenario, *a.run, b.scenario, *b.run, "blocks.0.resid_pre", {0, 0})->largest == 0.0);
     CHECK_FALSE(step_pair(a.scenario, *a.run, b.scenario, *b.run, "blocks.7.resid_pre", {0, 0}));
     const Ran deep = ran("causal-lm-as-meant", false, 7);

@@ -1,4 +1,4 @@
-// Where the parts of a chart lie, in pixels or in points.
+// The layout of a chart, in pixels or in points.
 #include "app/core/picture/chart_layout.h"
 #include "tests/catch.h"
 

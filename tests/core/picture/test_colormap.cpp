@@ -34,7 +34,7 @@ Triple times(const std::array<Triple, 3>& matrix, const Triple& v) {
     return product;
 }
 
-// How somebody without green cones sees a colour, in linear sRGB (Machado, Oliveira and Fernandes, 2009).
+// How a person without green cones sees a colour, in linear sRGB (Machado, Oliveira and Fernandes, 2009).
 Triple as_deuteranope(Rgba color) {
     Triple seen =
         times({{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}},
@@ -43,7 +43,7 @@ Triple as_deuteranope(Rgba color) {
     return seen;
 }
 
-// Oklab of a colour in linear sRGB: a distance of 0.02 is just seen, one of 0.1 is plain.
+// Oklab of a colour in linear sRGB: a distance of 0.02 is just visible, one of 0.1 is obvious.
 Triple oklab(const Triple& rgb) {
     Triple cones = times({{{0.4122214708, 0.5363325363, 0.0514459929},
                            {0.2119034982, 0.6806995451, 0.1073969566},

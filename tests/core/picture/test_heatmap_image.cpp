@@ -29,7 +29,7 @@ Heatmap heatmap_of(Index rows, Index columns, std::vector<float> values) {
     return heatmap;
 }
 
-// Values with a NaN, an infinity or a masked cell here and there.
+// Values with an occasional NaN, infinity or masked cell.
 Heatmap random_heatmap(std::mt19937& random) {
     std::uniform_int_distribution<Index> side(1, 40);
     std::uniform_real_distribution<float> value(-1, 1);
@@ -59,7 +59,7 @@ bool is_masked(const Heatmap& heatmap, Index offset) {
     return !heatmap.hidden.empty() && heatmap.hidden[at(offset)] != hidden_by::nothing;
 }
 
-// Whether cell a must not be hidden by cell b, said in as many words as the header says it.
+// Whether cell a must not be hidden by cell b, exactly as the header says.
 bool outranks(const Heatmap& heatmap, Index a, Index b) {
     const float x = heatmap.values[at(a)];
     const float y = heatmap.values[at(b)];
@@ -146,7 +146,7 @@ TEST_CASE("a pixel has the colour of a cell that lies beneath it, and none benea
         bool right = true;
         for (Index y = 0; y < height; ++y) {
             for (Index x = 0; x < width; ++x) {
-                // The colours that the pixel may have: those of the cells beneath it that no other there outranks.
+                // The colours that the pixel may have: those of its cells that no other of its cells outranks.
                 std::vector<Index> beneath;
                 for (Index row = 0; row < part.rows; ++row)
                     for (Index column = 0; column < part.columns; ++column)

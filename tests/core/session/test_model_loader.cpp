@@ -1,4 +1,4 @@
-// Models that are opened while the window goes on: read on a thread of their own, asked about, stopped, refused.
+// Models opened in the background: read on their own thread, asked about, cancelled, refused.
 #include "app/core/session/session.h"
 #include "app/core/work/settings.h"
 #include "engine/model/bundled.h"
@@ -60,7 +60,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     CHECK(session.opening()->error.empty());
     CHECK(session.shown().scenario.model()->name == "causal-lm");
     const std::string name = session.opening()->name;
-    open(session, name, {{"nhead", "5"}});  // no divisor of 16: the question stays
+    open(session, name, {{"nhead", "5"}});  // not a divisor of 16: the question stays
     REQUIRE(session.opening());
     CHECK(session.opening()->asks);
     check_message(session.opening()->error, {"nhead", "divisor of d_model = 16"});
@@ -82,7 +82,7 @@ TEST_CASE("a model that is no longer wanted never comes") {
     }
     CHECK(session.shown().scenario.model()->name == "causal-lm");
     session.apply(command::OpenModel{"post-ln-encdec", {}});
-    session.apply(command::OpenModel{"simple-decoder", {}});  // the last one is meant
+    session.apply(command::OpenModel{"simple-decoder", {}});  // the last one wins
     session.finish();
     CHECK(session.shown().scenario.model()->name == "simple-decoder");
 }
@@ -170,6 +170,6 @@ TEST_CASE("the models opened last are remembered, once each, the last first") {
     CHECK(load_settings(folder.file("settings.json")) == settings);
     write_bytes(folder.file("settings.json"), R"({"recent": [3, "/a", {}, "/a", null]})");
     CHECK(load_settings(folder.file("settings.json")).recent == std::vector<std::string>{"/a"});
-    settings.recent = {"/\xff\xfe"};  // no UTF-8
+    settings.recent = {"/\xff\xfe"};  // not UTF-8
     save_settings(folder.file("settings.json"), settings);
 }

@@ -1,4 +1,4 @@
-// Fewer recorded steps: what they need, what is left, and what is said where a run would not fit.
+// Fewer recorded steps: the memory they need, what remains readable, and the error if a run would not fit.
 #include "app/core/session/recording.h"
 #include "app/core/session/session.h"
 #include "engine/error.h"

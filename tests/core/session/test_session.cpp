@@ -1,4 +1,4 @@
-// What a person's commands do to what is run and to what is shown.
+// What the user's commands do to the scenario and to what is shown.
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"

@@ -1,4 +1,5 @@
-// What a person types becomes what is run: text and ids, batches and their padding, and what happens to undo and edits.
+// What the user types becomes the run's input: text and ids, batches and their padding, and the effect on undo and
+// edits.
 #include "app/cli.h"
 #include "app/core/session/session.h"
 #include "engine/model/safetensors.h"
@@ -48,7 +49,7 @@ TEST_CASE("lines are rows of a batch, the shorter ones padded with the vocabular
     apply(session, type_target("ab\nabcd\n"));
     CHECK(rows(inputs(session).tokens) == Rows{{1, 3, 4, 0, 0}, {1, 3, 4, 5, 6}, {1, 0, 0, 0, 0}});
     CHECK(rows(inputs(session).attention_mask) == Rows{{1, 1, 1, 0, 0}, {1, 1, 1, 1, 1}, {1, 0, 0, 0, 0}});
-    // What is computed hides the padding, too.
+    // The computed mask also hides the padding.
     const Tensor& mask = session.shown().run->value("blocks.0.attn.mask");
     CHECK(mask.at(Cell{0, 0, 4, 2}) == 1.0F);
     CHECK(mask.at(Cell{0, 0, 4, 3}) == 0.0F);
@@ -85,7 +86,7 @@ TEST_CASE("what is run can be typed again: rows to text to rows") {
             CHECK(rows_of(tokenizer, typed_of(tokenizer, made)) == made);
         }
     }
-    // A line break within a row has a sign of its own.
+    // A line break within a row has its own sign.
     const Tokenizer bytes = byte_decoder()->tokenizer;
     CHECK(typed_of(bytes, {{'a', '\n', 'b'}, {'c'}}).text == "a↵b\nc");
     CHECK(rows_of(bytes, Typed{.text = "a↵b\nc"}) == TokenRows{{'a', '\n', 'b'}, {'c'}});
@@ -123,7 +124,7 @@ TEST_CASE(
     CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
     CHECK(rows(inputs(session).encoder_attention_mask) == Rows{{1, 1, 1, 0}, {1, 1, 1, 1}});
     CHECK(rows(inputs(session).attention_mask) == Rows{{1, 1, 1}, {1, 1, 0}});
-    // One of them alone keeps the other.
+    // Typing only one of them keeps the other.
     apply(session, type_target("a\nb"));
     CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
     apply(session, type_target("a"));
@@ -204,7 +205,7 @@ TEST_CASE("the command line runs on text for both sequences") {
           std::string::npos);
     CHECK(run({"--source", "xyz"}).second.find("--source: \"x\" is not in the vocabulary") != std::string::npos);
     CHECK(run({"--source", "a", "--encoder-tokens", "1"}).first == 2);
-    // Labels alone: ids are asked for.
+    // Only labels: ids must be typed.
     std::filesystem::remove(folder.file("vocabulary.json"));
     write_bytes(folder.file("pieces.json"), R"(["<s>", "one"])");
     CHECK(run({"--text", "one"}).second.find("only labels tokens, expected --tokens") != std::string::npos);

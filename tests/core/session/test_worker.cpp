@@ -1,4 +1,4 @@
-// What the worker shows before all is there.
+// What the worker shows before everything is computed.
 #include "app/core/session/scenario.h"
 #include "app/core/session/worker.h"
 #include "engine/model/model.h"

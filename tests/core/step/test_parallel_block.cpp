@@ -1,5 +1,5 @@
-// A parallel block (GPT-J, GPT-NeoX) has two branches into one sum. What draws, measures and checks blocks follows what
-// each step reads, and so needs no word about it.
+// A parallel block (GPT-J, GPT-NeoX) has two branches into one sum. Code that draws, measures and checks blocks follows
+// what each step reads, and so needs no special case.
 #include "app/core/checks/invariants.h"
 #include "app/core/masks/leak.h"
 #include "app/core/norms/depth_curves.h"
@@ -98,7 +98,7 @@ TEST_CASE("the curves by depth have every update of the one sum, and no norm out
                 CHECK(curve.points[block].value == Approx(mean_length(run->value(curve.points[block].step))));
             }
         }
-        CHECK(curves.stream.points.size() == 4);  // what enters each block, and its sum
+        CHECK(curves.stream.points.size() == 4);  // the input of each block, and its sum
         CHECK(curves.scales.size() == (name == "parallel-two-norms" ? 2 : 1));
         for (const DepthCurve& curve : curves.scales)
             for (std::size_t block = 0; block < curve.points.size(); ++block) {

@@ -1,5 +1,5 @@
-// A soft cap is an operation that nothing outside the engine has heard of. What is hatched, tested, recorded and
-// exported around it has to be right all the same.
+// A soft cap is an operation that no code outside the engine knows. Hatching, checks, recording and export around it
+// must still be right.
 #include "app/core/checks/invariants.h"
 #include "app/core/export/exhibits.h"
 #include "app/core/masks/leak.h"
@@ -18,7 +18,7 @@ using namespace decoderscope;
 
 namespace {
 
-// Two Pre-Norm layers on tokens, scores capped at 0.5 and logits at 2, the second row padded behind its third token.
+// Two Pre-Norm layers on tokens, scores capped at 0.5 and logits at 2, the second row padded after its third token.
 Scenario capped() {
     const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/soft-caps";
     Scenario scenario = scenario_of(load_model(folder));
@@ -63,7 +63,7 @@ TEST_CASE("the leak test of a capped causal model finds no leak, and finds the o
     open.edits = {MaskEdit{.attention = "blocks.0.attn", .query = 1, .key = 4, .keep = true}};
     const Leak leak = leak_of(open, 4);
     CHECK(leak.earlier_moved == 3);  // and two that read it in the next layer
-    // The score that is kept now counts, and it is the raw one that moved first.
+    // The recorded score counts, and it is the raw one that moved first.
     CHECK(leak.moved[1].first_in == "blocks.0.attn.attn_scores");
 }
 

@@ -1,4 +1,4 @@
-// Unsaved work outlives the program, and is offered again; saved work needs no such thing.
+// Unsaved work survives the program and is offered at the next start; saved work needs no autosave.
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
@@ -17,7 +17,7 @@ namespace {
 
 const command::TypeOver kEdit = {"blocks.0.attn.z", {0, 0, 0, 0}, 7.0F};
 
-// A session with an edit that only its autosave knows, as it is when the program is told to end.
+// A session with an edit that only its autosave holds, as when the program is told to stop.
 void leave_unsaved(const std::string& folder, const command::TypeOver& edit = kEdit) {
     Session session(make_bundled_model("simple-decoder"));
     session.autosave_in(folder);
@@ -26,7 +26,7 @@ void leave_unsaved(const std::string& folder, const command::TypeOver& edit = kE
     session.end(false);
 }
 
-// The files that are somebody's work, and not a lock.
+// The files that hold work, not locks.
 std::size_t autosaves_in(const std::string& folder) {
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator(folder)) count += entry.path().extension() == ".dscope" ? 1U : 0U;
@@ -230,7 +230,7 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     CHECK(saved.weights == checksums.weights);
     CHECK(saved.config == checksums.config);
     CHECK(saved.weights.starts_with("xxh64:"));
-    // What is open is what was opened, whatever becomes of the files.
+    // The open work stays as it was opened, whatever happens to the files.
     fs::remove_all(folder.file("model"));
     session.apply(command::ScaleHeadTo{"blocks.0.attn", 0, 0.0F});
     session.apply(command::SaveSession{folder.file("a.dscope"), {}});

@@ -1,5 +1,5 @@
-// What is left of a person's work when the program is killed, at any moment, a hundred times over. Processes of their
-// own are killed, by the signal that nobody can catch.
+// What is left of the user's work when the program is killed at any moment, a hundred times over. Child processes are
+// killed with SIGKILL, which can't be caught.
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
@@ -29,9 +29,9 @@ constexpr const char* kReports = "DECODERSCOPE_TEST_REPORTS";
 constexpr const char* kEditing = "a process that edits until it is killed";
 constexpr const char* kSaving = "a process that saves until it is killed";
 
-// ---- in the process that is killed
+// ---- in the killed process
 
-// Tells the test that everything up to this number is safe.
+// Reports to the test that everything up to this number is safe.
 void report(std::uint64_t number) {
     const int reports = std::atoi(std::getenv(kReports));
     if (::write(reports, &number, sizeof number) != sizeof number) ::_exit(1);
@@ -43,7 +43,7 @@ SetCell edit_number(std::uint64_t number) { return {"blocks.0.attn.z", {0, 0, 0,
 
 // ---- in the test
 
-// This program again, running one test case of its own.
+// This program as a child process, running one test case.
 class Process {
 public:
     Process(const char* test_case, const std::string& folder) {
@@ -74,13 +74,13 @@ public:
         ::close(reports_);
     }
 
-    // Waits for the next report; nothing where there will be none.
+    // Waits for the next report; nothing if there will be none.
     std::optional<std::uint64_t> next_report() {
         std::uint64_t number = 0;
         if (::read(reports_, &number, sizeof number) != sizeof number) return std::nullopt;
         return number;
     }
-    // The last report that was made before it died, or the one that was known.
+    // The last report that it made before it died, or the one already known.
     std::uint64_t last_report(std::uint64_t known) {
         while (const auto more = next_report()) known = *more;
         return known;
@@ -97,7 +97,7 @@ private:
     int reports_ = -1;
 };
 
-// Kills the process at a moment that nobody chose, after so many of its reports; what it had reported last.
+// Kills the process at an arbitrary moment after this many of its reports. Returns its last report.
 std::uint64_t killed_at_random(Process& process, std::mt19937& random) {
     const auto reports = std::uniform_int_distribution<int>(0, 4)(random);
     std::uint64_t known = 0;
@@ -139,7 +139,7 @@ TEST_CASE("a process that saves until it is killed", "[.]") {
     SessionFile file = session_file_of(work);
     report(0);
     for (std::uint64_t number = 1;; ++number) {
-        file.run.edits.assign(1 + number * 37 % 3000, edit_number(number));  // longer and shorter than the one before
+        file.run.edits.assign(1 + number * 37 % 3000, edit_number(number));  // longer or shorter than the previous one
         write_session_file(folder_of_test() + "/work.dscope", file);
         report(number);
     }
@@ -175,7 +175,7 @@ TEST_CASE("killed in the middle of a save, a hundred times: the file is the one 
         CHECK(file.run.edits.size() == 1 + number * 37 % 3000);
         for (const Edit& edit : file.run.edits) REQUIRE(edit == Edit(edit_number(number)));
     }
-    // What killed processes left half-written goes with the next save.
+    // The next save removes half-written files of killed processes.
     write_session_file(folder.file("work.dscope"),
                        session_file_of({.scenario = scenario_of(make_bundled_model("simple-decoder"))}));
     CHECK(folder.entries() == 1);

@@ -1,4 +1,4 @@
-// Whatever is in a file that the command line is given: the command does its work, or says in one line what is wrong
+// Whatever a file given to the command line contains, the command either succeeds, or says in one line what is wrong
 // and leaves nothing behind. Valid files with a few bytes changed, from fixed seeds; DECODERSCOPE_HOSTILE_FILES sets
 // how many of each kind.
 #include "app/cli.h"
@@ -21,7 +21,7 @@ constexpr const char* kConfig = R"({"model_type": "decoderscope", "d_model": 4, 
     "dim_feedforward": 3, "vocab_size": 5, "lm_head": true, "max_positions": 8, "mask_value": "-1e9",
     "norm": "layernorm", "dropout_sites": ["mlp_out"]})";
 
-// A small model and all that may lie beside it.
+// A small model and all files that may accompany it.
 struct Files {
     TemporaryFolder folder, out;
     std::vector<std::pair<std::string, std::string>> contents;  // name, bytes
@@ -51,7 +51,7 @@ struct Files {
     }
 };
 
-// A few of what goes wrong with files: bytes changed, cut off, doubled, or a number that is none of this world.
+// Some ways to damage a file: bytes changed, cut off, doubled, or an absurd number.
 std::string mutated(Dice& dice, std::string bytes) {
     for (Index changes = dice.between(1, 3); changes > 0 && !bytes.empty(); --changes) {
         const auto at = static_cast<std::size_t>(dice.below(static_cast<Index>(bytes.size())));
@@ -85,7 +85,7 @@ int count_of_each() {
     return given != nullptr ? std::atoi(given) : 60;
 }
 
-// Runs a command; nothing but its output may be new in `out`, and that only where it succeeded.
+// Runs a command. Only its output may be new in `out`, and only if it succeeded.
 void check_command(const std::vector<std::string>& arguments, const TemporaryFolder& out) {
     std::ostringstream said, err;
     const CliResult result = run_cli(arguments, said, err);

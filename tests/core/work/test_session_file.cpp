@@ -1,4 +1,4 @@
-// Sessions as files: what is written is read back, and what is wrong is named.
+// Sessions as files: what is written is read back, and errors name the fault.
 #include "app/core/work/checksum.h"
 #include "app/core/work/saved_work.h"
 #include "app/core/work/session_file.h"
@@ -44,7 +44,7 @@ SavedWork work_of(Scenario scenario) {
     return work;
 }
 
-// Saves and opens again; the second save is the first, byte for byte.
+// Saves and reopens; the second save equals the first byte for byte.
 SavedWork saved_and_opened(const SavedWork& work, const std::string& path) {
     write_session_file(path, session_file_of(work));
     const std::string text = read_bytes(path);
@@ -392,7 +392,7 @@ TEST_CASE("what doesn't fit the model is named with the session's file") {
     check(R"({"format": "decoderscope-session", "version": 1, "model": {"path": "nowhere"}})",
           {"model", folder.file("nowhere"), "no such model"});
     check_message(error_opening(folder.file("absent.dscope")), {"absent.dscope", "cannot be read"});
-    // A thousand rows of one token beside one of 20,000: far more once it is padded than the file is long.
+    // A thousand rows of one token and one of 20,000: once padded, far larger than the file.
     std::string rows = "[0";
     for (int i = 0; i < 20'000; ++i) rows += ",0";
     rows += "]";

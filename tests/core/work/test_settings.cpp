@@ -1,4 +1,4 @@
-// What the person chose is there again at the next start.
+// The user's settings are restored at the next start.
 #include "app/core/work/settings.h"
 #include "engine/error.h"
 #include "tests/catch.h"
