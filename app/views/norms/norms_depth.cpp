@@ -18,7 +18,7 @@ ImU32 update_color(const Ui& ui, const DepthCurve& curve) {
     return curve.name == "cross_attn_out" ? with_alpha(color, ui.theme.dark ? 0.5F : 0.55F) : color;
 }
 
-// The norms by number from strong to pale.
+// The norms' colours, from strong to pale in their order.
 ImU32 scale_color(const DepthCurve&, std::size_t number) {
     static constexpr std::array<float, 3> strength = {1.0F, 0.65F, 0.4F};
     return with_alpha(color_of(Meaning::norm), strength[std::min<std::size_t>(number, 2)]);
@@ -56,7 +56,8 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
     return charts;
 }
 
-// The step under the mouse that the model has which the window shows; nullptr in blocks that are only stacked here.
+// The step under the mouse; nullptr if the model shown in the window doesn't have it, as in blocks that are only
+// stacked here.
 const DepthPoint* reachable_point(const Session& session, const DepthChart& chart, double depth) {
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
         const DepthPoint* point = nearest_point(line->curve, depth);
@@ -65,7 +66,7 @@ const DepthPoint* reachable_point(const Session& session, const DepthChart& char
     return nullptr;
 }
 
-// What the curves are at the depth pointed at.
+// The curves' values at the depth under the mouse.
 void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool reachable) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, chart.title);
@@ -82,7 +83,7 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool rea
     ImGui::EndTooltip();
 }
 
-// ---- what stroke and colour mean
+// ---- the legend of strokes and colours
 
 struct Legend {
     const Ui& ui;
