@@ -1,7 +1,7 @@
 #!/bin/sh
 # Collects every text of the window into assets/messages/decoderscope.pot, from which translations are made.
 #   scripts/messages.sh            writes it
-#   scripts/messages.sh --check    fails where it is out of date
+#   scripts/messages.sh --check    fails if it is out of date
 # Needs gettext's xgettext (Debian: gettext).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,7 +18,7 @@ collect() {
             --flag=Error:1:no-c-format --flag=Sentence:1:no-c-format \
             --add-comments='Translators:' --add-location=file --sort-by-file \
             --package-name=decoderscope --copyright-holder='the authors of Decoderscope' |
-        # The day on which it was collected says nothing, and would make every file another one.
+        # The date is of no use, and would change the file every time.
         sed '/^"POT-Creation-Date:/d'
 }
 

@@ -1,15 +1,14 @@
-# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with. They say
-# where the program's source is, $root.
-# What each is for: third_party/README.md.
+# What run.sh and test.sh share: the Debian packages that the program is built from, run with and tested with. They set
+# $root to the folder of the program's source. What each package is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
 packages="g++ cmake ninja-build pkgconf
     libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
     gettext"
-# What makes the program faster, and may be missing.
+# Optional: makes the program faster.
 wished_packages="libxsmm-dev"
-# What the test of the layout needs; may be missing, too. It shares its libraries with clang.
+# Optional: for the test of the source layout. It shares its libraries with clang.
 format_packages="clang-format-14"
 # What the fuzzers need on top of that.
 fuzz_packages="clang libclang-rt-14-dev"
@@ -27,7 +26,7 @@ as_root() {
     "$@"
 }
 
-# Installs what is missing of the packages. Where it can't, names them in one sentence, and fails.
+# Installs the packages that are missing. If it can't, names them in one sentence and fails.
 install() {
     missing=""
     for package in "$@"; do
@@ -36,7 +35,7 @@ install() {
     [ -z "$missing" ] && return
     if may_be_root; then
         echo "Installing$missing ..." >&2
-        as_root apt-get update -qq >/dev/null || true # an old list may do
+        as_root apt-get update -qq >/dev/null || true # an old list may be enough
         as_root env DEBIAN_FRONTEND=noninteractive \
             apt-get install -qq --yes --no-install-recommends $missing >/dev/null && return
     fi
@@ -44,7 +43,7 @@ install() {
     return 1
 }
 
-# Installs the packages that are missing, or ends the script. Those that are only wished for are tried once.
+# Installs the packages that are missing, or ends the script. Optional ones are tried once.
 install_missing() {
     if ! command -v dpkg-query >/dev/null; then
         echo "This is not Debian; install by your system's means what these packages hold:" $packages $wished_packages >&2
@@ -56,7 +55,7 @@ install_missing() {
     done
 }
 
-# Tries once to install a package that the rest can do without: wish PACKAGE WHAT-FOLLOWS-WITHOUT
+# Tries once to install an optional package: wish PACKAGE WHAT-FOLLOWS-WITHOUT
 wish() {
     if [ ! -e "$root/build/without-$1" ] && ! install "$1"; then
         mkdir -p "$root/build"
@@ -65,7 +64,7 @@ wish() {
     fi
 }
 
-# Runs a command. Its output is shown on a terminal, and otherwise only if the command fails.
+# Runs a command. Shows its output on a terminal; elsewhere only if the command fails.
 quietly() {
     if [ -t 2 ]; then
         "$@" >&2

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Fails where two builds of the program write other bytes: scripts/same_output.sh OLD NEW, two programs.
-# For a change that is to change nothing that is computed or exported: traces, exports in every format and reports of all
-# bundled models, plain, edited, with dropout and with less recorded. Of a text file that differs, the lines are shown.
+# Fails if two builds of the program write different bytes: scripts/same_output.sh OLD NEW, two programs.
+# For changes that must not affect what is computed or exported. Compares traces, exports in every format and reports of
+# all bundled models, plain, edited, with dropout and with less recorded. Shows the differing lines of text files.
 set -u
 old=$(realpath "$1") new=$(realpath "$2")
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-# Some steps of every kind that the model has: their names stand in the trace's header.
+# Some steps of every kind that the model has, by their names in the trace's header.
 tensors() {
     head -c 200000 "$1" | tr -d '\0' | grep -aoE '"[a-z_0-9.]+":\{"dtype"' | cut -d'"' -f2 |
         grep -E '^(embed|pos_embed|logits|probs|encoder_out)$|(^|\.)blocks\.0\.(resid_pre|resid_post|ln1\.(scale|normalized)|mlp\.post|(cross_)?attn\.(q|attn_scores|mask|masked_scores|pattern|z))$'

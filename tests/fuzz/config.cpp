@@ -1,5 +1,5 @@
-// config.json, the contract's or Hugging Face's: what was read is written and read back as the same. A second part is
-// values as --set gives them, "KEY=VALUE" a line.
+// config.json, the contract's or Hugging Face's: writing what was read and reading it back gives the same. A second
+// part holds values as for --set, one "KEY=VALUE" per line.
 #include "engine/model/config.h"
 #include "engine/model/hugging_face.h"
 #include "tests/fuzz/fuzz.h"

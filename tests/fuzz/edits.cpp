@@ -1,5 +1,5 @@
-// A list of edits: what was read is written and read back as the same, says itself in words, and fits a small model or
-// is refused. The same bytes may be an example.json.
+// A list of edits: writing what was read and reading it back gives the same. The edits can be put in words, and fit a
+// small model or are refused. The same bytes are also read as an example.json.
 #include "engine/decoder/decoder.h"
 #include "engine/edit.h"
 #include "engine/model/bundled.h"

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-// What the fuzzers share. A reader may take its bytes, or refuse them by an Error whose message is for the person;
-// another exception, a crash, a sanitizer's report and running without end are findings.
+// What the fuzzers share. A reader may accept its bytes, or refuse them with an Error whose message is for the user.
+// Another exception, a crash, a sanitizer's report or a hang is a finding.
 namespace decoderscope::fuzz {
 
 // A law that a reader broke, for libFuzzer to see.
@@ -24,7 +24,7 @@ inline void require(bool holds, const std::string& law) {
     std::abort();
 }
 
-// Runs a reader. Whether it took what it was given.
+// Runs a reader. Returns whether it accepted its input.
 template <class Work>
 bool read(const Work& work) {
     constexpr std::size_t kLongest = 5000;  // bytes of a message
@@ -43,7 +43,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-// The parts of an input that stands for several files; a line of its own divides them, which a mutation can move.
+// The parts of an input that stands for several files. They are divided by a separator line, which a mutation can move.
 inline std::vector<std::string_view> parts_of(std::string_view text) {
     constexpr std::string_view kBetween = "\n----\n";
     std::vector<std::string_view> parts;

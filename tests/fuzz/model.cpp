@@ -1,5 +1,6 @@
-// A model's folder: config.json, example.json, the index, weights, each a part of the input and absent where it is
-// empty. With an empty config.json the weights are recognised by names and shapes, and two heads are what is answered.
+// A model's folder: config.json, example.json, the index, weights, each a part of the input; an empty part means that
+// the file is absent. With an empty config.json the weights are recognised by names and shapes, and the question for
+// heads is answered with two.
 #include "engine/model/model.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder whose files lie in memory.
+// A folder whose files are in memory.
 class Folder {
 public:
     Folder() {

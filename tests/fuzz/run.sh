@@ -1,14 +1,14 @@
 #!/bin/sh
 # Runs the fuzzers that are built, one after the other: run.sh SECONDS [FUZZER ...], by default all. Each starts from its
-# seeds and from what it found before, and keeps that in build/fuzz/found. What ends one is written beside it as crash-*,
-# timeout-* or oom-*; `build/fuzz/tests/fuzz/fuzz_NAME FILE` shows it again.
+# seeds and from its earlier finds, which are kept in build/fuzz/found. An input that stops a fuzzer is written there as
+# crash-*, timeout-* or oom-*; `build/fuzz/tests/fuzz/fuzz_NAME FILE` reproduces it.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=$1
 shift
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
 
-# A reader takes at most some hundred times what it is given, and never long.
+# A reader uses at most a few hundred times the memory of its input, and never takes long.
 limits="-max_len=16384 -timeout=240 -rss_limit_mb=2048 -malloc_limit_mb=256"
 for name in "$@"; do
     found=build/fuzz/found/$name

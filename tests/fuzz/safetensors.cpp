@@ -1,5 +1,5 @@
-// Any safetensors file: what the header says is read, as floats and as whole numbers. So are the files that `diff`
-// compares with.
+// Any safetensors file: every tensor in the header is read, as floats and as integers. The files that `diff` compares
+// with are read the same way.
 #include "engine/model/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -7,7 +7,7 @@ using namespace decoderscope;
 
 namespace {
 
-// Every number, so that none of them may lie outside the file.
+// Reads every number, so that none of them may be outside the file.
 float sum_of(const Tensor& tensor) {
     float sum = 0.0F;
     for (const float value : tensor.values()) sum += value;

@@ -1,4 +1,4 @@
-// A saved session: what was read is written and read back as the same, and its input fits small models or is refused.
+// A saved session: writing what was read and reading it back gives the same. Its input fits small models or is refused.
 #include "app/core/work/saved_input.h"
 #include "app/core/work/session_file.h"
 #include "engine/model/bundled.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kFolder = "/sessions";
 
-// One that reads letters, with an encoder, and one that reads rows.
+// A model with an encoder that reads letters, and one that reads rows.
 std::vector<Model> readers() {
     const std::string sizes = R"({"model_type": "decoderscope", "d_model": 4, "nhead": 2, "num_layers": 1, )";
     std::vector<Model> models(2);

@@ -1,5 +1,6 @@
-// The files that say what tokens stand for. The input's first byte says which: j tokenizer.json, b vocab.json and
-// merges.txt, c vocabulary.json, p pieces.json. What was read shows every id, and cuts texts into ids that it has.
+// The files that say what tokens stand for. The input's first byte chooses the kind: j tokenizer.json, b vocab.json and
+// merges.txt, c vocabulary.json, p pieces.json. A tokenizer that was read can show every id, and encodes texts into ids
+// that it has.
 #include "engine/model/tokenizer/byte_level_bpe.h"
 #include "engine/model/tokenizer/character_vocabulary.h"
 #include "engine/model/tokenizer/pieces.h"

@@ -14,7 +14,7 @@ enum class Kind { word, text, raw, sign };
 
 struct Token {
     Kind kind;
-    std::string text;  // a literal's without its quotes, adjacent ones as one
+    std::string text;  // of a literal: without its quotes, adjacent ones joined
     std::size_t line;
 };
 
@@ -25,7 +25,7 @@ struct Source {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Reads the few things of C++ that matter here.
+// Reads the few parts of C++ that matter here.
 class Reader {
 public:
     explicit Reader(std::string_view source) : source_(source) {}
@@ -75,7 +75,7 @@ private:
     }
     void word(std::string_view rest) {
         const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), in_word) - rest.begin());
-        // 1'000 is a number, and no character begins in it.
+        // 1'000 is a number: its ' begins no character literal.
         if (std::isdigit(static_cast<unsigned char>(rest[0])) != 0 && end < rest.size() && rest[end] == '\'')
             return skip(end + 1);
         read_.tokens.push_back({Kind::word, std::string(rest.substr(0, end)), line_});
@@ -94,7 +94,7 @@ private:
 
 constexpr std::array<std::string_view, 7> kMessages = {"tr",        "tr_n",  "message", "message_n",
                                                        "message_c", "Error", "Sentence"};
-// A programmer alone reads them, or they are the same in every language.
+// Only programmers read these, or they are the same in every language.
 constexpr std::array<std::string_view, 4> kNoMessages = {"static_assert", "logic_error", "invalid_argument",
                                                          "verbatim"};
 
@@ -121,7 +121,7 @@ bool is_sign(const Token& token, std::string_view signs) {
     return token.kind == Kind::sign && signs.find(token.text) != std::string_view::npos;
 }
 
-// What a bracket belongs to: the function's name before "(", else nothing.
+// The function's name before "(", else nothing.
 std::string owner_of(const std::vector<Token>& tokens, std::size_t bracket) {
     const bool call = tokens[bracket].text == "(" && bracket > 0 && tokens[bracket - 1].kind == Kind::word;
     return call ? tokens[bracket - 1].text : "";
@@ -169,7 +169,7 @@ std::vector<Finding> places_without_argument(std::string_view code) {
         if (!is_sign(token, ")]}") || open.empty()) continue;
         const Call call = std::move(open.back());
         open.pop_back();
-        if (call.named.empty()) continue;  // no arguments, or they have a name of their own
+        if (call.named.empty()) continue;  // no arguments, or they are held in a variable
         for (const std::string& place : call.places)
             if (!call.named.contains(place) && !(call.function.ends_with("_n") && place == "count"))
                 findings.push_back({call.line, "{" + place + "}"});

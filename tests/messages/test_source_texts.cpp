@@ -1,4 +1,4 @@
-// Every text that a person sees in the window is a message: CONTRIBUTING.md, "A text".
+// Every text that the user sees in the window is a message: CONTRIBUTING.md, "A text".
 #include "tests/catch.h"
 #include "tests/messages/source_texts.h"
 
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What people see elsewhere: the command line, and files that machines read.
+// Sources of texts outside the window: the command line, and files that machines read.
 constexpr std::array<std::string_view, 9> kElsewhere = {"app/cli",
                                                         "app/main.cpp",
                                                         "app/core/export/csv.cpp",
@@ -37,7 +37,7 @@ std::string text_of(const fs::path& path) {
     return text.str();
 }
 
-// What a check finds in the sources of the program, a line each.
+// What a check finds in the program's sources, one line per finding.
 template <class Check>
 std::string found_in_sources(Check check) {
     const fs::path root = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();

@@ -25,7 +25,7 @@ std::shared_ptr<const Model> large_model() {
     return std::make_shared<const Model>(std::move(model));
 }
 
-// The median CPU time of a frame that nothing changes.
+// The median CPU time of a frame in which nothing changes.
 double median_frame(Driver& d) {
     std::vector<double> steady;
     for (int i = 0; i < 51; ++i) {

@@ -6,7 +6,7 @@
 
 namespace decoderscope::testing {
 
-// A clipboard that is nobody else's.
+// A private clipboard.
 class Copied : public compat::Clipboard {
 public:
     const char* text() override { return text_.c_str(); }

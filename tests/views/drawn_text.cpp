@@ -29,7 +29,7 @@ std::string utf8(ImWchar code) {
             static_cast<char>(0x80 | (c & 63))};
 }
 
-// Whether a glyph goes on with the piece: on its line, a little further to the right.
+// Whether a glyph continues the piece: on the same line, a little further to the right.
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
     const bool line = low.y < piece.high.y + height && high.y > piece.low.y - height;

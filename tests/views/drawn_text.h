@@ -9,7 +9,7 @@
 
 namespace decoderscope::testing {
 
-// A piece of text as it was drawn: neighbouring glyphs of one line. What was clipped away is not part of it.
+// A piece of text as it was drawn: neighbouring glyphs of one line, without those clipped away.
 struct DrawnText {
     std::string text;      // spaces are not drawn, and so are missing
     ImVec2 low, high;      // of its glyphs
@@ -20,11 +20,11 @@ struct DrawnText {
     [[nodiscard]] ImVec2 middle_of(std::string_view part) const;
 };
 
-// The text of a rendered frame, read back from its vertices: each glyph's corner in the font's texture tells which it
-// is. So a test sees what a person would, whatever drew it.
+// The text of a rendered frame, read back from its vertices: each glyph is identified by its corner in the font's
+// texture. So a test sees what a user would see, whatever drew it.
 [[nodiscard]] std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas);
 
-// The first piece that contains `part` (without spaces), as a value: what is seen is another list after each frame.
+// The first piece that contains `part` (without spaces), by value, as each frame makes a new list.
 [[nodiscard]] std::optional<DrawnText> find_text(const std::vector<DrawnText>& pieces, std::string_view part);
 
 }  // namespace decoderscope::testing

@@ -13,8 +13,8 @@
 
 namespace decoderscope::testing {
 
-// The whole window without a window: a session, the views, and a person's hands and eyes. Commands are collected and
-// applied, as the program does.
+// The contents of the window without a window: a session, the views, and a user's hands and eyes. Commands are
+// collected and applied, as in the program.
 class Driver {
 public:
     explicit Driver(std::string_view model = "causal-lm-as-meant", float scale = 1.0F, ImVec2 size = {1280, 800});
@@ -27,10 +27,10 @@ public:
     NullTextures textures;
     Session session;
     ViewState state;
-    Commands commands;  // all that were asked for since forget()
-    bool waits = true;  // after each frame, until all work is done
+    Commands commands;  // all commands since forget()
+    bool waits = true;  // after each frame, for all work to be done
 
-    // Draws frames until everything that the hands did was taken, and two more.
+    // Draws frames until all input is processed, and two more.
     void settle();
     // Draws one frame.
     void settle_one() { static_cast<void>(frame()); }
@@ -42,7 +42,7 @@ public:
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
-    // Where the stage lies: between map and inspector, from below its tabs' titles to the timeline's count of steps.
+    // Where the stage is: between map and inspector, from below its tabs' titles to the timeline's count of steps.
     [[nodiscard]] Area stage() const;
     [[nodiscard]] bool on_stage(const DrawnText& piece) const {
         const Area area = stage();
@@ -53,7 +53,7 @@ public:
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
 
-    // The last command of a kind; nullptr where none was asked for.
+    // The last command of a kind; nullptr if there was none.
     template <class T>
     [[nodiscard]] const T* last() const {
         for (auto command = commands.rbegin(); command != commands.rend(); ++command)

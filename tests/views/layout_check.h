@@ -13,7 +13,7 @@ struct Screen {
 };
 inline const std::array kScreens = {Screen{1.0F, {1280, 800}}, Screen{2.0F, {3840, 2160}}};
 
-// Fails where text that is seen leaves a screen of this size, or where two pieces of it overlap.
+// Fails if visible text leaves a screen of this size, or if two pieces of it overlap.
 void check_layout(const Driver& driver, ImVec2 size);
 
 }  // namespace decoderscope::testing

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kWidth = 620.0F;
 
-// "✓", "✗", or "–" where there is nothing to measure.
+// "✓", "✗", or "–" if there is nothing to measure.
 std::string sign_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::kept:
@@ -22,7 +22,7 @@ std::string sign_of(Verdict verdict) {
     return "–";
 }
 
-// One law: whether it holds, what was measured, and where. Returns whether the person wants to see the place.
+// One law: whether it holds, what was measured, and where. Returns whether the user wants to go to that place.
 bool draw_law(const Ui& ui, const Invariant& law, int id) {
     const bool broken = law.verdict == Verdict::broken;
     const float start = ImGui::GetCursorPosX(), indent = ui.px(22);

@@ -97,7 +97,7 @@ void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     }
 }
 
-// A line for a path, and what to do with it. Returns the path when it was entered.
+// A line for a path, with a button. Returns the path once it is entered.
 std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* text) {
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
@@ -114,7 +114,8 @@ std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char
     return std::string(state.path.data());
 }
 
-// A name for work that has none yet, in the folder that the program was started in, or at home where that is the root.
+// A name for work that has none yet, in the folder that the program was started in, or in the home folder if that is
+// the root.
 std::string proposed_file(const Session& session) {
     namespace fs = std::filesystem;
     if (!session.file().empty()) return session.file();
@@ -207,11 +208,11 @@ void save_session(const Session& session, ViewState& state, Commands& commands) 
 
 void follow_closing(const Session& session, ViewState& state) {
     if (state.close_when_saved && !session.unsaved()) state.close = true;
-    // No longer where saving failed, or another name was not given.
+    // Cancelled if saving failed and no other name is being asked for, or if the question is asked again.
     const bool failed = session.message() && session.message()->failed;
     if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
     if (!std::exchange(state.wants_to_close, false)) return;
-    // What is typed or chosen in a moment isn't worth a question; what was made by hand is, and what has a file.
+    // What takes a moment to type or choose isn't worth a question. Edits, a pinned run and work that has a file are.
     const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
     if (!session.unsaved() || (!by_hand && session.file().empty())) {
         state.close = true;
@@ -267,7 +268,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     } else {
         if (state.dialog == Dialog::open_model) leave_open_dialog(session, commands);
         if (state.dialog == Dialog::save_session) state.close_when_saved = false;
-        state.dialog = Dialog::none;  // a click beside it closes it
+        state.dialog = Dialog::none;  // a click outside closes it
     }
     ImGui::PopStyleVar();
     if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place

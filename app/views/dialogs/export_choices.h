@@ -12,15 +12,15 @@ namespace decoderscope {
 
 struct ViewState;
 
-// Something that can be exported from where we are.
+// Something that can be exported from the current tab and step.
 struct ExportChoice {
     std::string label;      // "All heads of this layer"
-    std::string file_name;  // without its ending
-    bool each = false;      // a file for every heatmap, into a folder
+    std::string file_name;  // without its extension
+    bool each = false;      // one file per heatmap, in a folder
     std::function<Exhibit()> exhibit;
 };
 
-// What the choices are made from, and those made so far. The tab adds what it shows, then the step is added.
+// What the choices are made from, and those made so far. The tab adds what it shows; then the step is added.
 struct ExportScene {
     const Session& session;
     const ViewState& state;
@@ -28,19 +28,19 @@ struct ExportScene {
     const Step& step;
     Place place;
     std::vector<ExportChoice> choices = {};
-    bool gathers_step = true;  // the step's heads and its twins in other layers are added, too
+    bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
 
     void add(std::string label, std::string file_name, std::function<Exhibit()> exhibit);
-    // One that is made already, if it could be.
+    // Adds an exhibit that is already made, if any.
     void add(std::string label, std::string file_name, const std::optional<Exhibit>& exhibit);
 };
 
-// Which of a step's gatherings is offered first.
+// Which collection of a step's heads is offered first.
 enum class GatheredFirst { this_layer, all_layers };
-// Adds a step's heads, and its twins in other layers, together.
+// Adds collections of the step's heads and of its counterparts in other layers.
 void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first = GatheredFirst::this_layer);
 
-// What the tab shows, first as it shows it, then more of the same and the step itself. Never empty.
+// First what the tab shows, as it shows it; then more of the same kind, and the step itself. Never empty.
 [[nodiscard]] std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state);
 
 }  // namespace decoderscope

@@ -42,7 +42,7 @@ void set_path(ExportDialogState& dialog, const std::string& path) {
     std::copy_n(path.begin(), std::min(path.size(), dialog.path.size() - 1), dialog.path.begin());
 }
 
-// Named by what was chosen, in the folder that was typed, with the ending of the format.
+// Names the file after the choice, in the typed folder, with the format's extension.
 void rename(ExportDialogState& dialog) {
     const std::string now = dialog.path.data();
     const std::size_t name = now.find_last_of('/') + 1;
@@ -55,7 +55,7 @@ void rename(ExportDialogState& dialog) {
     set_path(dialog, now.substr(0, name) + stem + ending_for(dialog));
 }
 
-// What was typed says the format, too.
+// The typed extension also chooses the format.
 void read_ending(ExportDialogState& dialog) {
     dialog.typed = true;
     const std::string path = dialog.path.data();
@@ -116,7 +116,7 @@ void choose_picture(const Ui& ui, ExportDialogState& dialog) {
         dialog.options.scale = static_cast<double>(clicked + 1);
 }
 
-// A copy of everything, asked for by mistake, would fill the clipboard.
+// Limited, as copying everything by mistake would flood the clipboard.
 Sentence copy_as_csv(const Exhibit& exhibit) {
     constexpr Index kMostCells = 1'000'000;
     Index cells = 0;

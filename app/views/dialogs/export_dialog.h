@@ -13,27 +13,27 @@
 
 namespace decoderscope {
 
-// What the export dialog remembers, also from one export to the next.
+// What the export dialog remembers, including from one export to the next.
 struct ExportDialogState {
     std::vector<ExportChoice> choices;  // as of when it opened
     std::size_t chosen = 0;
     std::size_t format = 0;
     ExportOptions options;
     std::array<char, 1024> path{};
-    bool typed = false;                      // the path is the person's own
+    bool typed = false;                      // the path was typed by the user
     std::string said;                        // what was copied
-    std::shared_ptr<const Exhibit> to_copy;  // a picture that the window is to put onto the clipboard
+    std::shared_ptr<const Exhibit> to_copy;  // a picture for the window to put on the clipboard
 };
 
 // The dialog that writes what is shown to a file, or copies it.
 void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, std::vector<Command>& commands);
 
-// How far an export is that takes longer, and a button that ends it, in a line of its own. Returns how high it is.
+// The progress of a slow export and a button that cancels it, in one line. Returns its height.
 float draw_export_progress(const Ui& ui, const Session& session, Area area, std::vector<Command>& commands);
 
-// What the tab shows, as CSV on the clipboard. Returns what to say of it.
+// Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state);
-// The same as a picture, which the window is asked for.
+// The same as a picture, which the window puts on the clipboard.
 void copy_shown_as_picture(const Session& session, ViewState& state);
 
 }  // namespace decoderscope

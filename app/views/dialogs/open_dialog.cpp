@@ -39,7 +39,7 @@ std::string megabytes(ModelLoader::Progress progress) {
     return mb(progress.bytes_read) + " of " + mb(progress.bytes_total) + " MB";
 }
 
-// ---- while it is read
+// ---- while the model is being read
 
 void reading(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Opening& opening = *session.opening();
@@ -90,7 +90,7 @@ void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
     text_line(ui.fonts.caption, ui.theme.muted, tr("Copied."));
 }
 
-// ---- which one
+// ---- the choice
 
 int complete(ImGuiInputTextCallbackData* data) {
     const std::string typed(data->Buf, static_cast<std::size_t>(data->BufTextLen));
@@ -116,7 +116,7 @@ const char* words_for(PathKind kind) {
     return "";
 }
 
-// What lies where the path leads so far. A click on a folder goes into it, on a model opens it.
+// What the path typed so far leads to. A click on a folder enters it; a click on a model opens it.
 void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     const std::string typed = open.path.data();
     if (!open.listed || open.listed_for != typed) {
@@ -168,7 +168,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     }
 }
 
-// Small models are there before one could read that they are being read.
+// Small models are loaded before the message could be read.
 bool takes_long(const Opening& opening) {
     return opening.reading && std::chrono::steady_clock::now() - opening.since > std::chrono::milliseconds(200);
 }
@@ -198,7 +198,7 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
     if (!opening && state.open.awaited) return close(state);
     if (state.dialog_opens && !opening) {
         state.open = {};
-        // Where the session or the model that is shown lies, others may lie, too.
+        // The folder of the current session or model may contain others.
         const std::filesystem::path shown =
             session.file().empty() ? session.shown().scenario.model()->name : session.file();
         if (shown.is_absolute()) set_path(state.open, (shown.parent_path() / "").string());

@@ -11,14 +11,14 @@ namespace decoderscope {
 
 namespace {
 
-// "d_model 64 · 4 layers …": what was read off, in a line or two.
+// "d_model 64 · 4 layers …": what was recognised, in a line or two.
 std::string facts_text(const Recognised& recognised) {
     std::string text;
     for (const auto& [key, value] : recognised.facts) text += (text.empty() ? "" : "  ·  ") + key + " " + value;
     return text;
 }
 
-// The answers begin as the proposals.
+// The proposals are the initial answers.
 void fill_in(const Opening& opening, OpenDialogState& open) {
     if (open.asked_about == opening.name) return;
     open.asked_about = opening.name;

@@ -7,10 +7,10 @@
 
 namespace decoderscope {
 
-// How the person left the form.
+// How the user left the form.
 enum class QuestionsEnd { none, open, back };
 
-// What a model's names and shapes say, and a form for what they don't, filled in with what is likely.
+// What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
 [[nodiscard]] QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialogState& open, float width,
                                                Commands& commands);
 

@@ -50,7 +50,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
     }
 }
 
-// ---- the second line: which of these it is
+// ---- the second line: the details of the choice
 
 void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())

@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// A column of numbers, aligned at its right.
+// A right-aligned column of numbers.
 struct Column {
     Phrase title, tip;
     float width;  // at a scale of 1
@@ -48,7 +48,7 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     if (link(ui, ui.fonts.caption, in_order ? ui.theme.text : ui.theme.muted, tr("in order"), 7102))
         diff.in_order = true;
     tooltip(tr("List the steps as they are computed"));
-    // What is chosen is underlined.
+    // The chosen one is underlined.
     const float first = compat::text_size(ui.fonts.caption, tr("worst first")).x,
                 second = compat::text_size(ui.fonts.caption, tr("in order")).x;
     const float x = in_order ? area.low.x + first + ui.px(16) : area.low.x,
@@ -125,7 +125,7 @@ void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, A
     if (clicked) go_to_largest(session, d, commands);
 }
 
-// Where the step that we look at stands in the list in order.
+// The current step's place in the list when that is in order.
 std::size_t place_in_order(const DiffTabState& diff, const std::string& step) {
     const auto& tensors = diff.shown->comparison.tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -145,7 +145,7 @@ void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area
     const float height = std::floor((area.height() - head) / line) * line;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     compat::begin_child("diff-list", {area.width(), height});
-    // In order the list follows the step that we look at; worst first it stays with the worst.
+    // In order, the list follows the current step; worst first, it stays at the worst.
     const std::string where = diff.in_order ? session.step().name : "worst " + std::to_string(diff.shown.number());
     if (where != diff.listed_step) {
         diff.listed_step = where;

@@ -5,31 +5,31 @@
 
 #include <string>
 
-// The parts of the Diff tab, a file each.
+// The parts of the Diff tab, one file each.
 namespace decoderscope {
 
-// What B is at the moment, or why there is none to compare with.
+// The current B, or why there is none to compare with.
 struct Compared {
-    std::shared_ptr<const void> of;  // nullptr where there is nothing to compare with yet
+    std::shared_ptr<const void> of;  // nullptr while there is nothing to compare with
     std::string label;               // "without edits", "norm_first = true"
-    std::string missing;             // what to say instead
-    bool failed = false;             // it is missing because something is wrong
+    std::string missing;             // the message to show instead
+    bool failed = false;             // missing because of an error
 };
 
-// Goes to a tensor of the comparison, to the batch row and head where it differs most. Nowhere where A has no such
+// Goes to a tensor of the comparison, at the batch row and head where it differs most. Does nothing if A has no such
 // step.
 void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands);
 
-// The choice of B and of the tolerance: two lines.
+// The choices of B and of the tolerance, in two lines.
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
-// One mark a step, in order, as high as the logarithm of its largest difference.
+// One mark per step, in order; its height is the logarithm of the step's largest difference.
 void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands);
 
 // The steps with their measures, worst first or in order.
 void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
-// A, B and A − B of the step that we look at.
+// A, B and A − B of the current step.
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// Keys of the three textures and widgets; other views' are a step's number.
+// Keys of the three textures and widgets; other views use a step's number.
 constexpr std::uint64_t kKeys = 0x44490000;
 
 const TensorDifference* difference_of(const Comparison& comparison, const std::string& name) {
@@ -22,7 +22,7 @@ const TensorDifference* difference_of(const Comparison& comparison, const std::s
     return found == all.end() ? nullptr : &*found;
 }
 
-// ---- the line above the pictures: the step, and which slice of it is seen
+// ---- the line above the pictures: the step, and which slice of it is shown
 
 Index size_along(const Step& step, std::string_view name) {
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
@@ -30,7 +30,7 @@ Index size_along(const Step& step, std::string_view name) {
     return 1;
 }
 
-// Returns where its text may end at the right.
+// Returns the right end of the room for the line's text.
 float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& commands) {
     const Step& step = session.step();
     const Place place = session.cursor().place;
@@ -74,7 +74,7 @@ void draw_step_line(const Ui& ui, const Session& session, const TensorDifference
 
 // ---- the pictures
 
-// A and B beside each other, A − B beside them or, where the rows are long, beneath.
+// A and B side by side; A − B next to them or, if the rows are long, below.
 std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
     const float gap = ui.px(16);
     if (h.columns > 12 && h.columns > 2 * h.rows) {
@@ -136,7 +136,7 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
             drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
-        // All three are zoomed together.
+        // All three zoom together.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
         if (gesture.hovered) {
             hovered = gesture.hovered;

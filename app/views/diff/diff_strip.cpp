@@ -11,14 +11,14 @@ namespace decoderscope {
 
 namespace {
 
-// The steps of the comparison that this run has: those stand on the strip.
+// The steps of the comparison that this run has. Only these are on the strip.
 std::size_t count_of_a(const Comparison& comparison) {
     const auto& all = comparison.tensors;
     return static_cast<std::size_t>(
         std::count_if(all.begin(), all.end(), [](const auto& d) { return d.presence != Presence::only_in_b; }));
 }
 
-// The scale at the left, and hair lines through the strip.
+// The scale on the left, and hairlines through the strip.
 void draw_scale(const Ui& ui, Area bars, float left, double tolerance) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small);
@@ -57,7 +57,7 @@ void draw_mark(const Ui& ui, const TensorDifference& d, ImU32 color, float x, fl
     if (std::isinf(d.largest)) list.AddRectFilled({x, bars.low.y}, {x + width, bars.low.y + ui.px(4)}, ui.theme.error);
 }
 
-// The step that we look at.
+// Marks the current step.
 void draw_here(const Ui& ui, Area column) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(column.low, column.high, ui.theme.accent_soft);

@@ -12,10 +12,10 @@ namespace decoderscope {
 
 namespace {
 
-// The name that the session knows our companion by.
+// The session's name for our companion run.
 constexpr const char* kCompanion = "diff";
 
-// The other configuration is computed beside the run for as long as it is compared with.
+// The other configuration is computed alongside the run for as long as it is compared with.
 void ask_for_companion(DiffTabState& diff, Commands& commands) {
     const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
     if (wanted && diff.asked != diff.option) {
@@ -76,7 +76,7 @@ ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, cons
     return {};
 }
 
-// ---- where there is nothing to list
+// ---- if there is nothing to list
 
 // A heading and a paragraph in the middle. Returns where the next line may start.
 ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
@@ -119,7 +119,7 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
     }
 }
 
-// ---- what came out
+// ---- the result
 
 void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
     const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
@@ -140,7 +140,7 @@ void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, 
     tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
 }
 
-// Rows of the list that the height has room for, the pictures being more important.
+// The list's height: a share of the room, as the pictures are more important.
 float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui.px(88), ui.px(320)); }
 
 }  // namespace

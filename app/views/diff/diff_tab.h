@@ -15,19 +15,19 @@ namespace decoderscope {
 // What the Diff tab remembers from frame to frame.
 struct DiffTabState {
     Against against = Against::unedited;
-    std::pair<std::string, std::string> option;                // the other configuration: a key and its value
-    std::optional<std::pair<std::string, std::string>> asked;  // the one that the session computes for us
+    std::pair<std::string, std::string> option;                // what differs in B's configuration: a key and its value
+    std::optional<std::pair<std::string, std::string>> asked;  // the one requested from the session
     double tolerance = 0.0;
-    bool in_order = false;                           // the list: else worst first
+    bool in_order = false;                           // order of the list; else worst first
     std::array<char, 1024> typed{};                  // the path's field
-    std::string listed_step;                         // that the list was last scrolled to
+    std::string listed_step;                         // the step that the list was last scrolled to
     std::optional<std::pair<Index, Index>> hovered;  // row and column under the mouse, as of the last frame
 
-    Value<ShownComparison> shown;  // as of the last frame; empty where there was none
+    Value<ShownComparison> shown;  // as of the last frame; empty if there was none
 };
 
-// Compares with a file: what to ask the session for. A tolerance of 0 is raised, as another program's arithmetic never
-// agrees to the last bit.
+// The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
+// last bit.
 [[nodiscard]] Command compare_with_file(DiffTabState& diff, const std::string& path);
 
 void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

@@ -35,7 +35,7 @@ std::vector<Action> actions_of_runs() {
     return {{.label = message("Pin this run to compare later ones with"), .run = pin}};
 }
 
-// The session knows which file is compared with, and saves it.
+// The file to compare with is not saved here: the session knows and saves it.
 void save(const ViewState& state, SavedView& saved) {
     const DiffTabState& diff = state.lab<DiffTabState>();
     saved.compare = {diff.against, diff.option, {}, diff.tolerance};
@@ -51,7 +51,7 @@ void restore(ViewState& state, const SavedView& saved) {
     std::copy_n(file.begin(), std::min(file.size(), diff.typed.size() - 1), diff.typed.begin());
 }
 
-// A trace from elsewhere, to compare with.
+// A trace from another program, to compare with.
 std::optional<Command> take_file(ViewState& state, const std::string& path) {
     if (!path.ends_with(".safetensors")) return std::nullopt;
     return compare_with_file(state.lab<DiffTabState>(), path);

@@ -12,12 +12,12 @@ namespace decoderscope {
 
 namespace {
 
-// The page of the next token: what is drawn from, and how many rows of it are shown.
+// The page of the next token: its data, and how many rows are shown.
 struct Bars {
     const GenerateScene& scene;
     const ShownNextToken& shown;
     const NextToken& next;
-    bool draws = true;  // no token is drawn behind a text that has ended; a click still puts one there
+    bool draws = true;  // no token is sampled after a text that has ended; a click still appends one
     std::size_t rows = 0;
     double scale = 1.0;                             // the largest probability of both columns
     float before = 0.0F, after = 0.0F, bar = 0.0F;  // where the columns of bars begin, and how long a bar can be
@@ -42,7 +42,7 @@ const char* cut_name(RemovedBy by) {
     return "";
 }
 
-// Each cut has a hatch of its own: top-k leans forward, top-p backward, greedy is dots.
+// Each cut has its own hatch: top-k leans forward, top-p backward, greedy is dots.
 std::uint8_t hatch_of_cut(RemovedBy by) {
     return by == RemovedBy::top_k ? hidden_by::causal : by == RemovedBy::top_p ? hidden_by::padding : hidden_by::custom;
 }
@@ -126,7 +126,7 @@ void draw_titles(const Bars& bars, float y, float right) {
     title(bars.after, right, drawn_from);
 }
 
-// What lies below the rows that are shown, and what each cut took.
+// What is below the rows shown, and what each cut removed.
 std::string removed_text(const Bars& bars) {
     const NextToken& next = bars.next;
     const auto count = [&](RemovedBy by) {
@@ -157,7 +157,7 @@ std::string removed_text(const Bars& bars) {
     return text.empty() ? tr("Nothing is cut.") : text;
 }
 
-// The probabilities end to end, and where the number falls.
+// The probabilities end to end, and where the random number falls.
 void draw_sum(const Bars& bars, Area area) {
     const Ui& ui = bars.scene.ui;
     const ShownNextToken& shown = bars.shown;

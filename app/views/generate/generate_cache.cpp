@@ -14,14 +14,14 @@ namespace decoderscope {
 
 namespace {
 
-// The textures of the two pictures; no step has a number as high.
+// The textures of the two pictures; no step's number is that high.
 constexpr std::uint64_t kFirstKey = 0x470000000001ULL;
 
-// What the pass over the newest token found kept, and what it computed.
+// What the pass over the newest token found in the cache, and what it computed.
 struct CacheRows {
-    Index kept = 0, computed = 0;  // rows of k, and as many of v
+    Index kept = 0, computed = 0;  // rows of k; the same number of v
     Index numbers_a_row = 0;       // of k and v together, in all layers
-    Index memory = 0;              // rows that cross-attention keeps of the source; 0 where there is none
+    Index memory = 0;              // rows that cross-attention keeps of the source; 0 without cross-attention
 };
 
 Index layers_of(const Run& run) {
@@ -30,7 +30,7 @@ Index layers_of(const Run& run) {
     return layers;
 }
 
-// The first pass is over the whole text as it was given; from then on each token is a pass of its own.
+// The first pass is over the whole given text; after that, each token takes one pass.
 CacheRows cache_rows(const GenerateScene& scene, Index layers) {
     CacheRows rows;
     rows.computed = generated_count(scene.scenario(), scene.row) == 0 ? scene.length : 1;
@@ -61,7 +61,7 @@ std::string summary_of(const GenerateScene& scene, const CacheRows& rows, Index 
     return text;
 }
 
-// A line a layer, a cell a position: what was kept and what is new. A click chooses the layer.
+// One line per layer, one cell per position: what was kept and what is new. A click chooses the layer.
 void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers, Area area) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -102,7 +102,7 @@ void draw_key(const Ui& ui, ImVec2 at) {
     }
 }
 
-// k or v of the chosen layer, its row labels saying which rows are new.
+// k or v of the chosen layer; the row labels tell which rows are new.
 void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::string& name, std::uint64_t key,
                Area area) {
     const Ref step = scene.run().plan().find(name);

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 namespace {
 
-// Puts the next item on the line of the last one where it fits, else on the next line.
+// Puts the next item on the same line if it fits, else on the next line.
 void flow(const Ui& ui, float gap, float width, float right) {
     if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
 }
@@ -33,12 +33,12 @@ void transport(const GenerateScene& scene) {
         tab.running = !tab.running;
 }
 
-// A slider that writes its value into itself.
+// A slider that shows its value inside.
 template <class Draw>
 bool slider(const Ui& ui, float width, float right, const char* tip, Draw draw) {
     flow(ui, 8, width, right);
     ImGui::SetNextItemWidth(width);
-    for (const ImGuiCol grab : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})  // the value is read through it
+    for (const ImGuiCol grab : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})  // keeps the value readable
         ImGui::PushStyleColor(grab, with_alpha(ui.theme.accent, 0.55F));
     const bool changed = draw();
     ImGui::PopStyleColor(2);
@@ -112,10 +112,10 @@ namespace {
 struct Chip {
     std::string text;
     float width = 0.0F;
-    Index position = 0;  // the row's length: the token that is drawn next
+    Index position = 0;  // equal to the row's length: the token sampled next
 };
 
-// The chips in lines of a width; a chip is never wider than a line.
+// Breaks the chips into lines of the given width; a chip is never wider than a line.
 std::vector<std::vector<Chip>> lines_of(const Ui& ui, const std::vector<Chip>& chips, float width) {
     std::vector<std::vector<Chip>> lines(1);
     float x = 0.0F;

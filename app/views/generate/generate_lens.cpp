@@ -11,10 +11,10 @@ namespace decoderscope {
 
 namespace {
 
-// Where the table's cells lie.
+// Where the table's cells are.
 struct Grid {
     Area area;
-    float label = 0.0F, head = 0.0F;  // beside and above the cells
+    float label = 0.0F, head = 0.0F;  // next to and above the cells
     ImVec2 cell;
     Index first = 0, columns = 0;  // the positions that are shown
 
@@ -115,7 +115,7 @@ void draw_table(const GenerateScene& scene, const LensTable& table, const Grid& 
     }
 }
 
-// The wheel scrolls through the positions where not all of them fit.
+// The wheel scrolls through the positions if not all of them fit.
 void scroll(const GenerateScene& scene, const Grid& grid, Area area) {
     if (grid.columns == scene.length || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
     scene.tab().lens_back += static_cast<Index>(std::lround(ImGui::GetIO().MouseWheel * 2.0F));

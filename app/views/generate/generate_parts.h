@@ -7,10 +7,10 @@
 
 #include <string>
 
-// The parts of the Generate tab, a file each.
+// The parts of the Generate tab, one file each.
 namespace decoderscope {
 
-// The names of the runs beside the main one.
+// The names of the companion runs.
 inline constexpr const char* kCacheRun = "generate.cache";
 inline constexpr const char* kLensRun = "generate.lens";
 
@@ -21,33 +21,33 @@ struct GenerateScene {
     ViewState& state;
     Commands& commands;
     Index row;     // of the batch
-    Index length;  // how many tokens it has
+    Index length;  // its number of tokens
     Value<ShownNextToken> next;
 
     [[nodiscard]] GenerateTabState& tab() const { return state.lab<GenerateTabState>(); }
     [[nodiscard]] const Scenario& scenario() const { return session.shown().scenario; }
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
-    // A token as a person reads it: its piece on one line, or its id.
+    // A token in readable form: its piece on one line, or its id.
     [[nodiscard]] std::string piece(Index token) const;
-    // The same with a space at its beginning made visible.
+    // The same, with a leading space made visible.
     [[nodiscard]] std::string piece_with_spaces(Index token) const;
     // The row's token at a position.
     [[nodiscard]] Index token_at(Index position) const;
 };
 
-// Why no token can follow in a row, in one sentence; empty where one can.
+// Why no token can be appended to a row, in one sentence; empty if one can.
 [[nodiscard]] std::string why_text_ends(const Scenario& scenario, Index row);
 
-// Back, on, run; temperature, top-k, top-p, seed. Returns how high it came out.
+// Back, next, run; temperature, top-k, top-p, seed. Returns the height used.
 float draw_generate_controls(const GenerateScene& scene, Area area);
-// The text as chips, what was generated told from what was given. Returns how high it came out.
+// The text as chips, generated tokens set apart from given ones. Returns the height used.
 float draw_generated_text(const GenerateScene& scene, Area area);
 
 // The most probable tokens before and after the cuts, and where the drawn number falls.
 void draw_next_token(const GenerateScene& scene, Area area);
 // The KV cache of a layer and head, and the proof that it changes nothing.
 void draw_cache(const GenerateScene& scene, Area area);
-// The button that proves it: the cached pass against the full pass, tensor by tensor.
+// The button for the proof: compares the cached pass with the full pass, tensor by tensor.
 void draw_cache_proof(const GenerateScene& scene, Area area);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);

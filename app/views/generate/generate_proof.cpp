@@ -58,7 +58,7 @@ void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area 
     ImGui::PopStyleVar();
 }
 
-// What the proof found, in a sentence: the largest difference, and how large the numbers there are.
+// The result of the proof in a sentence: the largest difference, and how large the numbers there are.
 std::string verdict(const ShownProof& proof) {
     const Comparison& found = proof.comparison;
     if (found.same_bits)

@@ -32,7 +32,7 @@ Value<ShownNextToken> next_token_of(const Session& session) {
                             session.sampling());
 }
 
-// While it runs, a token goes by now and then.
+// While it runs, generates a token at intervals.
 void run_on(const Session& session, ViewState& state, Commands& commands) {
     GenerateTabState& tab = state.lab<GenerateTabState>();
     const double now = ImGui::GetTime();
@@ -45,7 +45,7 @@ void run_on(const Session& session, ViewState& state, Commands& commands) {
     tab.running = generate_token(session, commands);
 }
 
-// The runs beside this one are computed as long as a page shows them.
+// Companion runs are computed as long as a page shows them.
 void ask_for(std::optional<Variation>& asked, const char* name, const std::optional<Variation>& wanted,
              Commands& commands) {
     if (asked == wanted) return;
@@ -71,7 +71,7 @@ void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
                tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
 }
 
-// The pages, and the row of the batch. Returns how high it is.
+// The choices of the page and of the batch row. Returns the height used.
 float draw_pages(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const std::array<const char*, 3> pages = {tr("Next token"), tr("KV cache"), tr("Logit lens")};

@@ -39,7 +39,7 @@ void leave(ViewState& state) {
 
 bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
 
-// Something done to the text, on the tab that shows it.
+// An action on the text, which also opens the tab that shows it.
 std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
     std::function<void(const Session&, ViewState&, Commands&)> run) {
     return [run = std::move(run)](const Session& session, ViewState& state, Commands& commands) {

@@ -22,7 +22,7 @@ struct Compared {
     bool preview = false;  // no head is switched yet
 };
 
-// A companion may for a moment still be of the model before: only outputs of the same shape are compared.
+// A companion may briefly still belong to the previous model: only outputs of the same shape are compared.
 bool comparable(const Run& before, const Run& after) {
     const Ref output = output_step(after.plan());
     return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
@@ -37,7 +37,7 @@ Compared compared(const Session& session, const HeadsTabState& heads) {
     return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
 }
 
-// What the strip shows: the output, its movement, and what stands beside its axes.
+// What the strip shows: the output, its movement, and the labels of its axes.
 struct Shown {
     const Session& session;
     const Step& output;
@@ -53,7 +53,7 @@ struct Shown {
     [[nodiscard]] bool changes_its_mind(std::size_t at) const {
         return has_logits() && !std::isnan(effects()[at].norm) && effects()[at].top_before != effects()[at].top_after;
     }
-    // A number of the output by name: the token, or the index.
+    // The name of an index of the output: the token, or the index itself.
     [[nodiscard]] std::string name_of(Index index) const {
         const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
         return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
@@ -91,7 +91,7 @@ std::string headline(const Shown& shown, bool opened) {
                   : tr("Switch a head off at its dot: its effect on {what} appears here.", {{"what", what}});
 }
 
-// "largest · norm": what the bars stand for.
+// "largest · norm": what the bars' height means.
 void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
     const auto choice = [&](const char* text, float x, bool by_norm, const char* tip) {
         ImGui::SetCursorScreenPos({x, line.low.y});
@@ -132,12 +132,12 @@ void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
     ImGui::EndTooltip();
 }
 
-// One position: its bar, the number over it, its token under it.
+// One position: its bar, the number above it, its token below it.
 void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top, Area box, bool labelled) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float floor = box.high.y - line;
-    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are in the tooltips alone
+    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are only in the tooltips
     const float room = floor - box.low.y - (numbered ? line : 0.0F);
     const double value = shown.height(at);
     const bool nan = std::isnan(value);
@@ -175,7 +175,7 @@ void draw_positions(const Ui& ui, const Shown& shown, Area area) {
     for (std::size_t i = 0; i < shown.effects().size(); ++i)
         if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
     const float pitch = std::min(area.width() / static_cast<float>(shown.effects().size()), ui.px(88));
-    // Where they crowd, only every so many have a label, as wide as its neighbours leave it.
+    // If they crowd, only every n-th has a label, as wide as its neighbours allow.
     const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
     const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
     ImGui::GetWindowDrawList()->AddLine(
@@ -205,7 +205,7 @@ void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, A
     const Ref output = output_step(runs.after->plan());
     if (output == nullptr) return;
     const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
-    if (!ready(runs.before) || !ready(runs.after)) {  // they come when all else is there
+    if (!ready(runs.before) || !ready(runs.after)) {  // they are computed last
         draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, "computing " + output->name + " …", top.width());
         return;
     }

@@ -19,14 +19,14 @@ namespace decoderscope {
 
 namespace {
 
-constexpr float kSteps = 20.0F;  // of the slider, from one whole factor to the next
+constexpr float kSteps = 20.0F;  // steps of the slider per 1.0 of the factor
 
 // The head that fills the stage: the cursor's.
 struct OpenHead {
     std::string attention;
     const Step& pattern;
     Index head, heads;
-    float factor;  // on its z, as asked for
+    float factor;  // requested factor of its z
 };
 
 OpenHead open_head(const Session& session, const ViewState& state) {
@@ -36,7 +36,7 @@ OpenHead open_head(const Session& session, const ViewState& state) {
     return {attention, pattern, head, pattern.axes[1].size, head_factor(session.scenario().edits, attention, head)};
 }
 
-// ---- where we are
+// ---- the current place
 
 Index layers_of(const Session& session, const Step& pattern) {
     Index count = 0;
@@ -135,7 +135,7 @@ void draw_switches(const Ui& ui, const Session& session, ViewState& state, const
 
 // ---- its pictures
 
-// The cell of the pattern that everything is lit for: the one that was under the mouse, by query and key.
+// The pattern's cell under the mouse, by query and key: all pictures are lit for it.
 std::optional<std::pair<Index, Index>> pointed_at(const ViewState& state, const OpenHead& open) {
     if (!state.hovered || state.hovered->first != open.pattern.name) return std::nullopt;
     const Cell& cell = state.hovered->second;
@@ -149,7 +149,7 @@ std::optional<CellRect> lit_in_pattern(const Heatmap& pattern, const std::option
     return CellRect{token->index, 0, 1, pattern.columns};
 }
 
-// q, k and v beside one another; the rows that the pointed-at weight is about are lit.
+// q, k and v side by side; the rows that belong to the pointed-at weight are lit.
 void draw_operands(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
                    Hovered& hovered, Commands& commands) {
     const float gap = ui.px(16), width = std::floor((area.width() - gap * 2) / 3);
@@ -183,7 +183,7 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
               commands);
 }
 
-// How high the row of q, k and v comes out: as high as its pictures, but never more than a third.
+// The height of the row of q, k and v: that of its pictures, but at most a third of the area.
 float operands_height(const Ui& ui, const Session& session, const OpenHead& open, Area area) {
     const Ref query = session.shown().run->plan().find(open.attention + ".q");
     if (query == nullptr) return 0.0F;

@@ -17,8 +17,8 @@ namespace decoderscope {
 
 namespace {
 
-// Textures of the grid: a layer each, beyond the keys of the heatmaps, which are steps' numbers.
-constexpr Index kPaintedAtOnce = 2'000'000;  // weights in a frame; a layer at least
+// Textures of the grid: one per layer, with keys beyond those of the heatmaps, which are steps' numbers.
+constexpr Index kPaintedAtOnce = 2'000'000;  // weights per frame, but at least one layer
 constexpr std::uint64_t kTextureKeys = std::uint64_t{1} << 40U;
 
 std::string factor_text(float factor) {
@@ -46,7 +46,7 @@ std::uint64_t version_of(const Ui& ui, std::uint64_t contents, Index batch, Pict
     return hash;
 }
 
-// False where it has to wait for the next frame.
+// Returns false if it has to wait for the next frame.
 bool draw_picture(const Ui& ui, const Session& session, HeadsTabState& heads_tab, const Step& pattern, Index head,
                   Range range, Area box) {
     const Snapshot& shown = session.shown();
@@ -85,7 +85,7 @@ void draw_badge(const Ui& ui, float factor, Area box) {
 
 // ---- the measure
 
-// The number with a bar: how much of the highest possible value it is.
+// The number with a bar that shows its share of the highest possible value.
 void draw_measure(const Ui& ui, const HeadScore& score, PatternMeasure measure, CellStyle style, Area line) {
     const double value = score.value(measure), top = highest_possible(measure, score.keys);
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -120,7 +120,7 @@ void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
     ImGui::EndTooltip();
 }
 
-// The dot: filled is on. Shift solos.
+// The dot: filled means on. Shift+click solos the head.
 void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, float factor, Area box,
                  Commands& commands) {
     ImGui::SetCursorScreenPos(box.low);
@@ -144,7 +144,7 @@ void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, f
         list.AddCircleFilled(middle, ui.px(4), color, 16);
 }
 
-// "layer 3 head 5", or "L3H5" where there is no room.
+// "layer 3 head 5", or "L3H5" if there is no room.
 std::string name_of(const Ui& ui, const HeadScore& score, float width) {
     const std::string layer = std::to_string(score.layer), head = std::to_string(score.head);
     const std::string whole = tr("layer {layer} head {head}", {{"layer", layer}, {"head", head}});

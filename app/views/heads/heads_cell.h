@@ -5,14 +5,14 @@
 
 namespace decoderscope {
 
-// How the grid's cells are written.
+// How the grid's cells are drawn.
 struct CellStyle {
     bool named = false;  // "layer 3 head 5" over the picture: the heads are sorted
-    Range weights;       // what the colours of all pictures span
+    Range weights;       // the range that the colours of all pictures span
     bool dense = false;  // little room: the bar lies behind the number, not under it
 };
 
-// How high the text of a cell is, over and under its picture.
+// The height of a cell's text, above and below its picture.
 [[nodiscard]] float cell_text_height(const Ui& ui, CellStyle style);
 
 // One head of the grid: its pattern, the measure as number and bar, and the dot that switches it. A click opens it.

@@ -17,7 +17,7 @@ namespace {
 
 // ---- the choices above the grid
 
-// Puts the next item on the line of the last one where it fits, else on the next line.
+// Puts the next item on the same line if it fits, else on the next line.
 void flow(const Ui& ui, float gap, float width, float right) {
     if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
 }
@@ -41,7 +41,7 @@ const char* kind_name(AttentionKind kind) {
     return "";
 }
 
-// Which of the model's attentions; a model with one kind alone says so instead.
+// The choice of the kind of attention; for a model with a single kind, its name instead.
 void choose_kind(const Ui& ui, const Session& session, HeadsTabState& heads) {
     std::vector<AttentionKind> kinds;
     std::vector<const char*> names;
@@ -97,7 +97,7 @@ void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float righ
     text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? tr("all heads") : text);
 }
 
-// Returns how high it came out.
+// Returns the height used.
 float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& heads, double top, Area area,
                            Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
@@ -114,7 +114,7 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
     return ImGui::GetItemRectSize().y;
 }
 
-// What the measure says, and what the colours stand for.
+// What the measure tells, and what the colours mean.
 void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
     const std::string most = short_number_text(static_cast<double>(weights.high), 3);
     const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
@@ -143,7 +143,7 @@ void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area 
 
 // ---- the grid
 
-// Where the heads lie: as many columns as a layer has heads.
+// Where the heads are: one column per head of a layer.
 struct Grid {
     Index columns = 1, rows = 1;
     ImVec2 cell, origin;
@@ -193,7 +193,7 @@ void draw_grid(const Ui& ui, const Session& session, ViewState& state, const Mea
     if (by_layer) draw_head_numbers(ui, grid, area.low.x);
     const std::vector<std::size_t> order = ordered(scores, heads.measure, heads.order);
     const float head_room = grid.origin.y - area.low.y;
-    const float edge = ui.px(2);  // of the first row's outline
+    const float edge = ui.px(2);  // room for the first row's outline
     ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
     compat::begin_child("heads", {area.width(), area.height() - head_room + edge});
     const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y + edge};

@@ -4,8 +4,8 @@
 
 namespace decoderscope {
 
-// The grid of the Heads tab: every head of a kind as a small pattern with its measure under it; above it which kind,
-// which measure, in which order, and from where on heads are dimmed.
+// The grid of the Heads tab: every head of a kind as a small pattern with its measure below. Above the grid are the
+// choices of kind, measure, order and the threshold for dimming heads.
 void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 }  // namespace decoderscope

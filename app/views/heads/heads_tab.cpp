@@ -15,7 +15,7 @@ namespace decoderscope {
 
 namespace {
 
-// The cursor leads: whatever attention it is in is the one that the page shows, and the grid it belongs to.
+// Follows the cursor: the page shows the attention that the cursor is in, and the grid its kind.
 void follow_cursor(const Session& session, HeadsTabState& heads) {
     const Plan& plan = session.shown().run->plan();
     const Step& step = session.step();
@@ -32,8 +32,7 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
 }
 
-// While nothing is edited, the page shows what the output would be without its head: that run is asked for beside this
-// one.
+// While nothing is edited, the page shows what the output would be without its head: requests that companion run.
 void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& commands) {
     std::optional<Variation> wanted;
     if (heads.opened && session.scenario().edits.empty())
@@ -47,8 +46,7 @@ void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& com
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     HeadsTabState& heads = state.lab<HeadsTabState>();
-    // Escape first deselects the cell; without one it leads back to the grid. Enter opens the head that is outlined
-    // there.
+    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
     const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
     if (escape && !session.cursor().cell) heads.opened = false;
     follow_cursor(session, heads);

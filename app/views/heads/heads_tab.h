@@ -21,15 +21,15 @@ struct HeadsTabState {
     AttentionKind kind = AttentionKind::self;  // which grid
     PatternMeasure measure = PatternMeasure::entropy;
     HeadOrder order = HeadOrder::by_layer;
-    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it
-    Index painted = 0;                   // how many weights were made pictures in this frame
+    bool at_most = false;                // the filter shows heads up to the threshold, rather than from it on
+    Index painted = 0;                   // weights painted in this frame
     float threshold = 0.0F;              // as a share of the highest possible value
-    bool opened = false;                 // one head fills the stage: the cursor's
-    std::string attention;               // the attention that was looked at last, for steps that are part of none
-    std::optional<PatternToken> pinned;  // whose lines are kept
+    bool opened = false;                 // the cursor's head fills the stage
+    std::string attention;               // the attention shown last, for steps that belong to none
+    std::optional<PatternToken> pinned;  // its lines stay shown
     bool scaling = false;                // a head's slider is being dragged
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
-    std::optional<Variation> preview;    // the run beside this one that was asked for: the open head off
+    std::optional<Variation> preview;    // the companion run requested: the open head off
 };
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

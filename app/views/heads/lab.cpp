@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// What is on the stage are patterns: their heads and layers are gathered, not those of the cursor's step.
+// The stage shows patterns, so their heads and layers are collected, not those of the cursor's step.
 void add_exports(ExportScene& scene) {
     const HeadsTabState& heads = scene.state.lab<HeadsTabState>();
     const Plan& plan = scene.shown.run->plan();

@@ -22,7 +22,7 @@ ImU32 bad(const Ui& ui) { return ui.theme.warning; }
 
 struct FillChoice {
     const char* label;
-    const char* value;  // as mask_value is written
+    const char* value;  // as written in mask_value
     float fill;
 };
 constexpr std::array kFills = {
@@ -57,7 +57,7 @@ std::string weight_sentence(const FillConsequences& fill) {
                   : message("{masked} of {cells} cells masked; weight 0 where a key is left", cells));
 }
 
-// How much weight each row gives to what is masked, where it gives any.
+// How much weight each row gives to masked keys, for rows that give any.
 std::string leaks_by_row(const FillConsequences& fill) {
     std::string text = tr("The weight on masked keys, summed over a row.");
     for (std::size_t query = 0; query < fill.leaks.size(); ++query)
@@ -97,7 +97,7 @@ std::string empty_sentence(const FillConsequences& fill) {
 
 // ---- where NaN spreads
 
-// A mark a step of the timeline, as high as its share of NaN.
+// One mark per step of the timeline, as high as its share of NaN.
 void draw_nan_strip(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -122,7 +122,7 @@ void draw_nan_strip(const MasksScene& scene, Area area) {
     }
 }
 
-// "then attn.z 8/96, …", for the steps behind the first; the first one's block is understood.
+// "then attn.z 8/96, …", for the steps after the first; the first one's block is omitted.
 std::string nan_list(const Plan& plan, const std::vector<NanStep>& trail, const std::string& block, std::size_t most) {
     std::string text;
     for (std::size_t i = 1; i < std::min(trail.size(), most + 1); ++i) {

@@ -17,7 +17,7 @@ const Companion* failed_companion(const Session& session) {
     return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
 }
 
-// A position of the decoder's input as the strip draws it.
+// A position of the decoder's input, as drawn in the strip.
 struct PositionBox {
     Index position;
     Area area;
@@ -70,7 +70,7 @@ void draw_position(const Ui& ui, const PositionBox& box) {
     centred(ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
 }
 
-// One box a position; a click changes that one.
+// One box per position; a click chooses the position to change.
 void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
     const Ui& ui = scene.ui;
     MasksTabState& tab = scene.tab();

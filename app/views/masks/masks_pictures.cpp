@@ -29,8 +29,8 @@ std::vector<MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
     return {};
 }
 
-// What a stroke sets from its first cell on: that one is turned over. A row or a column that was hidden becomes as it
-// was without edits, rather than open to every key.
+// What a stroke sets: its first cell is toggled, and the others follow. A hidden row or column returns to its unedited
+// state, rather than open to every key.
 std::optional<bool> turned_over(const MasksScene& scene, Spot spot) {
     const bool kept = scene.shown().parts.combined.at(spot.first, spot.second) != 0.0F;
     if (kept) return false;
@@ -96,7 +96,7 @@ std::optional<CellRect> lit_in(const MasksScene& scene, const MaskPicture& pictu
     if (!hovered) return std::nullopt;
     const Heatmap& mask = scene.shown().parts.combined;
     if (hovered->row >= mask.rows || hovered->column + hovered->columns > mask.columns) return std::nullopt;
-    // A query's output is made of its whole row.
+    // A query's output is computed from its whole row.
     if (!picture.per_key) return CellRect{hovered->row, 0, 1, picture.heatmap.columns};
     return hovered;
 }
@@ -111,7 +111,7 @@ void draw_between(const Ui& ui, Area gap, const char* text, const std::vector<st
     area_tooltip(ui, gap, tip);
 }
 
-// The cell under the mouse on its way: raw score, filled score, weight.
+// The cell under the mouse along the chain: raw score, filled score, weight.
 std::string way_of(const MasksScene& scene, CellRect at) {
     const ShownMasks& shown = scene.shown();
     const Heatmap& raw = shown.raw.heatmap;

@@ -7,10 +7,10 @@
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/prose.h"
 
-// The parts of the Masks tab, a file each.
+// The parts of the Masks tab, one file each.
 namespace decoderscope {
 
-// The name of the run beside the main one, in which one position is changed.
+// The name of the companion run in which one position is changed.
 inline constexpr const char* kLeakRun = "masks.leak";
 
 // What every part draws from.
@@ -21,10 +21,10 @@ struct MasksScene {
     Commands& commands;
     const std::string& attention;  // "blocks.0.attn"
     Place place;
-    float tooltips_y;  // where the pictures' tooltips stand: below them all, so that none is covered
+    float tooltips_y;  // the y of the pictures' tooltips: below them all, so that none is covered
     Value<ShownMasks> masks;
-    Value<NanTrail> nan;  // empty while it is being searched for
-    Value<Leak> leak;     // empty while it isn't known
+    Value<NanTrail> nan;  // empty during the search
+    Value<Leak> leak;     // empty while unknown
 
     [[nodiscard]] MasksTabState& tab() const { return state.lab<MasksTabState>(); }
     [[nodiscard]] const ShownMasks& shown() const { return *masks; }
@@ -38,13 +38,13 @@ struct MasksScene {
 // The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
 [[nodiscard]] std::string shown_attention(const Session& session);
 
-// Which attention; what the brush takes; band, all heads, reset. One row.
+// Which attention; what the brush paints; band, all heads, reset. One row.
 void draw_mask_tools(const MasksScene& scene, Area area);
-// Causal, padding and drawn, apart and combined, and the length handles of the batch's rows.
+// The causal, padding and painted masks, separate and combined, and the length handles of the batch's rows.
 void draw_mask_parts(const MasksScene& scene, Area area);
-// Raw scores → masked scores → pattern → output, and the cell under the mouse on its way through them.
+// Raw scores → masked scores → pattern → output, and how the cell under the mouse changes along the way.
 void draw_mask_chain(const MasksScene& scene, Area area);
-// The fill to choose and what it does.
+// The choice of the fill, and what it does.
 void draw_fill(const MasksScene& scene, Area area);
 // The leak test.
 void draw_leak(const MasksScene& scene, Area area);
@@ -52,7 +52,7 @@ void draw_leak(const MasksScene& scene, Area area);
 // A picture of the tab, with brush and tooltip.
 void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend, Area area);
 
-// A line of findings: a dot that says whether all is well, and a text that is cut where it does not fit.
+// A line of findings: a dot that tells whether all is well, and a text that is cut if it does not fit.
 void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);

@@ -15,7 +15,7 @@ namespace {
 
 // ---- the leak test's companion
 
-// The position that is changed: the chosen one, else the last that is no padding.
+// The position that is changed: the chosen one, else the last one that is not padding.
 void keep_leak_position(const Session& session, MasksTabState& tab) {
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
@@ -34,8 +34,7 @@ void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& comm
     commands.push_back(command::Accompany{kLeakRun, *wanted});
 }
 
-// What the leak test found. While the companion is still that of the run before, or is being compared, nothing is
-// claimed.
+// The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
 Value<Leak> leak_found(const Session& session, const MasksTabState& tab) {
     const Snapshot& shown = session.shown();
     const Companion* companion = shown.companion(kLeakRun);

@@ -15,7 +15,7 @@ namespace {
 
 // ---- which attention
 
-// The attention of a kind in this block, or in the last block of a stack that is shorter; empty where there is none.
+// The attention of a kind in this block, or in the last block of a shorter stack; empty if there is none.
 std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind) {
     std::string found;
     for (const std::string& name : attentions_of_kind(plan, kind))
@@ -51,7 +51,7 @@ void choose_attention(const MasksScene& scene) {
     }
 }
 
-// ---- what the brush takes, and fills
+// ---- what the brush paints
 
 std::optional<Index> heads_meant(const MasksScene& scene) {
     return scene.tab().all_heads ? std::nullopt : std::optional(scene.place.head);
@@ -124,7 +124,7 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
                {{"row", row}, {"kept", kept}, {"length", length}})
                 .c_str());
     if (ImGui::IsItemActivated()) tab.dragged.reset();
-    // A quick drag moves on in the frame in which the button is let go.
+    // A quick drag may still move in the frame that releases the button.
     if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) return;
     const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / bar.width();
     const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
@@ -152,7 +152,7 @@ void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row,
     list.AddRectFilled({x(kept) - ui.px(2), bar.low.y}, {x(kept) + ui.px(2), bar.high.y}, ui.theme.accent, ui.px(2));
 }
 
-// As many batch rows as there is room for, the one that we look at among them.
+// As many batch rows as there is room for, including the current one.
 void draw_lengths(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const Lengths lengths = lengths_of(scene);

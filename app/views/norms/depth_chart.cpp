@@ -71,7 +71,7 @@ void draw_frame(const Ui& ui, const DepthChart& chart, const ChartPlot& plot, Ar
 // ---- the curves
 
 void draw_dashed(ImDrawList& list, std::span<const ImVec2> points, ImU32 color, float thickness, float dash) {
-    float behind = 0.0F;  // how far along the pattern we are: drawn up to `dash`, left out up to 1.7 of it
+    float behind = 0.0F;  // position within the dash pattern: drawn up to `dash`, a gap up to 1.7 × `dash`
     const float period = dash * 1.7F;
     for (std::size_t i = 1; i < points.size(); ++i) {
         const ImVec2 from = points[i - 1], way = {points[i].x - from.x, points[i].y - from.y};
@@ -96,7 +96,7 @@ void draw_stroke(const Ui& ui, std::span<const ImVec2> points, ImU32 color, bool
         compat::add_polyline(list, points, color, ui.px(1.75F));
 }
 
-// A point of its own: filled where the line is solid, hollow where it is dashed.
+// A single point: filled if the line is solid, hollow if it is dashed.
 void draw_dot(const Ui& ui, ImVec2 at, ImU32 color, bool hollow, float radius) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddCircleFilled(at, radius, hollow ? ui.theme.background : color, 16);

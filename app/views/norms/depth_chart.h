@@ -10,7 +10,7 @@
 
 namespace decoderscope {
 
-// A curve in a chart. A run's lines are told from the other's by the stroke, not by colour alone.
+// A curve in a chart. The two runs' lines differ in stroke, not only in colour.
 struct ChartLine {
     const DepthCurve& curve;
     ImU32 color = 0;
@@ -29,7 +29,7 @@ struct DepthChart {
 
 // What the mouse does with it.
 struct ChartGesture {
-    std::optional<double> depth;  // of the point nearest to the mouse, which is on the chart
+    std::optional<double> depth;  // of the point nearest to the mouse; nothing when the mouse is off the chart
     bool clicked = false;
 };
 
@@ -41,7 +41,7 @@ struct ChartGesture {
 // A short sample of a line, for legends.
 void draw_line_sample(const Ui& ui, ImVec2 from, float width, ImU32 color, bool dashed);
 
-// The point of a curve that is nearest to a depth; nullptr where it has none.
+// The point of a curve that is nearest to a depth; nullptr if it has none.
 [[nodiscard]] const DepthPoint* nearest_point(const DepthCurve& curve, double depth);
 
 }  // namespace decoderscope

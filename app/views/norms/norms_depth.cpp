@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-// The norms by number from strong to pale.
+// The norms' colours, from strong to pale in their order.
 ImU32 scale_color(std::size_t number) {
     static constexpr std::array<float, 3> strength = {1.0F, 0.65F, 0.4F};
     return with_alpha(color_of(Meaning::norm), strength[std::min<std::size_t>(number, 2)]);
@@ -44,7 +44,8 @@ std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& bo
     return charts;
 }
 
-// The step under the mouse that the model has which the window shows; nullptr in blocks that are only stacked here.
+// The step under the mouse; nullptr if the model shown in the window doesn't have it, as in blocks that are only
+// stacked here.
 const DepthPoint* reachable_point(const Session& session, const DepthChart& chart, double depth) {
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
         const DepthPoint* point = nearest_point(line->curve, depth);
@@ -53,7 +54,7 @@ const DepthPoint* reachable_point(const Session& session, const DepthChart& char
     return nullptr;
 }
 
-// What the curves are at the depth pointed at.
+// The curves' values at the depth under the mouse.
 void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool reachable) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, chart.title);
@@ -70,7 +71,7 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool rea
     ImGui::EndTooltip();
 }
 
-// ---- what stroke and colour mean
+// ---- the legend of strokes and colours
 
 struct Legend {
     const Ui& ui;

@@ -13,21 +13,21 @@ struct Diagram {
     const Ui& ui;
     const Plan& plan;
     const std::vector<OutlinePart>& parts;
-    const std::string& here;  // the name of the step that we are at
-    std::string explained;    // the norm that is explained beside the diagrams; empty where none is
+    const std::string& here;  // the name of the current step
+    std::string explained;    // the norm that is explained next to the diagrams; empty if none
     Area area;
     float row = 0.0F, gap = 0.0F;
 
     [[nodiscard]] float stream_x() const { return area.low.x + ui.px(12); }
-    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where the way of a branch runs down
-    [[nodiscard]] float bypass_x() const { return area.low.x + ui.px(21); }  // and where one passes other branches
+    [[nodiscard]] float branch_x() const { return area.low.x + ui.px(34); }  // where a branch runs down
+    [[nodiscard]] float bypass_x() const { return area.low.x + ui.px(21); }  // where it bypasses other branches
     [[nodiscard]] float top(std::size_t part) const { return area.low.y + static_cast<float>(part) * (row + gap); }
     [[nodiscard]] float middle(std::size_t part) const { return top(part) + row * 0.5F; }
 };
 
 bool is_sum(const OutlinePart& part) { return part.part == Part::add; }
 
-// What a part hands over: its last step that is always computed.
+// A part's result: its last step that is always computed.
 const Step& outcome(const Diagram& d, const OutlinePart& part) {
     for (auto id = part.steps.rbegin(); id != part.steps.rend(); ++id)
         if (d.plan[*id].role != Role::on_demand) return d.plan[*id];
@@ -47,7 +47,7 @@ std::string short_name(const Step& step) {
     return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
 }
 
-// The way out of the stream into each branch, through its parts, and back into the sum.
+// The lines out of the stream into each branch, through its parts, and back into the sum.
 void draw_ways(const Diagram& d) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 grey = color_of(Meaning::residual);
@@ -56,7 +56,8 @@ void draw_ways(const Diagram& d) {
     list.AddTriangleFilled({d.stream_x(), d.area.high.y}, {d.stream_x() - d.ui.px(5), d.area.high.y - d.ui.px(9)},
                            {d.stream_x() + d.ui.px(5), d.area.high.y - d.ui.px(9)}, grey);
     const auto line = [&](ImVec2 from, ImVec2 to) { list.AddLine(from, to, grey, thin); };
-    // From below a part on a branch down to a height, and back to the branch: straight down where it is the next one.
+    // From below a part of a branch down to `y` at the next reader: straight if that is the next part, else around the
+    // parts between.
     const auto way_down = [&](std::size_t from, std::size_t to, float y) {
         const float bottom = d.top(from) + d.row, x = from + 1 == to ? d.branch_x() : d.bypass_x();
         if (x == d.branch_x()) return line({x, bottom}, {x, y});
@@ -144,7 +145,7 @@ struct Side {
     const char* meaning;
     const Companion& companion;
     const std::vector<OutlinePart>& parts;
-    bool is_main = false;  // what the rest of the window shows
+    bool is_main = false;  // the one that the rest of the window shows
 };
 
 void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const std::string& explained, Area area,

@@ -6,17 +6,17 @@
 
 #include <string>
 
-// The parts of the Norms tab, a file each. All of them look at the same model twice: with the norms before the
-// sublayers (Pre-Norm) and behind them (Post-Norm).
+// The parts of the Norms tab, one file each. All of them show the same model twice: with the norms before the sublayers
+// (Pre-Norm) and after them (Post-Norm).
 namespace decoderscope {
 
 inline constexpr const char* kPreNormRun = "norms.pre";
 inline constexpr const char* kPostNormRun = "norms.post";
 
-// The two runs, and where we are in them.
+// The two runs, and the current place in them.
 struct NormsScene {
     const BothNorms<Companion>& runs;
-    const Step& here;    // the computed step that we are at
+    const Step& here;    // the current computed step
     std::string prefix;  // of its stack: "" or "encoder."
     std::string block;   // its block, or the first of its stack
 };
@@ -27,19 +27,19 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
 // The curves by depth, and what their strokes and colours mean.
 void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                          Commands& commands);
-// The step that we are at in both runs, and the difference.
+// The current step in both runs, and the difference.
 void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                      Commands& commands);
 // One row of one norm in both runs: before, normalised, after gain and shift, and its numbers.
 void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands);
 
-// What is shown of these two runs.
+// What is shown from these two runs.
 [[nodiscard]] Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene);
 [[nodiscard]] Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene);
 [[nodiscard]] Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
                                                                   const NormsScene& scene);
-// The norm that is explained: the one that we are at, else the first of the block.
+// The norm that is explained: the current one, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
 }  // namespace decoderscope

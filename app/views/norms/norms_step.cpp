@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-// The three pictures' textures and widgets; no step has a number as high.
+// Keys of the three pictures' textures and widgets; no step's number is that high.
 constexpr std::uint64_t kFirstKey = 0x4E0000000001ULL;
 
 struct Picture {
@@ -20,7 +20,7 @@ struct Picture {
     Area area;
 };
 
-// Square pictures two in a row, wide ones under one another.
+// Square pictures two in a row, wide ones below one another.
 std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
     const float gap = ui.px(16);
     const bool wide = pair.a.columns > 12 && pair.a.columns > 2 * pair.a.rows;
@@ -120,7 +120,7 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                                .color = color_of(scene.here.meaning),
                                .stale = session.stale()};
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
-        // Zoom and place are the same in all three.
+        // All three share zoom and position.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
         if (gesture.hovered)
             pair_tooltip(ui, *pair,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<Index, 3> kDepths = {6, 12, 36};
 
-// ---- what is asked for
+// ---- the runs requested
 
 Variation variation_of(const NormsTabState& norms, bool norm_first) {
     return {.overrides = {{"norm_first", norm_first ? "true" : "false"}},
@@ -24,7 +24,7 @@ Variation variation_of(const NormsTabState& norms, bool norm_first) {
             .shift_factor = norms.shift_factor};
 }
 
-// Both runs are companions, so that they are always of the same moment. Each is asked for once.
+// Both runs are companions, so that they always belong to the same state. Each is requested once.
 void accompany(NormsTabState& norms, Commands& commands) {
     const BothNorms<Variation> wanted = {variation_of(norms, true), variation_of(norms, false)};
     if (norms.asked && norms.asked->pre == wanted.pre && norms.asked->post == wanted.post) return;
@@ -103,7 +103,7 @@ void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
     }
 }
 
-// Gains and shifts as the model has them, or scaled: in these two runs only.
+// Gains and shifts as the model has them, or scaled: only in these two runs.
 void weights_switch(const Ui& ui, NormsTabState& norms) {
     struct Choice {
         const char* text;
@@ -148,13 +148,13 @@ void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, A
 
 // ---- what is shown
 
-// The computed step that we are at: of a weight or an input, the first that reads it.
+// The current step if it is computed; for a weight or an input, the first step that reads it.
 const Step& computed_step(const Session& session) {
     const Step& step = session.step();
     return step.is_source() ? session.shown().run->plan()[session.timeline()[session.timeline_position()]] : step;
 }
 
-// Takes over the two runs once both are there, and says whether they are: until then the last two stay in sight.
+// Takes over the two runs once both are complete, and returns whether they are. Until then the last two stay shown.
 bool take_runs(const Session& session, NormsTabState& norms) {
     const Companion* pre = session.shown().companion(kPreNormRun);
     const Companion* post = session.shown().companion(kPostNormRun);
@@ -208,7 +208,7 @@ void draw_view(const Ui& ui, const Session& session, ViewState& state, const Nor
     }
 }
 
-// Where a run is not there: that it comes, or why it doesn't.
+// The message for a missing run: it is being computed, or why it can't be.
 std::string waiting_text(const Session& session) {
     for (const char* name : {kPreNormRun, kPostNormRun}) {
         const auto found = session.shown().companions.find(name);

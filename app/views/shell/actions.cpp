@@ -22,7 +22,7 @@ Effect asks(Command command) {
         [command = std::move(command)](const Session&, ViewState&, Commands& commands) { commands.push_back(command); };
 }
 
-// Changes what is the window's own.
+// An effect on the window's own state.
 Effect changes(std::function<void(ViewState&)> change) {
     return [change = std::move(change)](const Session&, ViewState& state, Commands&) { change(state); };
 }
@@ -38,7 +38,7 @@ Effect opens(const Lab& lab) {
     return changes([id = lab.id](ViewState& state) { state.tab = id; });
 }
 
-// Goes to a step of the cursor's block; of the first block where it is in none.
+// Goes to a step of the cursor's block; of the first block if it is in none.
 Effect goes_in_block(std::string step) {
     return [step = std::move(step)](const Session& session, ViewState& state, Commands& commands) {
         state.tab = kStepLab;
@@ -85,7 +85,7 @@ Effect scales_text(float factor) {
     });
 }
 
-// ---- the table, a group after the other
+// ---- the table, group by group
 
 std::vector<Action> actions_of_cursor() {
     return {
@@ -107,14 +107,14 @@ std::vector<Action> actions_of_cursor() {
     };
 }
 
-// What opens each lab.
+// The actions that open each lab.
 std::vector<Action> actions_of_tabs() {
     std::vector<Action> list;
     for (const Lab& lab : labs()) list.push_back({.label = lab_label(lab), .key = lab.key, .run = opens(lab)});
     return list;
 }
 
-// What can be done in each lab.
+// The labs' own actions.
 std::vector<Action> actions_of_labs() {
     std::vector<Action> list;
     for (const Lab& lab : labs())
@@ -150,7 +150,7 @@ std::vector<Action> actions_of_edits() {
                          .repeats = true,
                          .enabled = can_redo,
                          .run = asks(command::Redo{})};
-    Action redo_too = redo;  // by the other key that people are used to
+    Action redo_too = redo;  // also by the other common key for redo
     redo_too.key = Key::z;
     redo_too.mods = with_ctrl_shift;
     redo_too.listed = false;

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 namespace {
 
-// A head: its number chooses it, the dot before it switches it off and on.
+// A head: a click on its number chooses it, a click on the dot before it switches it off and on.
 void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
     const bool chosen = session.cursor().place.head == head;
     const bool off = head_factor(session.scenario().edits, attention, head) == 0.0F;

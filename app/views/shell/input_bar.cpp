@@ -14,7 +14,7 @@ namespace decoderscope {
 
 namespace {
 
-// How many lines are seen at once: while nobody types, the panels below have more room.
+// How many lines are shown at once: fewer while idle, to leave the panels below more room.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
 // One of the two sequences: what the session runs it on, and the box that it is typed into.
@@ -46,8 +46,8 @@ Typed typed_in(const Sequence& sequence) {
     return {.text = from_carriers(sequence.box.text), .ids = sequence.box.ids, .name = sequence.name};
 }
 
-// Whether a box says what the session runs. Texts that have only begun, because the other sequence has more lines,
-// needn't stand in it.
+// Whether a box's text is what the session runs. It may lack trailing rows that hold only the beginning token: they are
+// added if the other sequence has more lines.
 bool says(const Sequence& sequence, TokenRows rows) {
     try {
         const TokenRows typed = rows_of(sequence.tokenizer, typed_in(sequence));
@@ -60,7 +60,7 @@ bool says(const Sequence& sequence, TokenRows rows) {
     }
 }
 
-// After anything but typing (undo, another model, a generated token) the box shows what is run.
+// After a change other than typing (undo, another model, a generated token) the box shows what is run.
 void keep_in_step(const Sequence& sequence) {
     InputBox& box = sequence.box;
     if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask)) return;
@@ -80,7 +80,7 @@ Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::cou
 
 Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
 
-// How many lines the bar shows.
+// The number of lines that the bar shows.
 Index lines_shown(const std::vector<Sequence>& all) {
     Index lines = 1, most = kMostIdleLines;
     for (const Sequence& sequence : all) {
@@ -98,7 +98,7 @@ float box_height(const Ui& ui, Index lines) {
 
 // ---- the box
 
-// Grows the string with what is typed, and takes out what is left of a character that was cut.
+// Grows the string with the typed text, and removes what is left of a character that was partly deleted.
 int on_edit(ImGuiInputTextCallbackData* data) {
     auto& text = *static_cast<std::string*>(data->UserData);
     if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
@@ -126,7 +126,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     ImGui::PopFont();
     if (!box.active) box.continues = false;
     if (!left) return changed;
-    box.text = before;  // Esc would take back what was typed
+    box.text = before;  // otherwise Esc would revert what was typed
     return false;
 }
 
@@ -137,7 +137,7 @@ void ask_for(const std::vector<Sequence>& all, const Sequence& typed, InputBarSt
             (sequence.source ? command.typed.source : command.typed.target) = typed_in(sequence);
     typed.box.continues = true;
     for (const Sequence& sequence : all)
-        if (&sequence == &typed) sequence.box.pending = true;  // until the session has taken it
+        if (&sequence == &typed) sequence.box.pending = true;  // until the session has taken it over
     state.typed_source = typed.source;
     commands.push_back(std::move(command));
 }

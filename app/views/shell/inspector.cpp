@@ -40,7 +40,7 @@ void describe_step(const Ui& ui, const Plan& plan, const Step& step) {
 
 // ---- the cell
 
-// The way here, each station a link back.
+// The path to this cell; each stop is a link back.
 void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
     const auto& trail = session.trail();
     if (trail.empty()) return;
@@ -78,7 +78,7 @@ void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term
     for (std::size_t i = 0; i < term.factors.size(); ++i) {
         if (i > 0) {
             ImGui::SameLine(0, 0);
-            // A factor that finds no room goes to the next line.
+            // A factor without room goes to the next line.
             const std::string text = " · " + factor_text(term.factors[i], false);
             if (ImGui::GetCursorPosX() + compat::text_size(ui.fonts.mono_small, text).x > start + room)
                 ImGui::NewLine();
@@ -91,7 +91,7 @@ void term_row(const Ui& ui, const Plan& plan, const Step& step, const Term& term
         const std::string value = short_number(term.value);
         const float width = compat::text_size(ui.fonts.mono_small, value).x;
         ImGui::SameLine();
-        // Products are aligned on the right; on the next line where the factors leave no room.
+        // Products are right-aligned; on the next line if the factors leave no room.
         if (ImGui::GetCursorPosX() > start + room - width - ui.px(4)) ImGui::NewLine();
         ImGui::SetCursorPosX(start + room - width - ui.px(4));
         text_line(ui.fonts.mono_small, ui.theme.muted, value);
@@ -189,7 +189,7 @@ void list_edits(const Ui& ui, const Session& session, Commands& commands) {
     text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
     ImGui::SameLine();
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1)) commands.push_back(command::ClearEdits{});
-    // A band over a long input is thousands of them; nobody reads on.
+    // A band over a long input makes thousands of edits, too many to read.
     constexpr std::size_t kMostListed = 60;
     for (std::size_t i = 0; i < std::min(edits.size(), kMostListed); ++i) {
         if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", static_cast<int>(i)))

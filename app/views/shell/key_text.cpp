@@ -1,4 +1,4 @@
-// What is printed on keys.
+// The keys' labels.
 #include "app/views/shell/actions.h"
 #include "engine/translate.h"
 

@@ -16,33 +16,35 @@
 namespace decoderscope {
 
 // A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
-// saves of the window all follow from it. Where there is no function, there is nothing to do.
+// saves of the window all follow from it. A function that is null has nothing to do.
 struct Lab {
-    std::string_view id;           // what sessions call it; never changes
+    std::string_view id;           // its name in session files; never changes
     Phrase title = Phrase("");     // "Norms"
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
-    // Another tab is opened. The runs that this one had asked for are dropped, and so must be its memory of having
-    // asked.
+    // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
+    // them.
     void (*leave)(ViewState& state) = nullptr;
-    // What it shows, first of all that can be exported.
+    // What it shows; comes first in the list of exports.
     void (*add_exports)(ExportScene& scene) = nullptr;
     // What can be done in it, by key and palette.
     std::vector<Action> (*actions)() = nullptr;
-    // What of it belongs to a person's work. `restore` throws Error where it can't be what `save` made.
+    // The part of its state that belongs to the user's work. `restore` throws Error for anything that `save` can't have
+    // made.
     void (*save)(const ViewState& state, SavedView& saved) = nullptr;
     void (*restore)(ViewState& state, const SavedView& saved) = nullptr;
-    // A file that was dropped on it; nothing where it is not for this lab.
+    // Takes a file that was dropped on the tab; nothing if it is not for this lab.
     std::optional<Command> (*take_file)(ViewState& state, const std::string& path) = nullptr;
 };
 
 // All of them, in the order of the tabs.
 [[nodiscard]] std::span<const Lab> labs();
-// nullptr where there is none of that id.
+// nullptr if there is none with that id.
 [[nodiscard]] const Lab* find_lab(std::string_view id);
 
-// "Norms: What does the place of the norm change?": what opens it, in palette and list of keys.
+// "Norms: What does the place of the norm change?": the label of the action that opens it, in the palette and the list
+// of keys.
 [[nodiscard]] Sentence lab_label(const Lab& lab);
 
 }  // namespace decoderscope

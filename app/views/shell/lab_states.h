@@ -6,8 +6,7 @@
 
 namespace decoderscope {
 
-// What each lab remembers from frame to frame: a value of a type of its own, which only it knows, made when it is first
-// asked for.
+// What each lab remembers from frame to frame: a value whose type only the lab knows, made on first use.
 class LabStates {
 public:
     template <class State>

@@ -9,14 +9,14 @@ namespace decoderscope {
 
 namespace {
 
-// Pen and place while the diagram grows downwards.
+// The drawing position while the diagram grows downwards.
 struct Diagram {
     const Ui& ui;
     const Session& session;
     Commands& commands;
     Area area;
     float y = 0.0F;
-    float here_y = 0.0F;  // where the step that we are at came to lie
+    float here_y = 0.0F;  // where the current step was drawn
 
     [[nodiscard]] float stream_x() const { return area.low.x + ui.px(20); }
     [[nodiscard]] float row() const { return ui.px(24); }
@@ -26,7 +26,7 @@ bool holds(const OutlinePart& part, StepId id) {
     return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
 }
 
-// A row that can be clicked; says whether it was, and whether the mouse is on it.
+// Whether a clickable row was clicked, and whether the mouse is on it.
 struct Clicked {
     bool clicked = false, hovered = false;
 };
@@ -46,7 +46,7 @@ std::string short_name(const Step& step) {
     return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
 }
 
-// The steps of the part that we are in, a line each.
+// The steps of the current part, one line each.
 void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
     const Plan& plan = d.session.shown().run->plan();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -70,7 +70,7 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
     }
 }
 
-// A box beside the stream, with the way out and back; or a node on it.
+// A box next to the stream with lines out and back, or a node on the stream.
 void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool lit = holds(part, here);
@@ -128,7 +128,7 @@ void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
     list.ChannelsMerge();
 }
 
-// A block that we are not in: one row with a stripe for each of its parts.
+// A block other than the current one: one row with a stripe for each of its parts.
 void closed_block(Diagram& d, const OutlineBlock& block) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
@@ -136,7 +136,7 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual),
                  d.ui.px(2.5F));
     const Clicked hit = clickable(box, block.parts.front().steps.front());
-    // The same step there, where there is one: a click compares.
+    // A click goes to the same step in that block if there is one, for comparison.
     if (hit.clicked) go_to(d, block.parts.front().steps.front());
     list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
     compat::add_rect(list, box.low, box.high, d.ui.theme.line, d.ui.px(4));

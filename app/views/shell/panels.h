@@ -3,20 +3,20 @@
 #include "app/core/session/session.h"
 #include "app/views/shell/view_state.h"
 
-// The panels of the window, a file each. Each draws a part of what the session shows into an area, and adds what the
-// person asked for to `commands`; none of them computes a number of the model.
+// The panels of the window, one file each. Each draws a part of what the session shows into an area, and adds what the
+// user asked for to `commands`; none of them computes any of the model's numbers.
 namespace decoderscope {
 
 void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// The boxes that tokens are typed into, and the tokens as chips. Its height is 0 for a model that reads no tokens.
+// The boxes that tokens are typed into, and the tokens as chips. The height is 0 for a model that reads no tokens.
 [[nodiscard]] float input_bar_height(const Ui& ui, const Session& session, ViewState& state);
 void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// The stage: its tabs, and the one that is open.
+// The stage: the tab titles, and the open tab.
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// Whether the left button paints the mask where a switch says so, or always.
+// Whether the left button paints the mask only while a switch is on, or always.
 enum class Brush { switched, always };
-// The row of heads, batch and layer that tabs share, 72 px high: head chips, counters, the mask brush's switch.
+// The row of heads, batch and layer that several tabs share, 72 px high: head chips, counters, the mask brush's switch.
 void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands,
                   Brush brush = Brush::switched);
 
@@ -24,22 +24,24 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// Whether the laws of every forward pass hold of this run: a mark that opens the dialog that says more.
+// The mark that tells whether the laws of every forward pass hold for this run. A click opens the dialog with the
+// details.
 [[nodiscard]] float checks_mark_width(const Ui& ui);
 void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at);
 void draw_checks_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
-// Offers what a process that is gone left unsaved, in one line under the toolbar. Returns how high it is.
+// Offers to recover unsaved work of a process that has ended, in one line under the toolbar. Returns its height.
 [[nodiscard]] float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area,
                                       Commands& commands);
-// The dialog that opens a model or a session: which one, how far it is read, what has to be asked, why it failed.
+// The dialog that opens a model or a session: the choice, the progress of reading, questions to answer, why it failed.
 void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
-// Opens it by itself where a model that is on its way takes long or asks something, and closes it when that is there.
+// Opens that dialog automatically if a model being loaded takes long or asks something, and closes it once the model
+// has arrived.
 void follow_opening(const Session& session, ViewState& state);
-// What leaving it means for a model that asks, or that failed: nothing comes of it.
+// Leaving the dialog abandons a model that asks something, or that failed.
 void leave_open_dialog(const Session& session, Commands& commands);
 // Writes the work to its file, or asks for one.
 void save_session(const Session& session, ViewState& state, Commands& commands);
-// Closes the window where the person wants that: at once, after a question whether to save, or when that is done.
+// Closes the window when the user asks for it: at once, after asking whether to save, or after saving.
 void follow_closing(const Session& session, ViewState& state);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 

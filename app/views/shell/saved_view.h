@@ -5,8 +5,8 @@
 
 namespace decoderscope {
 
-// What of the window is saved with a person's work, and how it is shown again. Returns what to tell the person of what
-// could not be: a lab of a newer program, or one that was saved otherwise.
+// The part of the window's state that is saved with the work, and how it is restored. Returns a message about what
+// could not be restored: a lab of a newer program, or one that was saved differently.
 [[nodiscard]] SavedView saved_view(const ViewState& state);
 [[nodiscard]] Commands show_saved(ViewState& state, const SavedView& saved);
 

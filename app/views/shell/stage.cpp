@@ -7,7 +7,7 @@ namespace decoderscope {
 
 namespace {
 
-// The runs that the tab that is left had asked for are no longer computed.
+// Runs that the previous tab requested are no longer computed.
 void change_tab(const Session& session, ViewState& state, Commands& commands) {
     if (const Lab* left = find_lab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
     for (const auto& [name, companion] : session.shown().companions)

@@ -23,7 +23,7 @@ void transport(const Ui& ui, ViewState& state, Commands& commands) {
         state.playing = !state.playing;
 }
 
-// One mark a step, coloured by what it is about; taller where we are.
+// One mark per step, coloured by its meaning; the current one is taller.
 void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Plan& plan = session.shown().run->plan();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSecondsPerStep = 0.8;
 
-// While it plays, a step goes by now and then; it stops at the end.
+// While playing, advances a step at intervals; stops at the end.
 void play(const Session& session, ViewState& state, Commands& commands) {
     const double now = ImGui::GetTime();
     if (!state.playing) {
@@ -27,7 +27,7 @@ void play(const Session& session, ViewState& state, Commands& commands) {
         commands.push_back(command::Move{1});
 }
 
-// What went wrong, or what was done, in one line under the toolbar. Returns how high it is.
+// An error or a confirmation, in one line under the toolbar. Returns its height.
 float draw_message(const Ui& ui, const Session& session, Area area) {
     if (!session.message()) return 0.0F;
     const float height = ui.px(30);

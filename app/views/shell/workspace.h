@@ -4,8 +4,8 @@
 
 namespace decoderscope {
 
-// The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the
-// person asked for.
+// The whole window: where the panels lie, and what the keys do. Draws what the session shows and returns what the user
+// asked for.
 [[nodiscard]] Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state);
 
 }  // namespace decoderscope

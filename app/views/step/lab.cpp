@@ -5,7 +5,7 @@
 
 namespace decoderscope {
 
-// It exports the step, as every tab does.
+// Adds no exports: every tab exports the step.
 Lab step_lab() {
     return {.id = kStepLab,
             .title = message("Step"),

@@ -13,7 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-// The cell that everything is lit for: the one under the mouse, else the selected one, if it is of the result.
+// The cell that the pictures are lit for: the one under the mouse, else the selected one, if it belongs to the result.
 std::optional<Cell> explained_cell(const Session& session, const ViewState& state, const Step& result) {
     const auto& cursor = session.cursor();
     const auto fits = [&](const Cell& cell) { return session.shown().run->value(result.id).contains(cell); };
@@ -23,7 +23,8 @@ std::optional<Cell> explained_cell(const Session& session, const ViewState& stat
     return std::nullopt;
 }
 
-// The cells of operand number `operand` that a cell of the result was made from, as one block of the operand's picture.
+// The cells of operand number `operand` that a cell of the result was computed from, as one block of the operand's
+// picture.
 std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t operand, const Slice& slice) {
     std::optional<CellRect> lit;
     const auto add = [&](const Factor& factor) {
@@ -48,9 +49,9 @@ std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t op
     return lit;
 }
 
-// ---- where the cards lie
+// ---- the layout of the cards
 
-// How the cards lie on the stage: operands, the operation between, the result.
+// How the cards are laid out on the stage: operands, the operation between, the result.
 struct Arrangement {
     std::vector<Card> operands;
     Area operation, result;
@@ -65,17 +66,17 @@ std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
     return operands;
 }
 
-// How high a step's picture comes out.
+// The height of a step's picture.
 float height_of(const Ui& ui, const Session& session, const Step& step, float width, float most) {
     if (session.shown().run->value(step.id).empty()) return std::min(most, ui.px(60));
     return fitted_height(ui, shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
                          width, most);
 }
 
-// A step whose picture is a narrow strip beside another.
+// Whether a step's picture is a narrow strip, drawn next to another.
 bool is_strip(const Step& step) { return step.axes.size() >= 2 && step.axes.back().size <= 2; }
 
-// Cards under one another in a column, as high as they come out, centred.
+// Stacks cards in a column, centred, each at its own height.
 void stack_cards(const Ui& ui, const Session& session, const std::vector<Ref>& steps, Area column,
                  std::vector<Card>& cards) {
     const float gap = ui.px(14);
@@ -83,7 +84,7 @@ void stack_cards(const Ui& ui, const Session& session, const std::vector<Ref>& s
     std::vector<float> heights;
     float sum = 0.0F;
     for (const Ref step : steps) sum += heights.emplace_back(height_of(ui, session, *step, column.width(), room));
-    // Where they don't fit, the high ones give way first.
+    // If they don't fit, the tallest shrink first.
     while (sum > room + 1.0F) {
         const auto highest = std::max_element(heights.begin(), heights.end());
         const float less = std::min(*highest - room / static_cast<float>(heights.size()), sum - room);
@@ -111,7 +112,7 @@ Arrangement side_by_side(const Ui& ui, const Session& session, const Step& resul
     return a;
 }
 
-// Rows of operands over the result: two in a row, a strip beside its neighbour.
+// Operands above the result: two in a row, a strip next to its neighbour.
 Arrangement one_above_the_other(const Ui& ui, const Session& session, const Step& result,
                                 const std::vector<Ref>& operands, Area area) {
     const float gap = ui.px(14), arrow = ui.px(34), strip = ui.px(190);
@@ -141,7 +142,7 @@ Arrangement one_above_the_other(const Ui& ui, const Session& session, const Step
     return a;
 }
 
-// Wide results (rows of d_model numbers) lie below their operands, square ones beside them.
+// Wide results (rows of d_model numbers) go below their operands, square ones next to them.
 Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
     const std::vector<Ref> operands = distinct_operands(session.shown().run->plan(), result);
     if (operands.empty()) return {{}, {}, area, false};

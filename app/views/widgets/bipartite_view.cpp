@@ -11,8 +11,8 @@ namespace decoderscope {
 
 namespace {
 
-// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be
-// thinner than a hair, and hide the others.
+// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be too
+// thin to see, and hide the others.
 constexpr float kLeastWeight = 0.02F;
 
 float largest_weight(const Heatmap& h) {
@@ -27,13 +27,13 @@ float least_weight(const Heatmap& h) { return std::min(kLeastWeight, largest_wei
 struct Columns {
     Area cells;  // between the two columns of tokens
     float query_pitch, key_pitch;
-    float label;  // the most room for one
+    float label;  // the most room for a label
 
     [[nodiscard]] float query_y(Index i) const { return cells.low.y + (static_cast<float>(i) + 0.5F) * query_pitch; }
     [[nodiscard]] float key_y(Index i) const { return cells.low.y + (static_cast<float>(i) + 0.5F) * key_pitch; }
 };
 
-// A weight in the same few characters, whatever it is.
+// A weight, always in the same few characters.
 std::string number(float value) {
     return value > 0.0F && value < 0.0005F ? "<0.001" : fixed_text(static_cast<double>(value), 3);
 }
@@ -46,7 +46,7 @@ float widest(const Ui& ui, const std::vector<std::string>& labels, float most) {
 
 Columns lay_out(const Ui& ui, const Heatmap& h, Area area) {
     const float line = compat::font_size(ui.fonts.mono_small), most = area.width() * 0.2F;
-    // While a token is lit its weights stand beyond the labels of the other column.
+    // While a token is lit, its weights are beyond the labels of the other column.
     const float weights = compat::text_size(ui.fonts.mono_small, "<0.001").x + ui.px(20);
     const Area cells = {{area.low.x + widest(ui, h.row_labels, most) + weights, area.low.y + (line + ui.px(6)) * 2},
                         {area.high.x - widest(ui, h.column_labels, most) - weights, area.high.y - line - ui.px(8)}};
@@ -60,7 +60,7 @@ bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
     return !lit || lit->index == (lit->is_key ? key : query);
 }
 
-// As thick as its weight, less so where tokens crowd; as strong as its weight beside the largest of the picture.
+// As thick as its weight, thinner if tokens crowd; its opacity is its weight relative to the largest in the picture.
 void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
     const float most = std::min(ui.px(8), std::max(ui.px(1.5F), std::min(c.query_pitch, c.key_pitch) * 0.8F));
     const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.15F + 0.85F * weight / largest);
@@ -80,13 +80,13 @@ void draw_lines(const Ui& ui, const Heatmap& h, const Columns& c, const std::opt
 
 bool is_nan_row(const Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
 
-// How many tokens share one label where they crowd.
+// How many tokens share one label if they crowd.
 Index every(const Ui& ui, float pitch) {
     return std::max<Index>(1,
                            static_cast<Index>(std::ceil((compat::font_size(ui.fonts.mono_small) + ui.px(1)) / pitch)));
 }
 
-// A column of tokens with, beside a lit token of the other column, their weights.
+// A column of tokens; while a token of the other column is lit, with their weights.
 void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, const std::optional<PatternToken>& lit) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const auto& labels = keys ? h.column_labels : h.row_labels;
@@ -111,7 +111,7 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
         const std::string label =
             fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
         const float weight = !weighed ? 0.0F : keys ? h.at(lit->index, i) : h.at(i, lit->index);
-        // From left to right, as it is read: a query's weight stands before its label.
+        // In reading order, from left to right: a query's weight comes before its label.
         if (weight > 0.0F && !keys) text(number(weight), beyond, y, ui.theme.muted);
         text(label, ui.px(8), y, broken ? ui.theme.error : on ? ui.theme.accent : ui.theme.text);
         if (weight > 0.0F && keys) text(number(weight), beyond, y, ui.theme.muted);
@@ -142,11 +142,11 @@ void token_tooltip(const Ui& ui, const Heatmap& h, PatternToken token) {
     ImGui::EndTooltip();
 }
 
-// The token under the mouse: its row, on its side of the picture.
+// The token whose row, on its side of the picture, is under the mouse.
 std::optional<PatternToken> token_at(const Heatmap& h, const Columns& c, Area area, ImVec2 mouse) {
     const bool key = mouse.x > (area.low.x + area.high.x) * 0.5F;
     const float x = key ? c.cells.high.x : c.cells.low.x;
-    // Its label, and a little of where its lines start.
+    // The area is its label, and a little of where its lines start.
     if (key ? mouse.x < x - c.cells.width() * 0.2F : mouse.x > x + c.cells.width() * 0.2F) return std::nullopt;
     const auto index = static_cast<Index>(std::floor((mouse.y - c.cells.low.y) / (key ? c.key_pitch : c.query_pitch)));
     if (index < 0 || index >= (key ? h.columns : h.rows)) return std::nullopt;

@@ -9,7 +9,7 @@
 namespace decoderscope {
 
 // A pattern as lines from query tokens (left) to key tokens (right), as thick as their weights. While a token is lit,
-// only its lines are drawn, with their numbers. Returns the token under the mouse; a click pins it, or lets it go.
+// only its lines are drawn, with their numbers. Returns the token under the mouse; a click pins or unpins it.
 std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern, std::optional<PatternToken> lit,
                                            std::optional<PatternToken>& pinned, Area area);
 

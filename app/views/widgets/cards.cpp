@@ -26,7 +26,7 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
     if (gesture.paint_begins) {
         const Tensor& mask = session.shown().run->value(attention + ".mask");
         state.paint_keeps =
-            mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is turned over, the others follow it
+            mask.at(slice.cell(now.first, now.second)) == 0.0F;  // the first cell is toggled; the others follow it
         ask(now, false);
     } else {
         for (const Spot& spot : cells_between(state.last_painted, now)) ask(spot, true);

@@ -9,18 +9,18 @@
 
 namespace decoderscope {
 
-// A step with the picture of it and where that lies.
+// A step with its picture and the picture's place.
 struct Card {
     const Step& step;
     Area area;
-    bool is_result = false;  // a click explains its cells; on any other card it follows them
+    bool is_result = false;  // a click explains a cell; on other cards a click goes to the cell's step
 };
 
-// The cell under the mouse and the tensor that it is of.
+// The cell under the mouse, and its tensor.
 using Hovered = std::optional<std::pair<std::string, Cell>>;
 
 // Draws a step's heatmap at the cursor's place, with tooltip, brush and selection, and turns gestures into commands.
-// `lit` are the cells to outline. `hovered` is set where the mouse is on a cell.
+// `lit` are the cells to outline. `hovered` is set if the mouse is on a cell.
 void draw_card(const Ui& ui, const Session& session, ViewState& state, const Card& card,
                const std::optional<CellRect>& lit, Hovered& hovered, Commands& commands);
 

@@ -13,7 +13,7 @@
 namespace decoderscope {
 namespace {
 
-// A face that a package installs, and the height of its line over its em: ImGui sizes a font by the former.
+// A font file that a package installs, and the ratio of its line height to its em: ImGui sizes a font by line height.
 struct Face {
     const char* file;
     float line;
@@ -26,7 +26,7 @@ constexpr Face dejavu{"DejaVuSans.ttf", 1.164F};
 constexpr Face dejavu_bold{"DejaVuSans-Bold.ttf", 1.164F};
 constexpr Face dejavu_mono{"DejaVuSansMono.ttf", 1.164F};
 
-// The first and last code points of what is baked: what interface, formulas and European tokens are written with.
+// First and last code points of the baked ranges: the characters of interface, formulas and European tokens.
 constexpr auto written = std::to_array<ImWchar>({
     0x0020, 0x007E, 0x00A0, 0x017F,  // Latin
     0x0391, 0x03C9,                  // Greek
@@ -42,7 +42,7 @@ constexpr auto written = std::to_array<ImWchar>({
     0x25A0, 0x25CF,                  // geometric shapes
     0x2713, 0x2717,                  // tick, cross
     0x27E8, 0x27E9,                  // angle brackets
-    0xFFFD, 0xFFFD,                  // what stands for a glyph that is missing
+    0xFFFD, 0xFFFD,                  // stands for a missing glyph
     0,
 });
 
@@ -71,19 +71,20 @@ std::optional<std::string> find_file(const Face& face) {
     return std::nullopt;
 }
 
-// Adds a face at an em of `size` pixels; with `merged_into`, only for the glyphs that this one lacks.
+// Adds a face at an em of `size` pixels; with `merged_into`, only for the glyphs that the previous one lacks.
 ImFont* add(ImFontAtlas& atlas, const Face& face, float size, bool merge = false) {
     const auto path = find_file(face);
     if (!path) return nullptr;
     ImFontConfig config;
     config.MergeMode = merge;
-    config.OversampleH = size < 24.0F ? 2 : 1;  // large glyphs are sharp enough, and fill the atlas
+    config.OversampleH = size < 24.0F ? 2 : 1;  // large glyphs are sharp enough, and would fill the atlas
     config.OversampleV = 1;
     config.GlyphRanges = written.data();
     return atlas.AddFontFromFileTTF(path->c_str(), size * face.line, &config);
 }
 
-// The first of the faces that the machine has, with DejaVu for what it lacks; without any, ImGui's own.
+// Adds the first of the faces that is installed, with `for_missing` for the glyphs that it lacks; if there is none,
+// ImGui's own.
 ImFont* add_first(ImFontAtlas& atlas, float size, std::initializer_list<Face> faces, const Face& for_missing) {
     for (const Face& face : faces) {
         if (ImFont* font = add(atlas, face, size)) {

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 namespace {
 
-// Every how many cells there is room for a label, of 1, 2, 5, 10, 20, …
+// The smallest of 1, 2, 5, 10, 20, … cells that leaves room for a label.
 Index label_step(float cells_per_label) {
     for (Index decade = 1;; decade *= 10)
         for (const Index step : {decade, 2 * decade, 5 * decade})
@@ -42,7 +42,7 @@ void draw_column_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayo
     const auto text_of = [&](Index column) {
         return fitted(font, labels[static_cast<std::size_t>(column - seen.column)], most);
     };
-    float taken_low = 0.0F, taken_high = 0.0F;  // by the hovered column's label
+    float taken_low = 0.0F, taken_high = 0.0F;  // the hovered column's label
     if (hovered) {
         const std::string text = text_of(hovered->second);
         const auto [x, width] = place(hovered->second, text);

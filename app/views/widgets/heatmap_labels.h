@@ -4,14 +4,14 @@
 
 #include <optional>
 
-// What stands around a heatmap's cells.
+// What surrounds a heatmap's cells.
 namespace decoderscope {
 
-// The title with the colour of its meaning, and the names of the axes where there is room.
+// The title with the colour of its meaning, and the names of the axes if there is room.
 void draw_title(const Ui& ui, const HeatmapDrawing& drawing, Area area);
 
-// Indices stand at even steps; words wherever there is room beside the one before. The column under the mouse has its
-// label before all.
+// Indices are written at even steps, words wherever there is room after the previous one. The label of the column under
+// the mouse has priority.
 void draw_column_labels(const Ui& ui, const HeatmapDrawing& drawing, const HeatmapLayout& layout, const CellRect& seen,
                         Area area, std::optional<Spot> hovered);
 

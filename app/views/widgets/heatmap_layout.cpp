@@ -10,7 +10,7 @@ namespace decoderscope {
 namespace {
 
 float label_width(const Ui& ui, const std::vector<std::string>& labels, float most) {
-    // Labels are short and many: the longest few characters decide.
+    // The widest label decides, up to `most`.
     float width = 0.0F;
     for (const std::string& label : labels) {
         if (width >= most) return most;
@@ -19,14 +19,15 @@ float label_width(const Ui& ui, const std::vector<std::string>& labels, float mo
     return std::min(width, most);
 }
 
-// A cell's size where everything fits: square while that is no sliver, never much wider than high or higher than wide.
+// A cell's size at which everything fits: square unless the heatmap would be a sliver, and never much wider than high
+// or higher than wide.
 ImVec2 fitted_cell(const Ui& ui, const Heatmap& h, float width, float height) {
     const float w = width / static_cast<float>(h.columns), tall = height / static_cast<float>(h.rows);
     const float room = ui.px(26);
     return {std::min({w, std::max(tall, room), ui.px(96)}), std::min({tall, std::max(w, room), ui.px(96)})};
 }
 
-// What lies around the cells.
+// The space around the cells.
 struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
 };

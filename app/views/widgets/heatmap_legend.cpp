@@ -24,7 +24,7 @@ float bar_width(const Ui& ui, const Heatmap& h, float width) {
     return text(h.range.low) + ui.px(5) + bar_length(ui, width) + ui.px(5) + text(h.range.high);
 }
 
-// One kind of hatch: the masks that hide a cell together. x counts from where the cells start.
+// One kind of hatch: a combination of masks that hide a cell. x counts from where the cells start.
 struct LegendEntry {
     std::uint8_t causes;
     std::string text;
@@ -75,8 +75,7 @@ void draw_bar(const Ui& ui, const Heatmap& h, ImVec2 at, float width) {
 int legend_rows(const Ui& ui, const Heatmap& heatmap, Legend legend, float width) {
     if (legend != Legend::full) return legend == Legend::bar ? 1 : 0;
     const std::vector<LegendEntry> entries = legend_entries(ui, heatmap, width);
-    // Where masks apply there is room for one more kind than most have: the first painted cell must not move the
-    // others.
+    // If masks apply, there is room for one more kind than usual: the first painted cell must not move the others.
     const int least = heatmap.hidden.empty() ? 1 : 3;
     return entries.empty() ? least : std::max(least, entries.back().row + 1);
 }
@@ -103,7 +102,7 @@ void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing) {
 void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width) {
     const float line = compat::font_size(ui.fonts.mono_small), side = ui.px(12);
     if (legend == Legend::none) return;
-    // Under narrow cells it begins under their labels rather than run into what stands beside them.
+    // Under narrow cells it starts under the row labels, rather than run into what is next to the heatmap.
     const float too_wide = std::max(0.0F, bar_width(ui, heatmap, width) - width);
     draw_bar(ui, heatmap, {start.x - too_wide, start.y}, width);
     if (legend == Legend::bar) return;

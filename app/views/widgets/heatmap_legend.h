@@ -7,10 +7,10 @@
 
 namespace decoderscope {
 
-// What stands below a heatmap.
+// What is drawn below a heatmap.
 enum class Legend {
     full,  // the colour bar, and what each hatch means
-    bar,   // the colour bar only: the hatches are explained beside it
+    bar,   // the colour bar only: the hatches are explained next to it
     none,
 };
 
@@ -20,7 +20,7 @@ enum class Legend {
 // Draws the colour bar with its exact range, and what each hatch means, from `start` on.
 void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width);
 
-// The hatch of the masks that hide a block of cells together.
+// The hatch for a block of cells that is hidden by several masks at once.
 void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing);
 
 }  // namespace decoderscope

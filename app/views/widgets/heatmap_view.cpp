@@ -14,7 +14,7 @@ namespace decoderscope {
 
 namespace {
 
-// Below this a cell has no room for a hatch; its colour tells the mask.
+// Below this size a cell has no room for a hatch; its colour shows the mask.
 constexpr float kLeastHatched = 7.0F;
 constexpr float kMostZoom = 400.0F;
 
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> packed(const std::vector<Rgba>& colors) {
     return pixels;
 }
 
-// One hash of what a picture depends on.
+// A hash of everything that a picture depends on.
 std::uint64_t version_of(const HeatmapDrawing& d, const Theme& theme, const CellRect& seen, Index width, Index height) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const auto part :
@@ -67,7 +67,7 @@ void draw_hatches(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l)
     }
 }
 
-// Hair lines between the cells that are seen, where these have room for them, and around all.
+// Hairlines around the visible cells, and between them if there is room.
 void draw_grid(const Ui& ui, const HeatmapLayout& l, const CellRect& seen) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImU32 color = ui.theme.line;
@@ -87,8 +87,8 @@ bool is_hidden(const Heatmap& h, Index row, Index column) {
     return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
 }
 
-// The most significant digits, up to four, with which the number of every cell that is seen fits into it; 0 where none
-// do. All cells show as many, so that none looks emptier than its neighbour.
+// The largest number of significant digits, up to four, at which the number of every visible cell fits; 0 if none does.
+// All cells show equally many, so that none looks emptier than its neighbour.
 int digits_that_fit(const Ui& ui, const Heatmap& h, const HeatmapLayout& l, const CellRect& seen) {
     if (l.cell.y < compat::font_size(ui.fonts.mono_small) + ui.px(2)) return 0;
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
@@ -97,7 +97,7 @@ int digits_that_fit(const Ui& ui, const Heatmap& h, const HeatmapLayout& l, cons
         std::size_t longest = 0;
         for (Index row = seen.row; row < seen.row + seen.rows && longest <= room; ++row)
             for (Index column = seen.column; column < seen.column + seen.columns && longest <= room; ++column)
-                // A fill such as −1e9 is told by the hatch and need not fit.
+                // A fill such as −1e9 is shown by the hatch and need not fit.
                 if (!is_hidden(h, row, column))
                     longest = std::max(
                         longest, characters(short_number_text(static_cast<double>(h.at(row, column)), digits)).size());
@@ -121,7 +121,7 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
             const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
                                std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
             if (size.x > l.cell.x - ui.px(2)) continue;
-            // On a hatch the number needs ground of its own.
+            // On a hatch the number needs its own background.
             if (is_hidden(h, row, column))
                 list.AddRectFilled({at.x - 2, at.y}, {at.x + size.x + 2, at.y + size.y}, to_imgui(background));
             compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
@@ -129,7 +129,7 @@ void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l,
     }
 }
 
-// A corner cut off in the accent colour: this cell is not what it was without edits.
+// A corner cut off in the accent colour: this cell differs from the unedited run.
 void draw_changes(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
     if (d.changed == nullptr || d.changed->empty() || std::min(l.cell.x, l.cell.y) < ui.px(3)) return;
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -176,7 +176,7 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     if (hovered || active) gesture.hovered = spot_at(l, d.heatmap, io.MousePos);
     if (hovered && io.MouseWheel != 0.0F) zoom_at(view, l, io.MousePos, io.MouseWheel);
     if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) view = {};
-    // A quick stroke moves on in the frame in which the button is let go.
+    // A quick stroke may still move in the frame that releases the button.
     const auto held = [](ImGuiMouseButton button) {
         return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);
     };

@@ -16,7 +16,7 @@ namespace decoderscope {
 // Row and column of a heatmap's cell.
 using Spot = std::pair<Index, Index>;
 
-// How far a heatmap is zoomed in, and which point of it lies at the top left. Kept from frame to frame.
+// How far a heatmap is zoomed in, and which point of it is at the top left. Kept from frame to frame.
 struct Viewport {
     float zoom = 1.0F;       // 1: all of it fits
     ImVec2 origin = {0, 0};  // in cells
@@ -25,29 +25,29 @@ struct Viewport {
 // One heatmap to draw.
 struct HeatmapDrawing {
     const Heatmap& heatmap;
-    std::uint64_t key = 0;      // its texture's and its widget's
-    std::uint64_t version = 0;  // another number for other values
-    ImU32 color = 0;            // of its meaning, beside the title
+    std::uint64_t key = 0;      // identifies its texture and its widget
+    std::uint64_t version = 0;  // changes with the values
+    ImU32 color = 0;            // of its meaning, next to the title
     std::optional<Spot> selected;
-    std::optional<CellRect> lit;                         // the cells that the hovered or selected one was made from
+    std::optional<CellRect> lit;                         // the cells that the hovered or selected one was computed from
     const std::vector<std::uint8_t>* changed = nullptr;  // [row, column]: differs from the unedited run
-    bool stale = false;                                  // its numbers are behind what was asked for
+    bool stale = false;                                  // newer numbers are being computed
     bool paintable = false;  // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
     Legend legend = Legend::full;
-    bool grid = false;  // hair lines around the cells: for pictures that may be all of one colour
+    bool grid = false;  // hairlines around the cells: for pictures that may be of a single colour
 };
 
-// What the person did with it.
+// What the user did with it.
 struct HeatmapGesture {
     std::optional<Spot> hovered;
     std::optional<Spot> clicked;
     std::optional<Spot> painted;  // the brush is on this cell
-    bool paint_begins = false;    // and was just put down
+    bool paint_begins = false;    // and the stroke starts here
 };
 
-// Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits.
-// Wheel zooms at the pointer, the middle button (or the left, once zoomed in) pans, a double click fits.
+// Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits. The
+// wheel zooms at the pointer, the middle button (or the left, once zoomed in) pans, a double click fits.
 [[nodiscard]] HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& drawing, Viewport& view, Area area);
 
 }  // namespace decoderscope

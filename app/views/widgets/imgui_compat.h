@@ -1,7 +1,7 @@
 #pragma once
 
 // What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12), 1.90 (Debian 13)
-// and 1.92 (upstream). Views call these instead, and only these know the version.
+// and 1.92 (upstream). Views call these functions; only they know the version.
 
 #include "app/views/widgets/input.h"
 
@@ -32,7 +32,8 @@ namespace decoderscope::compat {
 #endif
 }
 
-// Draws a picture with each of its pixels a sharp square. Since 1.92.8 ImGui would smooth it whatever the texture says.
+// Draws a picture with each of its pixels a sharp square. Since 1.92.8 ImGui would otherwise smooth it, whatever the
+// texture says.
 inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2 high, ImVec2 uv_low = {0.0F, 0.0F},
                        ImVec2 uv_high = {1.0F, 1.0F}) {
 #if IMGUI_VERSION_NUM >= 19280
@@ -65,7 +66,7 @@ inline void push_font(ImFont* font) {
 #endif
 }
 
-// What is written with where nothing was pushed.
+// The font used when none is pushed.
 inline void set_default_font(ImFont* font) {
     ImGui::GetIO().FontDefault = font;
 #if IMGUI_VERSION_NUM >= 19200
@@ -81,8 +82,8 @@ inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
 
-// Every baked glyph of a font at the size that it was loaded with, by the corner of its picture in the texture:
-// visit(code, u, v).
+// Visits every baked glyph of a font at the size that it was loaded with, with the corner of its picture in the
+// texture: visit(code, u, v).
 template <class Visit>
 void each_glyph(ImFont& font, Visit visit) {
 #if IMGUI_VERSION_NUM >= 19200
@@ -93,7 +94,7 @@ void each_glyph(ImFont& font, Visit visit) {
         if (glyph.Visible) visit(static_cast<ImWchar>(glyph.Codepoint), glyph.U0, glyph.V0);
 }
 
-// Bakes the atlas without a GPU, as a context with no backend needs it before its first frame.
+// Bakes the atlas without a GPU. A context with no backend needs this before its first frame.
 inline void bake_on_cpu(ImFontAtlas& atlas) {
     unsigned char* pixels = nullptr;
     int width = 0;
@@ -143,7 +144,7 @@ struct Child {
     ImGuiWindowFlags flags = 0;
 };
 
-// As ImGui::BeginChild; ImGui::EndChild follows whatever it returns.
+// Like ImGui::BeginChild; ImGui::EndChild must follow whatever it returns.
 inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
 #if IMGUI_VERSION_NUM >= 19000
     ImGuiChildFlags flags = child.border ? 1 : 0;  // the name of the bit changed in 1.91.1
@@ -155,7 +156,7 @@ inline bool begin_child(const char* id, ImVec2 size, Child child = {}) {
 #endif
 }
 
-// Whether to fill the tooltip; ImGui::EndTooltip follows only then.
+// Whether to fill the tooltip; only then ImGui::EndTooltip must follow.
 inline bool begin_tooltip() {
 #if IMGUI_VERSION_NUM >= 18974
     return ImGui::BeginTooltip();
@@ -165,7 +166,7 @@ inline bool begin_tooltip() {
 #endif
 }
 
-// Draws an item that later items may lie upon and take the mouse from: overlappable([&] { return ImGui::Button(…); }).
+// Draws an item that later items may overlap and take the mouse from: overlappable([&] { return ImGui::Button(…); }).
 template <class Item>
 auto overlappable(Item&& item) {
 #if IMGUI_VERSION_NUM >= 18970
@@ -189,7 +190,7 @@ inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableF
 class Clipboard {
 public:
     virtual ~Clipboard() = default;
-    virtual const char* text() = 0;  // null where there is none
+    virtual const char* text() = 0;  // null if there is none
     virtual void set_text(const char* text) = 0;
 };
 
@@ -212,8 +213,8 @@ inline void set_clipboard(Clipboard& clipboard) {
 #endif
 }
 
-// ---- Input. Until 1.86 the state is written into the IO, and keys have the numbers that KeyMap says: ours. Since 1.87
-// there are events, and ImGui's own keys; its queue is off, ours goes before it.
+// ---- Input. Until 1.86 the state is written into the IO, and KeyMap gives keys our own numbers. Since 1.87 there are
+// events and ImGui's own keys; its event queue is off, as ours comes before it.
 
 #if IMGUI_VERSION_NUM >= 18700
 

@@ -6,13 +6,13 @@
 namespace decoderscope {
 namespace {
 
-// Whether the key also sends a character when it is pressed like this, and so does nothing else to a text field.
+// Whether the key, pressed with these modifiers, also sends a character. Then it has no other effect on a text field.
 bool prints(Key key, Mods mods) {
     const bool printing = key == Key::space || (key >= Key::digit_0 && key <= Key::grave);
     return printing && !mods.ctrl && !mods.alt;
 }
 
-// The code point at the front of a valid UTF-8 text, which is removed from it.
+// Removes the first code point from a valid UTF-8 text and returns it.
 char32_t take_code(std::string_view& utf8) {
     const auto byte = [&utf8](std::size_t at) { return static_cast<unsigned char>(utf8[at]); };
     const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
@@ -37,8 +37,8 @@ bool InputQueue::feed(ImGuiIO& io) {
     return !waiting_.empty();
 }
 
-// ImGui sees the state at the end of what a frame was fed. So an event waits for the next frame where the frame could
-// not tell that it came later.
+// ImGui sees only the state after everything that a frame was fed. So an event waits for the next frame if its order
+// would be lost.
 
 bool InputQueue::fits(const Frame& frame, const KeyEvent& event) const {
     const bool same_mods = event.mods == mods_ || frame.only_moves();

@@ -10,7 +10,7 @@ struct ImGuiIO;
 
 namespace decoderscope {
 
-// The keys that the program knows, by what is printed on them. Those of the number pad count as their twins.
+// The keys that the program knows, by what is printed on them. Keys of the number pad count as their counterparts.
 // clang-format off
 enum class Key : std::uint8_t {
     none,  // only the modifiers changed
@@ -38,11 +38,11 @@ inline constexpr Mods with_ctrl_shift{.ctrl = true, .shift = true};
 
 enum class Button : std::uint8_t { left, right, middle };
 
-// What a person does. Positions are in pixels from the top left corner of the window's content.
+// What the user does. Positions are in pixels from the top left corner of the window's content.
 struct KeyEvent {
     Key key = Key::none;
     bool down = false;
-    Mods mods;  // as they are with this event
+    Mods mods;  // at the time of this event
 };
 struct Character {
     char32_t code = 0;
@@ -61,21 +61,21 @@ struct Wheel {
 };
 using InputEvent = std::variant<KeyEvent, Character, MouseMove, MouseLeave, MouseButton, Wheel>;
 
-// Hands what the person did to Dear ImGui, in order, and never more in one frame than it can tell apart: two clicks
-// within one long frame are two frames, and a key that was tapped is seen.
+// Passes the user's input to Dear ImGui in order, and never more per frame than it can tell apart: two clicks within
+// one long frame take two frames, and a short tap on a key is not lost.
 class InputQueue {
 public:
     void push(const InputEvent& event) { waiting_.push_back(event); }
 
-    // Feeds one frame: as many moves as there are, up to and with the next press or release. To be called before
-    // ImGui::NewFrame. Returns whether more is waiting, so that the caller draws another frame at once.
+    // Feeds one frame: all moves up to and including the next press or release. Call it before ImGui::NewFrame. Returns
+    // whether more is waiting, so that the caller draws another frame at once.
     bool feed(ImGuiIO& io);
 
     [[nodiscard]] bool empty() const { return waiting_.empty(); }
-    // Whether a key or a button is down, as far as it was fed: what repeats then needs frames.
+    // Whether a key or a button is down according to the events fed so far. Repeats then need frames.
     [[nodiscard]] bool held() const { return !keys_down_.empty() || !buttons_down_.empty(); }
 
-    // What tests and the offscreen window do in place of a person.
+    // What tests and the offscreen window do in place of a user.
     void tap(Key key, Mods mods = {});
     void click(float x, float y, Button button = Button::left, Mods mods = {});
     void drag(float from_x, float from_y, float to_x, float to_y, Button button = Button::left);
@@ -90,7 +90,7 @@ private:
         bool button = false, wheel = false, character = false;
         [[nodiscard]] bool only_moves() const { return pressed == Key::none && !button && !wheel && !character; }
     };
-    // Whether an event can still be told apart from what the frame was given.
+    // Whether ImGui could still tell the event apart from what the frame was given.
     [[nodiscard]] bool fits(const Frame& frame, const KeyEvent& event) const;
     [[nodiscard]] bool fits(const Frame& frame, const Character& event) const;
     [[nodiscard]] bool fits(const Frame& frame, const MouseMove& event) const;
@@ -111,10 +111,10 @@ private:
     Mods mods_;
 };
 
-// For views, within a frame: whether the key went down in this frame, with exactly these modifiers. With `repeat`, also
-// each time that it repeats while it is held.
+// For views, within a frame: whether the key went down in this frame with exactly these modifiers. With `repeat`, also
+// each time it repeats while held.
 [[nodiscard]] bool pressed(Key key, Mods mods = {}, bool repeat = false);
-// Whether the person is typing into a field: single letters are text then, and no shortcuts.
+// Whether the user is typing into a field: single letters are then text, not shortcuts.
 [[nodiscard]] bool typing();
 
 }  // namespace decoderscope

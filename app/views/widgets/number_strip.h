@@ -13,15 +13,15 @@ struct NumberStrip {
     const char* id;
     const std::vector<float>& values;
     Range range;                                       // what the strip spans, from bottom to top
-    double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band lies about the centre
+    double mean = 0.0, centre = 0.0, deviation = 0.0;  // the band is around the centre
     ImU32 color = 0;
 };
 
-// Draws the strip: as many bars as there are numbers; where there are more numbers than pixels, each pixel shows from
-// the least to the most of its numbers.
+// Draws the strip, one bar per number. If there are more numbers than pixels, each pixel shows the range of its
+// numbers.
 void draw_number_strip(const Ui& ui, const NumberStrip& strip, Area area);
 
-// The number that the mouse is on; nothing where it is elsewhere. `clicked` says whether it was clicked.
+// The number under the mouse, if any. `clicked` tells whether it was clicked.
 [[nodiscard]] std::optional<Index> column_under_mouse(const NumberStrip& strip, Area area, bool& clicked);
 
 }  // namespace decoderscope

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// ImGui's own wrapping would break a number at its point. Returns the y below the lines.
+// Not ImGui's own wrapping, which would break a number at its decimal point. Returns the y below the lines.
 float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch, ImU32 color, const std::string& text,
                  std::size_t most) {
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };

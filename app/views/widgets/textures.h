@@ -9,20 +9,20 @@
 
 namespace decoderscope {
 
-// Pictures that the views draw with ImGui: one texture a key, uploaded again only when its version or size changed. A
-// pixel is as IM_COL32 makes it, the top row first. Drawn with compat::add_pixels, each stays a sharp square.
+// Pictures that the views draw with ImGui: one texture per key, uploaded again only when its version or size changed.
+// Pixels are as IM_COL32 makes them, top row first. Drawn with compat::add_pixels, each stays a sharp square.
 class Textures {
 public:
     virtual ~Textures() = default;
 
-    // The texture that holds this picture. `version` names the contents: a caller changes it whenever the pixels
-    // change. Throws Error where the picture is larger than the machine's textures may be.
+    // The texture that holds this picture. `version` names the contents: the caller changes it whenever the pixels
+    // change. Throws Error if the picture is larger than the machine's textures may be.
     virtual ImTextureID upload(std::uint64_t key, int width, int height, std::span<const std::uint32_t> rgba,
                                std::uint64_t version) = 0;
-    // The texture where it holds this version already, so that the caller need not paint the pixels; else a null one.
+    // The texture if it already holds this version, so that the caller need not paint the pixels; else null.
     virtual ImTextureID find(std::uint64_t key, std::uint64_t version) = 0;
 
-    // The frame is drawn: what was not asked for in some time is dropped. Called by whoever draws the frames.
+    // Called after each frame: drops textures that were not used for some time.
     virtual void end_frame() = 0;
 };
 

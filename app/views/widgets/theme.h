@@ -18,7 +18,7 @@ struct Theme {
 };
 
 [[nodiscard]] Theme make_theme(bool dark, ColorMap sequential = ColorMap::viridis);
-// The map that a scale is drawn with.
+// The colour map for a scale.
 [[nodiscard]] ColorMap map_of(const Theme& theme, Scale scale);
 
 // What every panel draws with.
@@ -34,10 +34,10 @@ struct Ui {
 [[nodiscard]] ImU32 to_imgui(Rgba color);
 [[nodiscard]] ImU32 with_alpha(ImU32 color, float alpha);
 [[nodiscard]] ImU32 color_of(Meaning meaning);
-// The same as ink for text: lighter on dark, darker on light, so that it can be read.
+// The same colour for text: lighter on dark, darker on light, so that it is readable.
 [[nodiscard]] ImU32 ink_of(Meaning meaning, const Theme& theme);
 
-// Gives ImGui's own widgets the theme's colours and the design's measures.
+// Gives ImGui's own widgets the theme's colours and the design's dimensions.
 void apply_style(const Theme& theme, float scale);
 
 }  // namespace decoderscope

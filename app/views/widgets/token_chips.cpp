@@ -22,7 +22,7 @@ std::string hexadecimal(std::string_view bytes, std::string_view before) {
     return text;
 }
 
-// A chip that was found a place for.
+// A chip that has been placed.
 struct Chip {
     Index position = 0;
     std::string text;  // empty: padding
@@ -44,7 +44,7 @@ Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index
     return {position, std::move(text), std::max(width, ui.px(4)) + ui.px(8)};
 }
 
-// The chips that fit, from left to right. What is left out needs room for a count.
+// The chips that fit, from left to right. If some are left out, their count needs room.
 std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
     const float gap = ui.px(2), note = ui.px(48);
@@ -113,7 +113,7 @@ std::string chip_text(std::string_view piece) {
 }
 
 ImU32 chip_color(Index id, bool dark) {
-    constexpr double golden = 0.6180339887498949;  // steps round the circle that never come close to each other soon
+    constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
     const double turns = static_cast<double>(id) * golden;
     float r = 0.0F, g = 0.0F, b = 0.0F;
     ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-// The start of the character behind `at`, in UTF-8.
+// The start of the character after `at`, in UTF-8.
 std::size_t next_character(std::string_view text, std::size_t at) {
     ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// The few small things that all panels are made of.
+// The small building blocks of all panels.
 namespace decoderscope {
 
 // The rectangle of a panel or of a part of one.
@@ -21,19 +21,19 @@ struct Area {
     }
 };
 
-// Text at a place of its own, cut with "…" where it is wider than `width`. Returns how wide it came out.
+// Text at a given place, cut with "…" if it is wider than `width`. Returns the width used.
 float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width = 1e9F);
-// How much of the text fits, with "…".
+// As much of the text as fits, with "…".
 [[nodiscard]] std::string fitted(ImFont* font, std::string_view text, float width);
 
-// Several lines of prose in the flow of the panel.
+// Several lines of prose in the panel's flow.
 void paragraph(ImFont* font, ImU32 color, std::string_view text);
-// One line in the flow of the panel.
+// One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 
-// A label with an id of its own, which stays the same whatever language the text is in.
+// A label with a separate id, which stays the same in every language.
 [[nodiscard]] std::string labelled(std::string_view text, std::string_view id);
-// A button of that text and id.
+// A button with that text and id.
 [[nodiscard]] bool button(std::string_view text, std::string_view id);
 
 // A button that looks pressed while `on`.
@@ -42,19 +42,19 @@ void text_line(ImFont* font, ImU32 color, std::string_view text);
 [[nodiscard]] int segmented(const Ui& ui, const char* id, std::span<const char* const> labels, int chosen);
 // A small text that can be clicked; underlined under the mouse.
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
-// The tooltip of the item before, where the mouse rests on it.
+// The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
 
-// The icons that no font is sure to have.
+// Icons that a font may lack.
 enum class Icon { first, back, forward, last, play, pause, undo, redo };
 [[nodiscard]] bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tooltip);
 
-// "batch  ◀ 0 ▶": a number out of `count`. Returns how far it was moved: −1, 0 or 1.
+// "batch ◀ 0 ▶": a number out of `count`. Returns the change: −1, 0 or 1.
 [[nodiscard]] int counter(const Ui& ui, const char* label, std::int64_t value, std::int64_t count);
-// How wide that comes out.
+// The width of that.
 [[nodiscard]] float counter_width(const Ui& ui, const char* label, std::int64_t value);
 
-// The bar between two panels; drags `width`. `direction` is +1 where the panel lies left of the bar.
+// The bar between two panels; drags `width`. `direction` is +1 if the panel is left of the bar.
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most);
 
 }  // namespace decoderscope

@@ -13,15 +13,15 @@ namespace decoderscope {
 // A computed step and its value that is furthest from 0.
 struct Magnitude {
     std::string step;      // "blocks.0.attn.z"
-    float largest = 0.0F;  // NaN where one of its values is
+    float largest = 0.0F;  // NaN if any of its values is
 };
 
-// Of every step whose values are there, in the order of computation.
+// The magnitudes of all steps whose values are available, in the order of computation.
 struct Magnitudes {
     std::vector<Magnitude> steps;
 };
 [[nodiscard]] Magnitudes magnitudes_of(const Run& run);
-// The same, made once for a run.
+// The same, computed once per run.
 [[nodiscard]] Value<Magnitudes> shown_magnitudes(Derived& derived, const std::shared_ptr<const Run>& run);
 
 // The same as one column of numbers.

@@ -22,7 +22,7 @@ float largest_of(const std::vector<Magnitude>& magnitudes) {
     return largest;
 }
 
-// NaN comes before all others.
+// The sort key: NaN comes first.
 float sorted_as(const Magnitude& magnitude) {
     return std::isnan(magnitude.largest) ? std::numeric_limits<float>::infinity() : magnitude.largest;
 }

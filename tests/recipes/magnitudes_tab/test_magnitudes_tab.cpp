@@ -1,5 +1,5 @@
 // The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line in the list of labs. This executable is
-// linked with that longer list (recipes.cmake beside this folder writes it), and with no other changed file.
+// linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed file.
 #include "app/core/export/csv.h"
 #include "app/core/export/export.h"
 #include "app/core/work/session_file.h"
@@ -25,7 +25,7 @@ void press(Driver& d, Key key, Mods mods = {}) {
     d.settle();
 }
 
-// Saves the work to a path, or opens it, by the dialog of that key.
+// Saves the work to a path, or opens it, using the dialog of that key.
 void enter_path(Driver& d, Key key, const std::string& path) {
     press(d, key, with_ctrl);
     press(d, Key::a, with_ctrl);

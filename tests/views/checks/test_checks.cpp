@@ -1,4 +1,4 @@
-// The mark that says whether the laws of every forward pass hold, and the dialog behind it.
+// The mark that tells whether the laws of every forward pass hold, and the dialog that it opens.
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -21,7 +21,7 @@ void break_a_row(Driver& d) {
     d.settle();
 }
 
-// What is seen now and wasn't before.
+// What is shown now and wasn't before.
 std::vector<DrawnText> added(const std::vector<DrawnText>& before, const std::vector<DrawnText>& now) {
     std::vector<DrawnText> more;
     std::ranges::copy_if(now, std::back_inserter(more), [&](const DrawnText& piece) {

@@ -1,4 +1,4 @@
-// The dialog that exports what a tab shows, and what of it goes onto the clipboard.
+// The dialog that exports what a tab shows, and copying to the clipboard.
 #include "app/core/export/csv.h"
 #include "app/views/generate/generate_tab.h"
 #include "app/views/heads/heads_tab.h"
@@ -120,7 +120,7 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     d.hands.tap(Key::escape);
     d.settle();
     open_dialog(d);
-    CHECK(d.state.exports.options.scale == 4);  // as it was last
+    CHECK(d.state.exports.options.scale == 4);  // as chosen the last time
     type_path(d, folder.file("mine.npz"));
     CHECK(d.state.exports.format == 6);
     d.hands.tap(Key::enter);
@@ -140,7 +140,7 @@ TEST_CASE("the dialog stays on the screen and nothing of it overlaps") {
             INFO(piece.text);
             CHECK((piece.high.x <= screen.size.x && piece.high.y <= screen.size.y));
         }
-        // What lies over the window is drawn last.
+        // The dialog over the window is drawn last.
         const auto& seen = d.seen();
         const auto heading =
             std::find_if(seen.begin(), seen.end(), [](const DrawnText& piece) { return piece.text == "Export"; });
@@ -160,7 +160,7 @@ TEST_CASE("Ctrl+C copies what is shown as CSV") {
     CHECK(d.sees("CopiedasCSV."));
     d.hands.tap(Key::c, with_ctrl_shift);
     d.settle();
-    REQUIRE(d.state.exports.to_copy);  // for the window, which knows the desktop
+    REQUIRE(d.state.exports.to_copy);  // for the window to put on the desktop's clipboard
     CHECK(d.state.exports.to_copy->panels.size() == 1);
 }
 

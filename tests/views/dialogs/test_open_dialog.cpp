@@ -33,7 +33,7 @@ void enter(Driver& d) {
     d.settle();
 }
 
-// What lies over the window is drawn last: from its heading on, nothing overlaps or leaves the screen.
+// The dialog over the window is drawn last: from its heading on, nothing overlaps or leaves the screen.
 void check_dialog(const Driver& d) {
     const auto& seen = d.seen();
     const auto heading = std::find_if(seen.begin(), seen.end(),
@@ -152,7 +152,7 @@ TEST_CASE("what can't be opened says so in the dialog, which keeps what was type
 
 TEST_CASE("while a model is read the dialog says so, the window stays as it was, and Esc stops it") {
     Driver d("pre-ln-layer");
-    d.waits = false;  // nothing that was read is taken over
+    d.waits = false;  // so that the model that was read is not taken over
     for (const bool escape : {true, false}) {
         open_dialog(d);
         type_path(d, "simple-decoder");

@@ -1,4 +1,4 @@
-// The Diff tab: what gestures ask for, and what is then seen.
+// The Diff tab: the commands that gestures give, and what is then shown.
 #include "app/core/diff/comparison_text.h"
 #include "app/core/text/numbers.h"
 #include "app/views/diff/diff_tab.h"
@@ -21,7 +21,7 @@ using decoderscope::testing::Screen;
 
 namespace {
 
-// A text as the screen holds it, without its spaces.
+// A text as it is read from the screen, without spaces.
 std::string packed(std::string text) {
     std::erase(text, ' ');
     return text;
@@ -38,7 +38,7 @@ void switch_head_off(Driver& d, const std::string& attention, Index head) {
     d.settle();
 }
 
-// Clicks on the button behind the number that stands beside a name: "head ◀ 0 ▶".
+// Clicks on the button after the number next to a name: "head ◀ 0 ▶".
 bool click_more(Driver& d, std::string_view name) {
     for (const DrawnText& label : d.seen()) {
         if (label.text != name) continue;
@@ -81,7 +81,7 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == "blocks.1.attn.z");
     CHECK(d.session.cursor().step == "blocks.1.attn.z");
-    // The head that was switched off is the one that is seen then.
+    // The head that was switched off is then shown.
     CHECK(d.session.cursor().place.head == 2);
     CHECK(d.sees("32of32over"));
     d.session.apply(command::ChooseHead{0});
@@ -94,13 +94,13 @@ TEST_CASE("an edit: the verdict, the first step, the worst step, and both lead t
     CHECK(d.last<command::Follow>()->cell == worst.cell);
     CHECK(d.session.cursor().place.head == 2);
     CHECK(d.sees("32of32over"));
-    // Away and back by a row of the list, where the worst stands first.
+    // Away, and back with a click on a row of the list, where the worst comes first.
     d.session.apply(command::GoFirst{});
     d.forget();
     const TensorDifference& top = comparison.tensors[worst_first(comparison).front()];
     std::optional<DrawnText> row;
     d.settle();
-    const auto head = d.find_on_stage("worstfirst");  // of the list
+    const auto head = d.find_on_stage("worstfirst");  // above the list
     REQUIRE(head);
     for (const DrawnText& piece : d.seen())
         if (piece.text.find(top.name) != std::string::npos && d.on_stage(piece) && piece.low.y > head->high.y && !row)
@@ -137,7 +137,7 @@ TEST_CASE("another configuration is computed beside the run, and dropped when no
     REQUIRE(d.session.shown().companion("diff"));
     const std::size_t commands = d.commands.size();
     d.settle();
-    CHECK(d.commands.size() == commands);  // asked for once
+    CHECK(d.commands.size() == commands);  // requested once
     CHECK(d.sees("firststepthatdiffers"));
     // Choose another key.
     REQUIRE(d.click_text("norm_first=true"));
@@ -251,7 +251,7 @@ TEST_CASE("the strip goes to the step under the mouse, and its tooltip measures 
     open_tab(d);
     switch_head_off(d, "blocks.0.attn", 0);
     d.forget();
-    // The names of the blocks stand below the marks of their steps.
+    // The blocks' names are below the marks of their steps.
     const auto named = std::ranges::find_if(d.seen(), [](const DrawnText& piece) { return piece.text == "blocks.1"; });
     REQUIRE(named != d.seen().end());
     const ImVec2 at = {named->middle().x, named->low.y - 12};
@@ -273,7 +273,7 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     d.settle();
     const Cell cell = {0, 0, 3, 3};
     const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
-    // The first picture is A, under its title; the number of its last cell stands in it.
+    // The first picture is A, under its title; its last cell shows its number.
     const auto title = d.find_on_stage("now");
     REQUIRE(title);
     const std::string written = short_number_text(static_cast<double>(a), 2);

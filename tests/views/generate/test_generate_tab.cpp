@@ -1,4 +1,4 @@
-// What a person does in the Generate tab, and what they then see.
+// What a user does in the Generate tab, and what it then shows.
 #include "app/core/generate/generation.h"
 #include "app/core/generate/shown_generation.h"
 #include "app/core/text/numbers.h"
@@ -18,7 +18,7 @@ using decoderscope::testing::find_text;
 
 namespace {
 
-// A causal decoder of 40 tokens that are words, the last of which ends a text, and room for 24 of them.
+// A causal decoder with a vocabulary of 40 words, the last of which ends a text, and room for 24 tokens.
 std::shared_ptr<const Model> words() {
     Model model{
         .name = "words",
@@ -52,7 +52,7 @@ struct GenerateDriver : Driver {
     [[nodiscard]] NextToken next() const {
         return *next_token(session.scenario(), *session.shown().run, row(), session.sampling());
     }
-    // The proof that is on the screen; empty where there is none.
+    // The proof that is on the screen; empty if there is none.
     [[nodiscard]] Value<ShownProof> proof() const {
         const Companion* cached = session.shown().companion("generate.cache");
         if (cached == nullptr) return {};
@@ -157,9 +157,9 @@ TEST_CASE("the sliders and the seed's field change how the token is drawn") {
     d.settle();
     d.hands.type("42");
     d.settle();
-    d.press(Key::enter);  // Dear ImGui 1.93 waits for it
+    d.press(Key::enter);  // Dear ImGui 1.93 applies a typed value only then
     CHECK(d.session.sampling().seed % 100 == 42);
-    CHECK(d.length() == 5);  // typing generated nothing
+    CHECK(d.length() == 5);  // typing the seed generated nothing
 }
 
 TEST_CASE("it runs on at a pace of its own until the text ends or is full, and stops when asked") {
@@ -218,7 +218,7 @@ TEST_CASE("the cache's page says what is kept, and proves it tensor by tensor") 
     CHECK(found.unmatched == 0);
     CHECK(found.largest < 1e-5);
     CHECK(d.sees(found.tensors[proof->worst_first.front()].name));
-    d.press(Key::period);  // the proof follows
+    d.press(Key::period);  // the proof keeps up
     CHECK(d.session.shown().companion("generate.cache")->beside == d.session.shown().run);
     REQUIRE(d.proof());
     CHECK(d.proof().number() != proof.number());
@@ -240,7 +240,7 @@ TEST_CASE("the lens's page shows the first token after each layer, and the text 
     for (const LensTable::Row& row : table.rows)
         for (const LensCell& cell : row.cells) CHECK(d.sees(d.piece(cell.top.front().first)));
     CHECK(table.rows.back().cells.back().top.front().first == d.next().candidates.front().token);
-    // The pointer on a cell brings its five best.
+    // Pointing at a cell shows its five best tokens.
     const auto label = find_text(d.seen(), "block1");
     REQUIRE(label);
     d.hands.push(MouseMove{label->high.x + 60, label->middle().y});

@@ -1,4 +1,4 @@
-// What a person does in the Heads tab, and what they then see.
+// What a user does in the Heads tab, and what it then shows.
 #include "app/core/heads/head_pictures.h"
 #include "app/core/heads/head_switches.h"
 #include "app/core/heads/measured_heads.h"
@@ -41,7 +41,7 @@ struct HeadsDriver : Driver {
         settle();
     }
     // The numbers under the heads of the grid, in the order in which they are drawn: between the legend of the weights
-    // and the strip that shows what the output does.
+    // and the strip that shows the effect on the output.
     [[nodiscard]] std::vector<DrawnText> numbers() const {
         const auto legend = find_on_stage("weight"), strip = find_on_stage("L2norm");
         REQUIRE(legend);
@@ -53,7 +53,7 @@ struct HeadsDriver : Driver {
                 found.push_back(piece);
         return found;
     }
-    // Above the number lies the head's picture, left of it the dot that switches the head.
+    // The head's picture is above the number; the dot that switches the head is left of it.
     [[nodiscard]] ImVec2 picture(std::size_t at) const { return {numbers()[at].middle().x, numbers()[at].low.y - 30}; }
     [[nodiscard]] ImVec2 dot(std::size_t at) const { return {numbers()[at].low.x - 9, numbers()[at].middle().y}; }
     [[nodiscard]] float factor(const std::string& attention, Index head) const {
@@ -211,10 +211,10 @@ TEST_CASE("the slider scales a head; one drag is one change") {
 TEST_CASE("pointing at a token shows its weights alone, and a click keeps them") {
     HeadsDriver d;
     d.click(d.picture(0));
-    const auto query = find_text(d.seen(), "query");  // of the pattern's axes
+    const auto query = find_text(d.seen(), "query");  // the pattern's axis
     REQUIRE(query);
     const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
-    // The lines stand right of the pattern and above q; the queries are their left column.
+    // The lines are right of the pattern and above q; the queries are their left column.
     const auto q = d.find_on_stage("blocks.0.attn.q");
     REQUIRE(q);
     const Area stage = d.stage();
@@ -242,11 +242,11 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
     d.click(d.picture(0));
     const Tensor& pattern = d.session.shown().run->value("blocks.0.attn.pattern");
     const auto weight = static_cast<double>(pattern.at(Cell{0, 0, 2, 1}));
-    // How many digits have room is the face's affair.
+    // The font decides how many digits have room.
     REQUIRE((d.click_text(short_number_text(weight, 3)) || d.click_text(short_number_text(weight, 2))));
     CHECK(d.session.cursor().cell == Cell{0, 0, 2, 1});
     CHECK(d.sees("weight="));
-    d.press(Key::escape);  // lets go of the cell
+    d.press(Key::escape);  // deselects the cell
     CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK_FALSE(d.session.cursor().cell);
     d.press(Key::escape);

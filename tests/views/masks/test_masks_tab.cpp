@@ -1,4 +1,4 @@
-// The Masks tab: what a gesture asks for, and what is then read on the screen.
+// The Masks tab: the commands that gestures give, and what is then shown.
 #include "app/views/masks/masks_sections.h"
 #include "app/views/masks/masks_tab.h"
 #include "engine/model/bundled.h"
@@ -24,7 +24,7 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == "masks");
 }
 
-// The middle of a cell of a picture, from where its labels were written: the title's first row and column of labels.
+// The middle of a picture's cell, from where its labels were drawn: the first row and column of labels of that title.
 ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key) {
     const auto name = find_text(d.seen(), title);
     REQUIRE(name);
@@ -71,7 +71,7 @@ TEST_CASE("the tab shows the masks apart, the chain, the fill's consequences and
     REQUIRE(d.last<command::Accompany>());
     d.forget();
     d.settle();
-    CHECK(d.commands.empty());  // it is asked for once
+    CHECK(d.commands.empty());  // it was requested once
 }
 
 TEST_CASE("a drag of the left button paints, in one undo step") {
@@ -112,12 +112,12 @@ TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill ma
     CHECK(d.last<command::SetOption>()->key == "mask_value");
     CHECK(d.last<command::SetOption>()->value == "-1e9");
     CHECK(d.sees("Query2seesnokey:eachweighs0.25"));
-    CHECK(d.sees("earlierpositionsmoved,"));  // equal weights look at later keys, too
+    CHECK(d.sees("earlierpositionsmoved,"));  // equal weights include later keys
     REQUIRE(d.click_text("−∞"));
     REQUIRE(d.click_text("blocks.0.attn.pattern[0,0,2,0]"));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->cell == Cell{0, 0, 2, 0});
-    // The same click again takes the row back.
+    // The same click again resets the row.
     click(d, cell_of(d, "combined", 2, 1));
     CHECK(d.session.scenario().edits.empty());
 }
@@ -144,7 +144,7 @@ TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is 
     REQUIRE(d.last<command::PaintMasks>());
     CHECK(d.last<command::PaintMasks>()->stroke.keep == true);
     CHECK(d.sees("3of3earlierpositionsmoved"));
-    // The first position of the strip: nothing stands before it.
+    // The first position of the strip: nothing comes before it.
     const auto heading = find_text(d.seen(), "leaktest");
     REQUIRE(heading);
     click(d, {heading->low.x + 10, heading->low.y + 36});

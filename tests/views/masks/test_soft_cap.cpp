@@ -1,4 +1,4 @@
-// A capped model in the window: the tabs draw what no view was told of.
+// A model with a soft cap in the window: the tabs draw steps that no view was written for.
 #include "engine/model/model.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"

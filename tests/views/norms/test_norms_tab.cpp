@@ -1,4 +1,4 @@
-// What a person's gestures in the Norms tab ask for, and what they then see.
+// The commands that gestures in the Norms tab give, and what is then shown.
 #include "app/views/norms/norms_tab.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
@@ -23,7 +23,7 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == "norms");
 }
 
-// A click on text of the stage: on a piece of its own, else on a part of one.
+// Clicks on text of the stage: on a whole piece if there is one, else on part of one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
     const DrawnText* found = nullptr;
     const auto look = [&](auto fits) {
@@ -176,7 +176,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     REQUIRE(click_on_stage(d, "ln2"));
     CHECK(d.last<command::GoTo>()->step == "blocks.0.ln2.normalized");
     CHECK(d.sees("ln2(resid_mid)"));
-    // A copy: what is seen is another list after each frame.
+    // A copy, as each frame makes a new list.
     std::optional<DrawnText> row;
     for (const DrawnText& piece : d.seen())
         if (piece.text == "row" && d.on_stage(piece)) row = piece;
@@ -189,7 +189,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
     REQUIRE(click_on_stage(d, "all1"));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "layers.0.norm2.weight");
-    CHECK(d.sees("ln2(resid_mid)"));  // we are still at that norm
+    CHECK(d.sees("ln2(resid_mid)"));  // still at that norm
     REQUIRE(click_on_stage(d, "RMSNorm"));
     CHECK(d.sees("meansquare"));
     CHECK(d.sees("none"));

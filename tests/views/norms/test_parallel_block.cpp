@@ -1,4 +1,4 @@
-// A parallel block in the window: the map shows its two branches, and the Norms tab says that Post-Norm cannot be.
+// A parallel block in the window: the map shows its two branches, and the Norms tab says that Post-Norm is impossible.
 #include "engine/model/model.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"

@@ -1,4 +1,4 @@
-// What a person types into the input bar is run at once, and what they then see of it.
+// What is typed into the input bar is run at once, and what is then shown.
 #include "app/views/widgets/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/model/bundled.h"
@@ -20,7 +20,7 @@ using Ids = std::vector<float>;
 Ids ids(const Tensor& tensor) { return {tensor.values().begin(), tensor.values().end()}; }
 Ids tokens(const Driver& d) { return ids(d.session.shown().scenario.inputs.tokens); }
 
-// Puts the keyboard into the first box and takes out what is there.
+// Puts the focus into the first box and clears it.
 void begin(Driver& d) {
     d.hands.tap(Key::i);
     d.settle();
@@ -38,7 +38,7 @@ void tap(Driver& d, Key key, Mods mods = {}) {
     d.settle();
 }
 
-// What is written within the input bar.
+// The text drawn in the input bar.
 std::string written(const Driver& d, float scale = 1.0F) {
     std::string all;
     for (const DrawnText& piece : d.seen())
@@ -112,7 +112,7 @@ TEST_CASE("Enter makes another row of the batch, whose padding is seen and hidde
     CHECK(tokens(d) == Ids{1, 3, 4, 5, 1, 7, 0, 0});
     CHECK(ids(d.session.shown().scenario.inputs.attention_mask) == Ids{1, 1, 1, 1, 1, 1, 0, 0});
     CHECK(has(written(d), "2lines"));
-    // The padding is hatched, not written.
+    // Padding is hatched, not written.
     CHECK_FALSE(has(written(d), "<pad>"));
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("source and target are typed side by side, and run whatever lines the 
     type(d, "de");
     CHECK(d.session.shown().scenario.inputs.batch() == 2);
     CHECK(tokens(d).back() == 0);  // a target that has only begun, padded
-    // The second box: one Tab further, or by the mouse.
+    // The second box, reached with Tab or with the mouse.
     const auto label = find_text(d.seen(), "Target");
     REQUIRE(label);
     d.hands.click(label->high.x + 80, label->low.y + 4);

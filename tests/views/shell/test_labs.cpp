@@ -78,8 +78,7 @@ TEST_CASE("the README has a table of the labs as they are") {
     CHECK(readme.find("\n" + table + "\n") != std::string::npos);
 }
 
-// The six that session files of version 1 name are listed once more, in the reader of these files: that list never
-// grows.
+// The six labs of version 1 session files are also listed in the reader of these files; that list never grows.
 TEST_CASE("no other file lists the labs") {
     const std::set<fs::path> lists = {"app/views/shell/labs.cpp", "app/core/work/session_file_read.cpp"};
     std::size_t read = 0;

@@ -1,4 +1,4 @@
-// The window on a run of which only some tensors were recorded.
+// The window on a run that recorded only some tensors.
 #include "app/views/shell/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"

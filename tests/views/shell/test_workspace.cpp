@@ -1,4 +1,4 @@
-// What a person's gestures ask for, and what they then see.
+// The commands that gestures give, and what is then shown.
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
@@ -18,12 +18,12 @@ using decoderscope::testing::Screen;
 
 namespace {
 
-// A cell of a tensor as the stage writes it.
+// A tensor's cell as written on the stage.
 std::string written(const Driver& d, const std::string& tensor, const Cell& cell, int digits = 4) {
     return short_number_text(static_cast<double>(d.session.shown().run->value(tensor).at(cell)), digits);
 }
 
-// The middle of a cell of the result, from where the stage wrote its number.
+// The middle of a cell of the result, from where its number was drawn.
 ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
     const std::string number = written(d, d.session.cursor().step, cell);
     const auto place = find_text(d.seen(), number);
@@ -96,7 +96,7 @@ TEST_CASE("operands in the inspector lead down to a weight") {
     d.session.apply(command::GoTo{"blocks.0.attn.q"});
     d.session.apply(command::SelectCell{{0, 0, 0, 0}});
     d.settle();
-    // The largest term stands first: x · w.
+    // The largest term comes first: x · w.
     const Explanation explanation = d.session.shown().run->explain(d.session.step().id, {0, 0, 0, 0});
     const auto& terms = explanation.lines.back().terms;
     const auto largest = std::max_element(
@@ -191,7 +191,7 @@ TEST_CASE("heads are chosen and switched off by their chips") {
     Driver d;
     const auto head = find_text(d.seen(), "head");
     REQUIRE(head);
-    // The chips follow the word; the third is head 2. Its dot lies left of its number.
+    // The chips follow the word; the third is head 2. Its dot is left of its number.
     std::vector<DrawnText> row;
     for (const DrawnText& piece : d.seen())
         if (piece.low.x > head->high.x && std::abs(piece.middle().y - head->middle().y) < 8 && piece.low.x < 900)
@@ -213,7 +213,7 @@ TEST_CASE("heads are chosen and switched off by their chips") {
 
 TEST_CASE("the timeline scrubs, and Space plays") {
     Driver d;
-    // The names of the blocks stand below their steps' marks, from the first one on, at the bottom of the window.
+    // The blocks' names are below their steps' marks, starting at the first one, at the bottom of the window.
     std::optional<DrawnText> named;
     for (const DrawnText& piece : d.seen())
         if (piece.text == "blocks.2" && (!named || piece.low.y > named->low.y)) named = piece;
@@ -276,7 +276,7 @@ TEST_CASE("at every step of every model, text neither overlaps nor leaves the wi
             d.session.apply(command::SelectCell{Cell(4, 0)});
             for (std::size_t i = 0; i < d.session.timeline().size(); ++i) {
                 const Step& step = d.session.shown().run->plan()[d.session.timeline()[i]];
-                // One block of each stack is as good as all.
+                // One block of each stack is enough.
                 if (!step.block.empty() && !step.block.ends_with(".0")) continue;
                 d.session.apply(command::GoTo{step.name});
                 d.session.finish();

@@ -23,7 +23,7 @@ public:
         compat::bake_on_cpu(*io.Fonts);
     }
 
-    // Feeds the queue to one frame in which `look` looks around. Returns whether more input waits.
+    // Feeds the queue to one frame, and calls `look` in it. Returns whether more input waits.
     template <class Look>
     bool frame(Look&& look) {
         const bool more = queue.feed(ImGui::GetIO());
@@ -33,7 +33,7 @@ public:
         return more;
     }
 
-    // Frames until nothing waits, and at least one.
+    // Runs frames until no input waits, at least one.
     template <class Look>
     int frames(Look&& look) {
         int count = 1;
@@ -164,7 +164,7 @@ TEST_CASE("text, the keys between it and characters beyond ASCII arrive in a fie
         ImGui::InputText("field", buffer.data(), buffer.size());
         ImGui::End();
     };
-    for (int i = 0; i < 3; ++i) ui.frame(draw);  // the field takes the focus
+    for (int i = 0; i < 3; ++i) ui.frame(draw);  // the field gets the focus
     CHECK(typing());
     ui.queue.type("abcx");
     ui.queue.tap(Key::backspace);
