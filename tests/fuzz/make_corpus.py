@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the seeds that the fuzzers start from into corpus/, one folder per fuzzer: a small valid input of each kind
-that its reader knows, and a few that it refuses. What a fuzzer finds itself stays out of the repository; a crash becomes
-a test in tests/engine. Needs only Python."""
+that its reader knows, and a few that it refuses. What a fuzzer finds itself stays out of the repository; a crash
+becomes a test in tests/engine. Needs only Python."""
 
 import json
 import shutil

@@ -20,7 +20,7 @@ constexpr Index kMostLines = 3, kMostIdleLines = 2;
 // One of the two sequences: what the session runs it on, and the box that it is typed into.
 struct Sequence {
     const char* label;
-    const char* name;  // in messages; empty where there is only one
+    const char* name;  // in messages; empty if there is only one
     const Tokenizer& tokenizer;
     const Tensor& tokens;  // [batch, length]
     const Tensor& mask;
