@@ -28,7 +28,7 @@ Scenario scenario_of(std::shared_ptr<const Model> model) {
 Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
     Overrides all = scenario.overrides();
     for (const auto& [key, value] : overrides) {
-        std::erase_if(all, [&](const auto& override) { return override.first == key; });
+        std::erase_if(all, [&key = key](const auto& override) { return override.first == key; });
         all.emplace_back(key, value);
     }
     scenario.set_overrides(std::move(all));
