@@ -42,7 +42,7 @@ public:
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
-    // Where the stage is: between map and inspector, from below its tabs' titles to the timeline's count of steps.
+    // Where the open tab is drawn: between map and inspector, from below the tabs' titles to the timeline.
     [[nodiscard]] Area stage() const;
     [[nodiscard]] bool on_stage(const DrawnText& piece) const {
         const Area area = stage();

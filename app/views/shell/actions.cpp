@@ -79,10 +79,45 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
 
 void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
 
-Effect scales_text(float factor) {
-    return changes([factor](ViewState& state) {
-        state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
+void enlarge_text(ViewState& state) {
+    if (const auto size = larger_text_size(state.text_size(), state.largest_text)) state.settings.text_scale = *size;
+}
+
+void shrink_text(ViewState& state) {
+    if (const auto size = smaller_text_size(state.text_size())) state.settings.text_scale = *size;
+}
+
+void reset_text(ViewState& state) { state.settings.text_scale = 1.0F; }
+
+// Enters the presentation, or leaves it.
+void present(ViewState& state) {
+    state.presenting = !state.presenting;
+    state.presentation = {};
+}
+
+// While presenting, a panel slides over the stage; else map and inspector are folded beside it.
+Effect slides(SlidePanel panel) {
+    return changes([panel](ViewState& state) {
+        bool& asked = state.presentation.asked[static_cast<std::size_t>(panel)];
+        if (state.presenting) {
+            asked = !asked;
+        } else if (panel == SlidePanel::map) {
+            show_map(state, state.panels.map == 0.0F);
+        } else if (panel == SlidePanel::inspector) {
+            show_inspector(state, state.panels.inspector == 0.0F);
+        }
     });
+}
+
+// Esc: takes back what came last: panels over the stage, the presentation, the chosen cell.
+void escape(const Session&, ViewState& state, Commands& commands) {
+    auto& asked = state.presentation.asked;
+    if (state.presenting && std::ranges::find(asked, true) != asked.end())
+        asked.fill(false);
+    else if (state.presenting)
+        present(state);
+    else
+        commands.push_back(command::Deselect{});
 }
 
 // ---- the table, group by group
@@ -139,7 +174,7 @@ std::vector<Action> actions_of_run() {
         {.label = message("Back along the trail of followed cells"),
          .key = Key::backspace,
          .run = asks(command::GoBack{})},
-        {.label = message("Deselect the cell"), .key = Key::escape, .run = asks(command::Deselect{})},
+        {.label = message("Deselect the cell; leave the presentation"), .key = Key::escape, .run = escape},
     };
 }
 
@@ -196,11 +231,47 @@ std::vector<Action> actions_of_window() {
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},
-        {.label = message("Larger text"), .key = Key::equal, .mods = with_ctrl, .run = scales_text(1.1F)},
-        {.label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = scales_text(1 / 1.1F)},
         {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {
                                                                          s.wants_to_close = true;
                                                                      })},
+    };
+}
+
+// The same effect by another key, which isn't listed.
+Action also(Action action, Key key, Mods mods) {
+    action.key = key;
+    action.mods = mods;
+    action.listed = false;
+    return action;
+}
+
+// A plus is a key of its own, one with Shift, or one of the number pad, depending on the keyboard.
+std::vector<Action> actions_of_text() {
+    const Action larger = {
+        .label = message("Larger text"), .key = Key::plus, .mods = with_ctrl, .run = changes(enlarge_text)};
+    const Action smaller = {
+        .label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = changes(shrink_text)};
+    const Action normal = {
+        .label = message("Text at 100 %"), .key = Key::digit_0, .mods = with_ctrl, .run = changes(reset_text)};
+    return {larger,
+            also(larger, Key::plus, with_ctrl_shift),
+            also(larger, Key::equal, with_ctrl),
+            also(larger, Key::equal, with_ctrl_shift),
+            smaller,
+            also(smaller, Key::minus, with_ctrl_shift),
+            normal,
+            also(normal, Key::digit_0, with_ctrl_shift)};
+}
+
+std::vector<Action> actions_of_panels() {
+    return {
+        {.label = message("Presentation: the stage alone, with large text"), .key = Key::f11, .run = changes(present)},
+        {.label = message("Map: show or fold"), .key = Key::f2, .run = slides(SlidePanel::map)},
+        {.label = message("Inspector: show or fold"), .key = Key::f3, .run = slides(SlidePanel::inspector)},
+        {.label = message("Timeline over the presentation"), .key = Key::f4, .run = slides(SlidePanel::timeline)},
+        {.label = message("Toolbar, input and tabs over the presentation"),
+         .key = Key::f6,
+         .run = slides(SlidePanel::bars)},
     };
 }
 
@@ -238,6 +309,8 @@ std::vector<Action> make_actions() {
     add(actions_of_edits());
     add(actions_of_files());
     add(actions_of_window());
+    add(actions_of_panels());
+    add(actions_of_text());
     add(actions_of_heads());
     return all;
 }

@@ -17,7 +17,7 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
 
 }  // namespace
 
-void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     const float bar = ui.px(40);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
     for (const Lab& lab : labs()) {
@@ -29,9 +29,13 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
         if (toggle_button(ui, title.c_str(), state.tab == lab.id, tip.c_str())) state.tab = lab.id;
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
+    return bar;
+}
+
+void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(session, state, commands);
-    if (const Lab* open = find_lab(state.tab))
-        open->draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
+    state.stage = area;
+    if (const Lab* open = find_lab(state.tab)) open->draw(ui, session, state, area, commands);
 }
 
 }  // namespace decoderscope

@@ -7,6 +7,9 @@
 #include "app/views/dialogs/open_dialog.h"
 #include "app/views/shell/input_bar.h"
 #include "app/views/shell/lab_states.h"
+#include "app/views/shell/panel_layout.h"
+#include "app/views/shell/presentation.h"
+#include "app/views/shell/text_size.h"
 #include "app/views/widgets/heatmap_view.h"
 
 #include <array>
@@ -27,6 +30,13 @@ struct ViewState {
     std::string open_tab{kStepLab};  // the one that was drawn last
     LabStates labs;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
+    bool presenting = false;                          // for a lecture hall: the stage alone, with large text
+    PresentationState presentation;
+    PanelWidths panels;                   // as last drawn
+    bool map_first = false;               // which of them stays if there is room for one only
+    float largest_text = 3.0F;            // the largest text size that the window bears
+    bool desktop_reduces_motion = false;  // the desktop is set to less motion
+    Area stage{};                         // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask
@@ -53,6 +63,13 @@ struct ViewState {
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
+
+    // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
+    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop_reduces_motion); }
+    // The text size that is drawn; 1 is 100 %.
+    [[nodiscard]] float text_size() const {
+        return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);
+    }
 
     // What a lab remembers, by the lab's own type.
     template <class State>

@@ -260,6 +260,8 @@ inline void set_clipboard(Clipboard& clipboard) {
             return ImGuiKey_Minus;
         case Key::equal:
             return ImGuiKey_Equal;
+        case Key::plus:
+            return ImGuiKey_KeypadAdd;
         case Key::comma:
             return ImGuiKey_Comma;
         case Key::period:
