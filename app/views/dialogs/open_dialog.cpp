@@ -216,7 +216,8 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
             commands.push_back(command::StopOpening{});
             break;
         case QuestionsEnd::none:
-            if (!state.dialog_opens && pressed(Key::escape)) {
+            // With a list open, Esc closes that one only.
+            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
                 leave_open_dialog(session, commands);
                 close(state);
             }

@@ -48,6 +48,7 @@ void leave_open_dialog(const Session& session, Commands& commands);
 void save_session(const Session& session, ViewState& state, Commands& commands);
 // Closes the window when the user asks for it: at once, after asking whether to save, or after saving.
 void follow_closing(const Session& session, ViewState& state);
+void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

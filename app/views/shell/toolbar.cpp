@@ -13,16 +13,32 @@ namespace decoderscope {
 
 namespace {
 
+// What the model runs on, in a few words.
+std::string input_text(const Scenario& scenario) {
+    const Inputs& in = scenario.inputs;
+    const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
+    const Sentence own =
+        in.tokens.empty() ? message("{batch} × {pos} vectors", sizes) : message("{batch} × {pos} tokens", sizes);
+    if (!in.encoder_tokens.empty())
+        return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
+                    {{"input", own}});
+    if (!in.memory.empty())
+        return tr_n("{input}, memory {count} vector", "{input}, memory {count} vectors", in.memory.dim(1),
+                    {{"input", own}});
+    return tr(own);
+}
+
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
-    if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    std::string about = tr(session.scenario().model()->description);
+    if (ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())) ImGui::OpenPopup("models");
+    std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
+    if (!session.scenario().model()->description.english().empty())
+        about += std::string("\n") + tr(session.scenario().model()->description);
     for (const Sentence& remark : session.scenario().model()->remarks)
         about += (about.empty() ? "" : "\n") + tr(remark);
     tooltip(about.c_str());
     ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
     if (!ImGui::BeginPopup("models")) return;
-    if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
     const auto open = [&](Dialog dialog) {
         state.dialog = dialog;
         state.dialog_opens = true;
@@ -42,31 +58,17 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
                 commands.push_back(opening_command(path));
     }
     ImGui::Separator();
+    const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
     for (const BundledModel& model : bundled_models()) {
         const bool chosen = model.name == session.scenario().model()->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
+        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
             commands.push_back(command::OpenModel{model.name, {}});
         tooltip(tr(model.description).c_str());
         ImGui::SameLine();
         ImGui::SetCursorPosX(ui.px(180));
-        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), ui.px(540)));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
     }
     ImGui::EndPopup();
-}
-
-// What the model runs on, in a few words.
-std::string input_text(const Scenario& scenario) {
-    const Inputs& in = scenario.inputs;
-    const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
-    const Sentence own =
-        in.tokens.empty() ? message("{batch} × {pos} vectors", sizes) : message("{batch} × {pos} tokens", sizes);
-    if (!in.encoder_tokens.empty())
-        return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
-                    {{"input", own}});
-    if (!in.memory.empty())
-        return tr_n("{input}, memory {count} vector", "{input}, memory {count} vectors", in.memory.dim(1),
-                    {{"input", own}});
-    return tr(own);
 }
 
 void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
@@ -87,7 +89,8 @@ void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
     ImGui::SameLine();
 }
 
-void right_side(const Ui& ui, ViewState& state, Area area) {
+// Returns where the buttons begin.
+float right_side(const Ui& ui, ViewState& state, Area area) {
     const auto dialog = [&](Dialog which) {
         state.dialog = which;
         state.dialog_opens = true;
@@ -103,6 +106,7 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
     ImGui::SameLine();
     if (ImGui::Button("?")) dialog(Dialog::keys);
     tooltip(tr("Keys (F1)"));
+    return area.high.x - width;
 }
 
 }  // namespace
@@ -114,20 +118,24 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     const float y = area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
     model_menu(ui, session, state, commands);
-    ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, input_text(session.scenario()));
-    ImGui::SameLine(0, ui.px(20));
+    ImGui::SameLine(0, ui.px(16));
     norm_switch(ui, session, commands);
-    ImGui::SameLine(0, ui.px(20));
+    ImGui::SameLine(0, ui.px(16));
     dropout_switch(ui, session, commands);
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
         commands.push_back(command::Redo{});
+    const float end = ImGui::GetItemRectMax().x;
     ImGui::SameLine();
-    right_side(ui, state, area);
+    const float start = right_side(ui, state, area);
+    // Where there is no room, the model's tooltip says it.
+    const std::string input = input_text(session.scenario());
+    if (end + ui.px(16) + compat::text_size(ui.fonts.caption, input).x < start - ui.px(16))
+        draw_text(ui, ui.fonts.caption,
+                  {end + ui.px(16), area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F},
+                  ui.theme.muted, input);
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);

@@ -5,6 +5,7 @@
 #include "app/core/work/settings.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/palette.h"
 #include "app/views/shell/input_bar.h"
 #include "app/views/shell/lab_states.h"
 #include "app/views/shell/panel_layout.h"
@@ -49,16 +50,15 @@ struct ViewState {
     bool recovery_later = false;    // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
-    std::array<char, 64> typed{};    // the new value of the selected cell
-    std::string typed_for;           // the cell that it is for
-    std::array<char, 128> search{};  // the palette's
-    std::size_t chosen_action = 0;   // in the palette
-    std::string mapped_step;         // the step that the map was last scrolled to
-    bool close = false;              // the window closes
-    bool wants_to_close = false;     // the user wants it to close: at once if nothing is unsaved, else after a question
-    bool close_when_saved = false;   // the answer was to save first
-    bool busy = false;               // a view has more to do and wants another frame soon
-    bool paced = false;              // something advances at intervals and wants regular frames
+    std::array<char, 64> typed{};  // the new value of the selected cell
+    std::string typed_for;         // the cell that it is for
+    PaletteState palette;
+    std::string mapped_step;        // the step that the map was last scrolled to
+    bool close = false;             // the window closes
+    bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
+    bool close_when_saved = false;  // the answer was to save first
+    bool busy = false;              // a view has more to do and wants another frame soon
+    bool paced = false;             // something advances at intervals and wants regular frames
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>

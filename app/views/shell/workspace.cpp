@@ -152,6 +152,11 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
     });
 }
 
+// Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
+bool escape_closes_popup(const ViewState& state) {
+    return pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
+}
+
 // The room that everything is laid out in: the window, or what a window must have at least. What is beyond the edge of
 // a smaller one is cut off.
 Area room(const Ui& ui) {
@@ -178,6 +183,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
+    const bool popup_ends = escape_closes_popup(state);
     run_shortcuts(session, state, commands);
     play(session, state, commands);
     const Area whole = room(ui);
@@ -187,6 +193,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
     draw_dialogs(ui, session, state, commands);
+    if (popup_ends) compat::close_last_popup();
     ImGui::End();
     if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;
     return commands;

@@ -185,6 +185,11 @@ inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableF
 inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowItemOverlap;
 #endif
 
+// Closes the popup, such as a list or a menu, that was opened last.
+void close_last_popup();
+// How many popups are open, one within another.
+[[nodiscard]] int open_popups();
+
 // ---- Clipboard. The functions moved and changed their argument in 1.91.1.
 
 class Clipboard {
