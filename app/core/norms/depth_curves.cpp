@@ -147,8 +147,29 @@ Sentence fold_text(double growth) {
     return message("keeps its length ({fold}-fold)", by);
 }
 
-std::string last_ratio(const DepthCurves& curves) {
-    return number_text(100.0 * curves.ratios.back().points.back().value, 2) + " %";
+double last_ratio(const DepthCurves& curves) { return curves.ratios.back().points.back().value; }
+
+std::string percent(double ratio) { return number_text(100.0 * ratio, 2) + " %"; }
+
+// How large the last update is beside the stream, in words where there is no number for it.
+Sentence last_updates(const std::string& before, double pre, double post) {
+    const bool of_pre = std::isfinite(pre), of_post = std::isfinite(post);
+    if (of_pre && of_post)
+        return message("{sentence} The last update is {pre} of the stream under Pre-Norm, {post} under Post-Norm.",
+                       {{"sentence", before}, {"pre", percent(pre)}, {"post", percent(post)}});
+    if (of_pre)
+        return message(
+            "{sentence} The last update is {pre} of the stream under Pre-Norm; under Post-Norm it can't be compared, "
+            "because numbers there are NaN or infinite.",
+            {{"sentence", before}, {"pre", percent(pre)}});
+    if (of_post)
+        return message(
+            "{sentence} The last update is {post} of the stream under Post-Norm; under Pre-Norm it can't be compared, "
+            "because numbers there are NaN or infinite.",
+            {{"sentence", before}, {"post", percent(post)}});
+    return message(
+        "{sentence} The last update can't be compared with the stream: under both, numbers there are NaN or infinite.",
+        {{"sentence", before}});
 }
 
 }  // namespace
@@ -200,8 +221,7 @@ std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
                                   "Pre-Norm: the stream {pre} over {count} blocks. Post-Norm: it {post}.", pre.blocks,
                                   {{"pre", fold_text(pre.growth())}, {"post", fold_text(post.growth())}});
     if (pre.ratios.empty() || post.ratios.empty()) return text;
-    return tr("{sentence} The last update is {pre} of the stream under Pre-Norm, {post} under Post-Norm.",
-              {{"sentence", text}, {"pre", last_ratio(pre)}, {"post", last_ratio(post)}});
+    return tr(last_updates(text, last_ratio(pre), last_ratio(post)));
 }
 
 }  // namespace decoderscope

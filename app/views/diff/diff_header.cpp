@@ -17,6 +17,10 @@ constexpr std::array kAgainstTips = {
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
 
+constexpr float kLine = 34.0F;
+
+bool tolerance_fits(const Ui& ui, float width);
+
 void caption(const Ui& ui, const char* text) {
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, text);
@@ -36,11 +40,24 @@ void choose_against(const Ui& ui, DiffTabState& diff) {
     }
 }
 
-void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
+float tolerance_width(const Ui& ui) {
     float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
     for (const char* text : kToleranceTexts) width += button_width(text);
-    ImGui::SameLine();
-    ImGui::SetCursorScreenPos({right - width, ImGui::GetCursorScreenPos().y});
+    return width;
+}
+
+float against_width(const Ui& ui) {
+    float width = compat::text_size(ui.fonts.caption, tr("now against")).x + ui.px(8) + ui.px(2) * 3;
+    for (const Phrase& text : kAgainst) width += button_width(tr(text));
+    return width;
+}
+
+// At the right of the line, or below it.
+void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
+    if (tolerance_fits(ui, area.width()))
+        ImGui::SetCursorScreenPos({area.high.x - tolerance_width(ui), area.low.y});
+    else
+        ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
@@ -49,6 +66,8 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
             diff.tolerance = kTolerances[i];
     }
 }
+
+bool tolerance_fits(const Ui& ui, float width) { return against_width(ui) + tolerance_width(ui) + ui.px(16) <= width; }
 
 // ---- the second line: the details of the choice
 
@@ -109,12 +128,16 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
+float diff_header_height(const Ui& ui, float width) {
+    return ui.px(tolerance_fits(ui, width) ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
+}
+
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.lab<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
     choose_against(ui, diff);
-    choose_tolerance(ui, diff, area.high.x);
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(34)});
+    choose_tolerance(ui, diff, area);
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
         case Against::unedited:
             ImGui::AlignTextToFramePadding();

@@ -209,7 +209,10 @@ void draw_next_token(const GenerateScene& scene, Area area) {
                    tr("The logits of the last position hold NaN or an infinity: no token can be drawn."), 2);
         return;
     }
-    const float title = ui.px(20), sum = ui.px(52), note = ui.px(42), least = ui.px(16);
+    // What was removed takes a line more where there is less room.
+    const int lines = area.width() < ui.px(620) ? 3 : 2;
+    const float title = ui.px(20), sum = ui.px(52), note = ui.px(6.0F + 18.0F * static_cast<float>(lines)),
+                least = ui.px(16);
     const float room = std::max(area.height() - title - sum - note, least);
     Bars bars{scene, shown, *shown.next, why_text_ends(scene.scenario(), scene.row).empty()};
     bars.rows = std::min({bars.next.candidates.size(), std::size_t{20}, static_cast<std::size_t>(room / least)});
@@ -224,7 +227,7 @@ void draw_next_token(const GenerateScene& scene, Area area) {
     float y = area.low.y + title;
     for (std::size_t rank = 0; rank < bars.rows; ++rank, y += line)
         draw_row(bars, rank, {{area.low.x, y}, {area.high.x, y + line}});
-    draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), 2);
+    draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), lines);
     if (bars.draws) draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
 }
 

@@ -141,10 +141,8 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const Index layers = layers_of(scene.run());
     scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
     const CacheRows rows = cache_rows(scene, layers);
-    const float gap = ui.px(8), text = ui.px(36);
-    float y = area.low.y;
-    draw_prose(ui, {area.low.x, y}, area.width(), ui.theme.text, summary_of(scene, rows, layers), 2);
-    y += text;
+    const float gap = ui.px(8);
+    float y = draw_prose(ui, area.low, area.width(), ui.theme.text, summary_of(scene, rows, layers), 3) + ui.px(4);
     const float strip = std::min(ui.px(18) * static_cast<float>(layers), ui.px(126));
     draw_layers(scene, rows, layers, {{area.low.x, y}, {area.high.x, y + strip}});
     y += strip + gap;

@@ -152,11 +152,14 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
 
 void draw_lens(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const float text = ui.px(36), key = ui.px(24);
-    draw_prose(ui, area.low, area.width(), ui.theme.muted,
-               tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
-                  "after each block. The first token of each, by layer and position."),
-               2);
+    const float key = ui.px(24);
+    const float text =
+        ui.px(4) - area.low.y +
+        draw_prose(
+            ui, area.low, area.width(), ui.theme.muted,
+            tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
+               "after each block. The first token of each, by layer and position."),
+            3);
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };

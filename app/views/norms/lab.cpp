@@ -64,6 +64,7 @@ Lab norms_lab() {
             .question = message("What does the place of the norm change?"),
             .key = Key::n,
             .draw = draw_norms_tab,
+            .least_height = 520.0F,
             .leave = leave,
             .add_exports = add_exports,
             .save = save,

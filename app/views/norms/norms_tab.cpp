@@ -35,6 +35,9 @@ void accompany(NormsTabState& norms, Commands& commands) {
 
 // ---- the row of switches
 
+// Whether there is no room for diagrams and view side by side.
+bool is_narrow(const Ui& ui, Area area) { return area.width() < ui.px(620); }
+
 void label(const Ui& ui, const char* text) {
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, text);
@@ -127,11 +130,18 @@ void weights_switch(const Ui& ui, NormsTabState& norms) {
            tr("The shifts of all norms times this, in these two runs only. A model without training has shifts of 0."));
 }
 
-void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
+// Returns the height used.
+float draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
     views_switch(ui, norms);
+    if (is_narrow(ui, area)) {
+        if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
+                          tr("Both diagrams in place of the view: there is no room for them beside it")))
+            norms.diagrams = !norms.diagrams;
+        ImGui::SameLine(0, ui.px(2));
+    }
     ImGui::SameLine(0, ui.px(16));
     depth_switch(ui, session, norms);
     ImGui::EndGroup();
@@ -140,10 +150,17 @@ void draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, A
     kind_switch(ui, session, commands);
     ImGui::SameLine(0, ui.px(16));
     eps_switch(ui, session, commands);
-    ImGui::SameLine(0, ui.px(16));
+    float height = ui.px(66);
+    if (is_narrow(ui, area)) {
+        ImGui::NewLine();
+        height += ImGui::GetFrameHeightWithSpacing();
+    } else {
+        ImGui::SameLine(0, ui.px(16));
+    }
     weights_switch(ui, norms);
     ImGui::EndGroup();
     ImGui::PopStyleVar();
+    return height;
 }
 
 // ---- what is shown
@@ -224,8 +241,7 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     accompany(state.lab<NormsTabState>(), commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
-    draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
-    rest.low.y += ui.px(66);
+    rest.low.y += draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
     const bool there = take_runs(session, state.lab<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.lab<NormsTabState>().shown) return;
@@ -233,9 +249,15 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const float sentence =
         there ? text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene)) : 0.0F;
     rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
-    const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
-    draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
-    draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
+    if (!is_narrow(ui, rest)) {
+        const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
+        draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
+        draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
+    } else if (state.lab<NormsTabState>().diagrams) {
+        draw_norm_diagrams(ui, session, state, scene, rest, commands);
+    } else {
+        draw_view(ui, session, state, scene, rest, commands);
+    }
     if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
 }
 

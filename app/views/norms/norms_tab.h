@@ -12,6 +12,7 @@ namespace decoderscope {
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
     NormsView view = NormsView::depth;
+    bool diagrams = false;                          // where there is no room beside the view: the diagrams in its place
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
