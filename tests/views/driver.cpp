@@ -33,6 +33,8 @@ bool Driver::frame() {
     if (const auto view = session.take_view())
         for (const Command& command : show_saved(state, *view)) session.apply(command);
     const Theme theme = make_theme(state.settings.dark);
+    if (styled_dark_ != state.settings.dark) apply_style(theme, fonts_.scale);
+    styled_dark_ = state.settings.dark;
     const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();

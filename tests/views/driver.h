@@ -71,6 +71,7 @@ private:
     Fonts fonts_;
     std::vector<DrawnText> seen_;
     double frame_milliseconds_ = 0.0;
+    bool styled_dark_ = true;
 };
 
 }  // namespace decoderscope::testing

@@ -86,7 +86,7 @@ void draw_cell(const GenerateScene& scene, const LensTable& table, std::size_t r
     if (inner.height() >= line * 2.3F && !cell.top.empty()) {
         const float middle = (inner.low.y + inner.high.y) * 0.5F;
         centred(ui, {{inner.low.x, middle - line * 1.1F}, {inner.high.x, middle}}, ink, piece);
-        centred(ui, {{inner.low.x, middle}, {inner.high.x, middle + line * 1.1F}}, with_alpha(ink, 0.75F),
+        centred(ui, {{inner.low.x, middle}, {inner.high.x, middle + line * 1.1F}}, ink,
                 fixed_text(static_cast<double>(p), 2));
     } else if (inner.height() >= line) {
         centred(ui, inner, ink, piece);

@@ -73,7 +73,13 @@ bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
         ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.text);
     }
     const bool clicked = ImGui::Button(label);
-    if (on) ImGui::PopStyleColor(2);
+    if (on) {
+        ImGui::PopStyleColor(2);
+        // A line, because the colour of its ground alone must not tell that it is on.
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        ImGui::GetWindowDrawList()->AddRectFilled({low.x + ui.px(4), high.y - ui.px(2)}, {high.x - ui.px(4), high.y},
+                                                  ui.theme.accent);
+    }
     tooltip(tip);
     return clicked;
 }
