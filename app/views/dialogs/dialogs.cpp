@@ -4,6 +4,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
 #include "app/views/shell/text_size.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -67,6 +68,7 @@ void keys_dialog(const Ui& ui, ViewState& state) {
 std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* text) {
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    focusable_field("##path");
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     const bool clicked = button(text, "done");
@@ -121,7 +123,7 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr_n("{file}, {count} edit, has changes that are in no file.",
                    "{file}, {count} edits, has changes that are in no file.", edits, {{"file", file}}));
-    const bool save = button(tr("Save"), "save") || pressed(Key::enter);
+    const bool save = button(tr("Save"), "save") || (!focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     const bool close_now = button(tr("Close without saving"), "close");
     ImGui::SameLine();
@@ -138,7 +140,7 @@ void text_size_row(const Ui& ui, ViewState& state) {
     const float drawn = state.text_size();
     const auto step = [&](const char* text, std::optional<float> size, const char* none) {
         ImGui::PushStyleColor(ImGuiCol_Text, size ? ui.theme.text : ui.theme.muted);
-        const bool clicked = ImGui::Button(text);
+        const bool clicked = focusable(ImGui::Button(text));
         ImGui::PopStyleColor();
         if (!size) tooltip(none);
         if (clicked && size) state.settings.text_scale = *size;
@@ -226,6 +228,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     const Dialog shown = state.dialog;
     if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
+        state.focus.hide();
     }
     // A dialog that is higher than the room for it scrolls.
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -233,7 +236,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     ImGui::SetNextWindowPos({screen.x * 0.5F, top}, ImGuiCond_Always, {0.5F, 0.0F});
     ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x - margin * 2, std::max(screen.y - top - margin, margin)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
-    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove)) {
+    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav)) {
         switch (state.dialog) {
             case Dialog::keys:
                 keys_dialog(ui, state);

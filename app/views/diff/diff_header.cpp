@@ -1,5 +1,6 @@
 #include "app/core/diff/comparison_text.h"
 #include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -75,15 +76,14 @@ void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));
-    if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
-                           ImGuiComboFlags_HeightLarge)) {
+    if (!begin_list("##option", (diff.option.first + " = " + diff.option.second).c_str(),
+                    ImGuiComboFlags_HeightLarge)) {
         tooltip(tr("Configuration key that differs in B"));
     } else {
         const Snapshot& shown = session.shown();
         const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
         for (const auto& option : others->options)
-            if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option))
-                diff.option = option;
+            if (press_row((option.first + " = " + option.second).c_str(), option == diff.option)) diff.option = option;
         ImGui::EndCombo();
     }
     ImGui::SameLine(0, ui.px(10));
@@ -105,6 +105,7 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
+    focusable_field("##trace");
     bool entered = ImGui::InputTextWithHint("##trace", tr("path of a .safetensors file"), diff.typed.data(),
                                             diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine(0, ui.px(4));

@@ -2,6 +2,7 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
 #include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -68,7 +69,7 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
         text_at_right(ui, ui.fonts.caption, right, y, ui.theme.muted, tr(kColumns[i].title));
         ImGui::SetCursorScreenPos({right - size.x, y});
         ImGui::PushID(static_cast<int>(i));
-        ImGui::InvisibleButton("column", size);
+        press_area("column", size);
         ImGui::PopID();
         tooltip(tr(kColumns[i].tip));
     }
@@ -116,7 +117,7 @@ void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, A
     const Ref step = session.shown().run->plan().find(d.name);
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(id);
-    const bool clicked = ImGui::InvisibleButton("step", {row.width(), row.height()});
+    const bool clicked = press_area("step", {row.width(), row.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered(), here = d.name == session.step().name;
     ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -2,6 +2,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -77,7 +78,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = bars.draws && rank == bars.shown.draw.rank;
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(static_cast<int>(rank));
-    const bool clicked = ImGui::InvisibleButton("token", {row.width(), row.height()});
+    const bool clicked = press_area("token", {row.width(), row.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();

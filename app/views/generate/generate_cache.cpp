@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -75,7 +76,7 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         const bool chosen = layer == scene.tab().layer;
         ImGui::SetCursorScreenPos(row.low);
         ImGui::PushID(static_cast<int>(layer));
-        if (ImGui::InvisibleButton("layer", {row.width(), row.height()})) scene.tab().layer = layer;
+        if (press_area("layer", {row.width(), row.height()})) scene.tab().layer = layer;
         ImGui::PopID();
         tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));

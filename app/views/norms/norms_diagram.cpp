@@ -1,4 +1,5 @@
 #include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -114,7 +115,7 @@ bool draw_part(const Diagram& d, std::size_t number) {
                       {part.on_stream ? d.area.high.x - d.ui.px(24) : d.area.high.x, d.top(number) + d.row}};
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(number));
-    const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
+    const bool clicked = press_area("part", {box.width(), box.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

@@ -2,6 +2,7 @@
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/number_strip.h"
 #include "engine/translate.h"
@@ -140,7 +141,7 @@ void draw_facts(const Ui& ui, const std::array<const NormRow*, 2>& rows, const C
             draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, ui.theme.text, fact.text(*rows[side]), area.width());
             ImGui::SetCursorScreenPos({area.low.x, y});
             ImGui::PushID(static_cast<int>(side));
-            const bool clicked = ImGui::InvisibleButton(fact.label.english(), {area.width(), line});
+            const bool clicked = press_area(fact.label.english(), {area.width(), line});
             ImGui::PopID();
             if (leads && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
             tooltip(tr(fact.tip));

@@ -1,6 +1,7 @@
 #include "app/views/shell/actions.h"
 
 #include "app/core/heads/head_switches.h"
+#include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
@@ -112,12 +113,26 @@ Effect slides(SlidePanel panel) {
 // Esc: takes back what came last: panels over the stage, the presentation, the chosen cell.
 void escape(const Session&, ViewState& state, Commands& commands) {
     auto& asked = state.presentation.asked;
+    state.focus.hide();
     if (state.presenting && std::ranges::find(asked, true) != asked.end())
         asked.fill(false);
     else if (state.presenting)
         present(state);
     else
         commands.push_back(command::Deselect{});
+}
+
+// The selected cell of the shown slice moves by rows and columns; the first one is at the top left.
+Effect moves_cell(Index down, Index right) {
+    return [down, right](const Session& session, ViewState&, Commands& commands) {
+        const Slice slice = slice_of(session.step(), session.cursor().place, session.shown().scenario.config().nhead);
+        const auto now = session.cursor().cell ? slice.find(*session.cursor().cell) : std::nullopt;
+        const auto moved = [](Index from, Index by, Index count) { return std::clamp<Index>(from + by, 0, count - 1); };
+        if (slice.rows() < 1 || slice.columns() < 1) return;
+        commands.push_back(command::SelectCell{
+            now ? slice.cell(moved(now->first, down, slice.rows()), moved(now->second, right, slice.columns()))
+                : slice.cell(0, 0)});
+    };
 }
 
 // ---- the table, group by group
@@ -140,6 +155,30 @@ std::vector<Action> actions_of_cursor() {
                                                                    s.playing = !s.playing;
                                                                })},
     };
+}
+
+std::vector<Action> actions_of_cell() {
+    const Mods alt = {.alt = true};
+    return {{.label = message("Select the cell to the right"),
+             .key = Key::right,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(0, 1)},
+            {.label = message("Select the cell to the left"),
+             .key = Key::left,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(0, -1)},
+            {.label = message("Select the cell below"),
+             .key = Key::down,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(1, 0)},
+            {.label = message("Select the cell above"),
+             .key = Key::up,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(-1, 0)}};
 }
 
 // The actions that open each lab.
@@ -299,6 +338,7 @@ std::vector<Action> make_actions() {
     std::vector<Action> all;
     const auto add = [&all](std::vector<Action> group) { std::ranges::move(group, std::back_inserter(all)); };
     add(actions_of_cursor());
+    add(actions_of_cell());
     add(actions_of_tabs());
     add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
          {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
@@ -325,8 +365,11 @@ const std::vector<Action>& actions() {
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (typing() || menu_open || state.dialog != Dialog::none) return;
+    // Space and Enter press the control that Tab has led to.
+    const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
     for (const Action& action : actions())
-        if (action.key != Key::none && pressed(action.key, action.mods, action.repeats) && action.enabled(session))
+        if (action.key != Key::none && !taken(action.key) && pressed(action.key, action.mods, action.repeats) &&
+            action.enabled(session))
             action.run(session, state, commands);
 }
 

@@ -50,6 +50,7 @@ std::string key_text(Key key) {
 std::string chord_text(const Action& action) {
     if (action.key == Key::none) return {};
     return std::string(action.mods.ctrl ? tr(message_c("key", "Ctrl+")) : "") +
+           (action.mods.alt ? tr(message_c("key", "Alt+")) : "") +
            (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
 }
 

@@ -1,5 +1,6 @@
 #include "app/core/work/path_list.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/input.h"
 #include "engine/model/bundled.h"
@@ -30,7 +31,8 @@ std::string input_text(const Scenario& scenario) {
 
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
-    if (ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())) ImGui::OpenPopup("models");
+    if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
+        ImGui::OpenPopup("models");
     std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
     if (!session.scenario().model()->description.english().empty())
         about += std::string("\n") + tr(session.scenario().model()->description);
@@ -43,25 +45,22 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
         state.dialog = dialog;
         state.dialog_opens = true;
     };
-    if (ImGui::Selectable(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str()))
-        open(Dialog::open_model);
-    if (ImGui::Selectable(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
-        save_session(session, state, commands);
-    if (ImGui::Selectable(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str()))
-        open(Dialog::save_session);
+    if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
+    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
+    if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
         for (const std::string& path : state.settings.recent)
-            if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                                  path == session.file() || path == session.scenario().model()->name))
+            if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
+                          path == session.file() || path == session.scenario().model()->name))
                 commands.push_back(opening_command(path));
     }
     ImGui::Separator();
     const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
     for (const BundledModel& model : bundled_models()) {
         const bool chosen = model.name == session.scenario().model()->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
+        if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
             commands.push_back(command::OpenModel{model.name, {}});
         tooltip(tr(model.description).c_str());
         ImGui::SameLine();
@@ -104,7 +103,7 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
     if (button(tr("Settings"), "settings")) dialog(Dialog::settings);
     tooltip(tr("Theme, colour map, text size (Ctrl+,)"));
     ImGui::SameLine();
-    if (ImGui::Button("?")) dialog(Dialog::keys);
+    if (focusable(ImGui::Button("?"))) dialog(Dialog::keys);
     tooltip(tr("Keys (F1)"));
     return area.high.x - width;
 }

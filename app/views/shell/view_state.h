@@ -11,6 +11,7 @@
 #include "app/views/shell/panel_layout.h"
 #include "app/views/shell/presentation.h"
 #include "app/views/shell/text_size.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/heatmap_view.h"
 
 #include <array>
@@ -54,6 +55,7 @@ struct ViewState {
     std::array<char, 64> typed{};  // the new value of the selected cell
     std::string typed_for;         // the cell that it is for
     PaletteState palette;
+    KeyboardFocus focus;
     std::string mapped_step;        // the step that the map was last scrolled to
     bool close = false;             // the window closes
     bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question

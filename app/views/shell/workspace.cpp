@@ -183,6 +183,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
+    state.focus.begin(state.dialog == Dialog::open_model && typing());
     const bool popup_ends = escape_closes_popup(state);
     run_shortcuts(session, state, commands);
     play(session, state, commands);
@@ -194,6 +195,8 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
     state.paced = state.paced || state.playing;
     draw_dialogs(ui, session, state, commands);
     if (popup_ends) compat::close_last_popup();
+    state.focus.end();
+    state.busy = state.busy || state.focus.moved();
     ImGui::End();
     if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;
     return commands;

@@ -189,6 +189,14 @@ inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableF
 void close_last_popup();
 // How many popups are open, one within another.
 [[nodiscard]] int open_popups();
+// Whether the current window is, or lies in, the one that the user can reach: the popup that was opened last, if any.
+[[nodiscard]] bool in_front();
+// The id of the last item; 0 for text.
+[[nodiscard]] ImGuiID last_item();
+// Opens the list of a combo box by the box's id.
+void open_list(ImGuiID combo);
+// Ends the typing into a field.
+void clear_active();
 
 // ---- Clipboard. The functions moved and changed their argument in 1.91.1.
 
