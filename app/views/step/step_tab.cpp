@@ -192,9 +192,19 @@ void draw_hint(const Ui& ui, const ViewState& state, Area area) {
               tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), area.width());
 }
 
+// For a lecture hall: the result alone, as large as the screen.
+void draw_alone(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    Hovered hovered;
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad}};
+    draw_card(ui, session, state, {session.step(), inner, true}, std::nullopt, hovered, commands);
+    state.hovered = hovered;
+}
+
 }  // namespace
 
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    if (state.presenting) return draw_alone(ui, session, state, area, commands);
     const Step& result = session.step();
     const float pad = ui.px(16), choices = ui.px(72), hint = ui.px(20);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)},

@@ -18,6 +18,7 @@ void KeyboardFocus::begin(bool tab_is_taken) {
     direction_ = 0;
     if (!tab_is_taken && decoderscope::pressed(Key::tab, {}, true)) direction_ = 1;
     if (decoderscope::pressed(Key::tab, with_shift, true)) direction_ = -1;
+    if (direction_ != 0) compat::cancel_tabbing();
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) visible_ = false;
     pressed_ = visible() && !typing() && (decoderscope::pressed(Key::enter) || decoderscope::pressed(Key::space));
     first_ = last_ = next_ = 0;

@@ -23,4 +23,6 @@ void open_list(ImGuiID combo) { ImGui::OpenPopupEx(ImHashStr("##ComboPopup", 0, 
 
 void clear_active() { ImGui::ClearActiveID(); }
 
+void cancel_tabbing() { ImGui::NavMoveRequestCancel(); }
+
 }  // namespace decoderscope::compat

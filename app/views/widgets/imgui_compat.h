@@ -197,6 +197,8 @@ void close_last_popup();
 void open_list(ImGuiID combo);
 // Ends the typing into a field.
 void clear_active();
+// Drops what ImGui itself was going to do about Tab in this frame.
+void cancel_tabbing();
 
 // ---- Clipboard. The functions moved and changed their argument in 1.91.1.
 
