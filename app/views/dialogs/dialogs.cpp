@@ -234,7 +234,8 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const float margin = ui.px(12), top = screen.y > ui.px(700) ? screen.y * 0.12F : margin;
     ImGui::SetNextWindowPos({screen.x * 0.5F, top}, ImGuiCond_Always, {0.5F, 0.0F});
-    ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x - margin * 2, std::max(screen.y - top - margin, margin)});
+    ImGui::SetNextWindowSizeConstraints(
+        {0, 0}, {std::max(screen.x - margin * 2, ui.px(200)), std::max(screen.y - top - margin, ui.px(100))});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
     if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav)) {
         switch (state.dialog) {

@@ -68,7 +68,7 @@ void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state,
         ImGui::SetKeyboardFocusHere();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float width = std::min(ui.px(kWidth), screen.x - ui.px(48));
+    const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kWidth));
     ImGui::SetNextItemWidth(width);
     ImGui::InputTextWithHint("##search", tr("an action, step, weight, model or setting"), palette.typed.data(),
                              palette.typed.size());
