@@ -196,6 +196,9 @@ std::vector<Action> actions_of_window() {
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},
+        {.label = message("Pointer for a lecture hall on or off"),
+         .key = Key::l,
+         .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
         {.label = message("Larger text"), .key = Key::equal, .mods = with_ctrl, .run = scales_text(1.1F)},
         {.label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = scales_text(1 / 1.1F)},
         {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {

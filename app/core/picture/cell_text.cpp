@@ -1,0 +1,150 @@
+#include "app/core/picture/cell_text.h"
+
+#include "app/core/text/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr int kMostDecimals = 4;
+constexpr double kScientificFrom = 1e5, kTiny = 1e-3;
+
+// In characters: every byte of UTF-8 but those that continue one.
+std::size_t length(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// "0.95" -> ".95", "−0.95" -> "−.95".
+std::string without_leading_zero(std::string text) {
+    const std::size_t zero = text.find('0');
+    const bool leads = zero != std::string::npos && zero + 1 < text.size() && text[zero + 1] == '.' &&
+                       text.find_first_of("123456789.") > zero;
+    if (leads) text.erase(zero, 1);
+    return text;
+}
+
+bool shows_a_digit(const std::string& text) { return text.find_first_of("123456789") != std::string::npos; }
+
+std::string scientific_text(double value, std::size_t room) {
+    for (int digits = 4; digits >= 1; --digits)
+        if (std::string text = short_number_text(value, digits); length(text) <= room) return text;
+    return {};
+}
+
+// With the most decimals that fit, as long as they show a digit that isn't 0. A fraction keeps at least one.
+std::string decimal_text(double value, const CellFormat& format) {
+    const int least = std::fabs(value) < 1.0 ? 1 : 0;
+    for (int decimals = std::max(format.decimals, least); decimals >= least; --decimals) {
+        const std::string text = fixed_text(value, decimals);
+        if (!shows_a_digit(text)) return {};
+        if (length(text) <= format.room) return text;
+        if (std::string shorter = without_leading_zero(text); length(shorter) <= format.room) return shorter;
+    }
+    return {};
+}
+
+bool is_whole(double value) { return std::fabs(value) < kScientificFrom && value == std::trunc(value); }
+
+// ---- the choice of a format
+
+// Characters before the decimal point, without the 0 of a fraction, which can be left out.
+int digits_before_point(double magnitude) {
+    int digits = 0;
+    for (double power = 1.0; magnitude >= power && power <= kScientificFrom; power *= 10.0) ++digits;
+    return digits;
+}
+
+// What the format is chosen by, from one pass over the cells.
+struct Numbers {
+    // How many numbers fit with so many decimals, to at most four significant digits.
+    std::array<std::size_t, kMostDecimals + 1> fitting{};
+    std::size_t all = 0;
+    double largest = 0.0;
+
+    void add(double value, std::size_t room) {
+        const double magnitude = std::fabs(value);
+        ++all;
+        largest = std::max(largest, magnitude);
+        const int before = digits_before_point(magnitude);
+        for (int decimals = 0; decimals <= kMostDecimals; ++decimals) {
+            const auto needed = static_cast<std::size_t>(
+                (value < 0.0 ? 1 : 0) + std::max(before, decimals == 0 ? 1 : 0) + (decimals > 0 ? 1 + decimals : 0));
+            const bool precise = decimals == 0 || before + decimals <= 4;
+            if (is_whole(value) ? length(fixed_text(value, 0)) <= room : needed <= room && precise)
+                ++fitting[static_cast<std::size_t>(decimals)];
+        }
+    }
+};
+
+// The fill of a masked cell is shown by its hatch, too: the other cells decide.
+bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
+    return !heatmap.hidden.empty() &&
+           heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)] != hidden_by::nothing;
+}
+
+Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    Numbers numbers;
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
+            const auto value = static_cast<double>(heatmap.at(row, column));
+            if (!is_hidden(heatmap, row, column) && std::isfinite(value) && value != 0.0 &&
+                std::fabs(value) < kScientificFrom)
+                numbers.add(value, room);
+        }
+    }
+    return numbers;
+}
+
+bool mostly_empty(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
+    std::size_t open = 0, empty = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto at = static_cast<Index>(i);
+        if (is_hidden(heatmap, seen.row + at / seen.columns, seen.column + at % seen.columns)) continue;
+        ++open;
+        if (texts[i].empty()) ++empty;
+    }
+    return empty * 2 > open;
+}
+
+}  // namespace
+
+CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    const Numbers numbers = numbers_of(heatmap, seen, room);
+    CellFormat format{.room = room, .scientific = numbers.all > 0 && numbers.largest < kTiny};
+    for (int decimals = kMostDecimals; decimals > 0; --decimals) {
+        if (numbers.fitting[static_cast<std::size_t>(decimals)] * 4 < numbers.all * 3) continue;
+        format.decimals = decimals;
+        break;
+    }
+    return format;
+}
+
+std::string cell_text(double value, const CellFormat& format) {
+    const auto if_it_fits = [&](std::string text) { return length(text) <= format.room ? text : std::string(); };
+    if (!std::isfinite(value) || value == 0.0) return if_it_fits(short_number_text(value, 1));
+    if (is_whole(value))
+        if (std::string text = if_it_fits(fixed_text(value, 0)); !text.empty()) return text;
+    if (!format.scientific && std::fabs(value) < kScientificFrom)
+        if (std::string text = decimal_text(value, format); !text.empty()) return text;
+    if (format.scientific || std::fabs(value) >= 1.0)
+        if (std::string text = scientific_text(value, format.room); !text.empty()) return text;
+    return std::fabs(value) < 0.5 ? if_it_fits("~0") : std::string();
+}
+
+std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    const CellFormat format = cell_format(heatmap, seen, room);
+    std::vector<std::string> texts;
+    texts.reserve(static_cast<std::size_t>(seen.rows * seen.columns));
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row)
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column)
+            texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));
+    if (mostly_empty(heatmap, seen, texts)) texts.clear();
+    return texts;
+}
+
+}  // namespace decoderscope
