@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
+#include "app/views/step/spreadsheet_view.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -74,6 +75,7 @@ void switch_head(const Session& session, Index head, Commands& commands) {
 }
 
 void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
+    if (sheet_is_open(state)) return commands.push_back(copy_sheet(session, state));
     commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
 }
 
@@ -133,6 +135,9 @@ std::vector<Action> actions_of_run() {
         {.label = message("Flip Pre-Norm / Post-Norm"), .key = Key::n, .mods = with_shift, .run = flip_norm},
         {.label = message("Record everything, or less to save memory"), .run = flip_recording},
         {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},
+        {.label = message("Table of exact numbers"),
+         .key = Key::x,
+         .run = [](const Session& session, ViewState& state, Commands&) { toggle_sheet(session, state); }},
         {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
                                                                       s.painting = !s.painting;
                                                                   })},

@@ -2,6 +2,7 @@
 #include "app/core/text/wrapping.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/arrangement.h"
+#include "app/views/step/spreadsheet_view.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -136,7 +137,10 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const float hint = state.settings.hint_done ? 0.0F : ui.px(20);
     const float bottom = area.high.y - choices - hint;
     const Area pictures = {{left, area.low.y + ui.px(10)}, {right, bottom - ui.px(6)}};
-    draw_pictures(ui, session, state, pictures, commands);
+    if (sheet_is_open(state))
+        draw_spreadsheet(ui, session, state, pictures, commands);
+    else
+        draw_pictures(ui, session, state, pictures, commands);
     draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
     draw_hint(ui, state, {{left, bottom}, {right, bottom + hint}});
 }
