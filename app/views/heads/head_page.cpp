@@ -175,7 +175,9 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
         shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const auto token = draw_bipartite(ui, heatmap, lit, state.lab<HeadsTabState>().pinned,
+    const PatternLines lines =
+        *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
+    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.lab<HeadsTabState>().pinned,
                                       {{area.low.x + left + gap, area.low.y}, area.high});
     const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
