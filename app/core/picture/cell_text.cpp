@@ -61,23 +61,32 @@ int digits_before_point(double magnitude) {
 
 // What the format is chosen by, from one pass over the cells.
 struct Numbers {
-    // How many numbers fit with so many decimals, to at most four significant digits.
-    std::array<std::size_t, kMostDecimals + 1> fitting{};
+    using Counts = std::array<std::size_t, kMostDecimals + 1>;
+    // How many numbers fit with so many decimals, to at most four significant digits: written in full, or without the 0
+    // of a fraction.
+    Counts in_full{}, without_zero{};
     std::size_t all = 0;
     double largest = 0.0;
 
     void add(double value, std::size_t room) {
         const double magnitude = std::fabs(value);
+        const int before = digits_before_point(magnitude), sign = value < 0.0 ? 1 : 0;
         ++all;
         largest = std::max(largest, magnitude);
-        const int before = digits_before_point(magnitude);
         for (int decimals = 0; decimals <= kMostDecimals; ++decimals) {
-            const auto needed = static_cast<std::size_t>(
-                (value < 0.0 ? 1 : 0) + std::max(before, decimals == 0 ? 1 : 0) + (decimals > 0 ? 1 + decimals : 0));
-            const bool precise = decimals == 0 || before + decimals <= 4;
-            if (is_whole(value) ? length(fixed_text(value, 0)) <= room : needed <= room && precise)
-                ++fitting[static_cast<std::size_t>(decimals)];
+            const int point = decimals > 0 && !is_whole(value) ? 1 + decimals : 0;
+            const bool precise = point == 0 || before + decimals <= 4;
+            const auto fits = [&](int digits) { return precise && sign + digits + point <= static_cast<int>(room); };
+            const auto at = static_cast<std::size_t>(decimals);
+            if (fits(std::max(before, 1))) ++in_full[at];
+            if (fits(point > 0 ? before : std::max(before, 1))) ++without_zero[at];
         }
+    }
+
+    // The most decimals, up to `most`, that three quarters of the numbers have room for.
+    [[nodiscard]] int decimals(const Counts& fitting, int most) const {
+        while (most > 0 && fitting[static_cast<std::size_t>(most)] * 4 < all * 3) --most;
+        return most;
     }
 };
 
@@ -115,13 +124,10 @@ bool mostly_empty(const Heatmap& heatmap, const CellRect& seen, const std::vecto
 
 CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
     const Numbers numbers = numbers_of(heatmap, seen, room);
-    CellFormat format{.room = room, .scientific = numbers.all > 0 && numbers.largest < kTiny};
-    for (int decimals = kMostDecimals; decimals > 0; --decimals) {
-        if (numbers.fitting[static_cast<std::size_t>(decimals)] * 4 < numbers.all * 3) continue;
-        format.decimals = decimals;
-        break;
-    }
-    return format;
+    // The 0 of a fraction is left out only for a second decimal.
+    const int decimals =
+        std::max(numbers.decimals(numbers.in_full, kMostDecimals), numbers.decimals(numbers.without_zero, 2));
+    return {.room = room, .decimals = decimals, .scientific = numbers.all > 0 && numbers.largest < kTiny};
 }
 
 std::string cell_text(double value, const CellFormat& format) {

@@ -10,10 +10,13 @@
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/shares.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -185,12 +188,31 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
               commands);
 }
 
-// The height of the row of q, k and v: that of its pictures, but at most a third of the area.
-float operands_height(const Ui& ui, const Session& session, const OpenHead& open, Area area) {
+// ---- the pictures' heights
+
+Want height_of(const Ui& ui, const Session& session, const Step& step, float width) {
+    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
+    const HeatmapNeeds needs = needs_of(ui, heatmap, width);
+    const HeatmapSizes sizes = sizes_of(ui, needs);
+    const float most = fitted_height(ui, needs, width, 1e6F);
+    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+}
+
+// The heights of the pattern with its lines, and of q, k and v: they share the room, or are scrolled in it.
+struct PageHeights {
+    float pattern, operands;
+};
+PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& open, ImVec2 room) {
+    const Want pattern = height_of(ui, session, open.pattern, std::floor(room.x * 0.5F));
     const Ref query = session.shown().run->plan().find(open.attention + ".q");
-    if (query == nullptr) return 0.0F;
-    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), *query, session.cursor().place)->heatmap;
-    return fitted_height(ui, heatmap, (area.width() - ui.px(32)) / 3, area.height() * 0.32F);
+    if (query == nullptr) return {std::max(pattern.least, std::min(pattern.most, room.y)), 0.0F};
+    const Want operands = height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
+    const float free = room.y - ui.px(12);
+    if (pattern.good + operands.least > free)
+        return {std::max(pattern.least, std::min(pattern.good, room.y)), operands.least};
+    const std::array wants = {pattern, operands};
+    const std::vector<float> shared = shares(free, wants);
+    return {shared[0], shared[1]};
 }
 
 }  // namespace
@@ -205,11 +227,20 @@ void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area
     y += line + ui.px(8);
     draw_measures(ui, session, state, open, {{area.low.x, y}, {area.high.x, y + caption}});
     y += caption + ui.px(14);
-    const float operands = operands_height(ui, session, open, {{area.low.x, y}, area.high});
+    const Area below = {{area.low.x, y}, area.high};
+    const float bar = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos(below.low);
+    compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
+    const float middle = start.y + heights.pattern, right = start.x + below.width();
     Hovered hovered;
-    draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}},
-                 hovered, commands);
-    draw_operands(ui, session, state, open, {{area.low.x, area.high.y - operands}, area.high}, hovered, commands);
+    draw_pattern(ui, session, state, open, {start, {right, middle}}, hovered, commands);
+    draw_operands(ui, session, state, open,
+                  {{start.x, middle + ui.px(12)}, {right, middle + ui.px(12) + heights.operands}}, hovered, commands);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, heights.pattern + ui.px(12) + heights.operands});
+    ImGui::EndChild();
     state.hovered = hovered;
 }
 

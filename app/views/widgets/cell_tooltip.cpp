@@ -33,6 +33,12 @@ ImVec2 place_of(const Ui& ui, const HeatmapGesture& gesture, ImVec2 size) {
 
 }  // namespace
 
+void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines) {
+    const float line = compat::font_size(ui.fonts.mono_small) + ImGui::GetStyle().ItemSpacing.y;
+    const float height = ImGui::GetStyle().WindowPadding.y * 2.0F + line * static_cast<float>(lines);
+    ImGui::SetNextWindowPos(place_of(ui, gesture, {ui.px(260), height}));
+}
+
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines) {
     if (lines.empty()) return;
     ImGui::SetNextWindowPos(place_of(ui, gesture, size_of(lines)));

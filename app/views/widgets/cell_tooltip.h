@@ -18,4 +18,7 @@ struct TooltipLine {
 // don't reach beyond the picture, where a click is explained.
 void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines);
 
+// Gives the next tooltip that place; for one of about so many lines.
+void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines);
+
 }  // namespace decoderscope
