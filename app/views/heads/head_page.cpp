@@ -8,6 +8,7 @@
 #include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/bipartite_view.h"
 #include "app/views/widgets/cards.h"
+#include "app/views/widgets/flow.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/shares.h"
@@ -47,34 +48,45 @@ Index layers_of(const Session& session, const Step& pattern) {
     return count;
 }
 
-void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
-                  Commands& commands) {
-    ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
-    if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001)) state.lab<HeadsTabState>().opened = false;
-    tooltip(tr("Back to the grid (Esc)"));
-    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, tr("← All heads")).x + ui.px(24), at.y});
-    if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
-        commands.push_back(command::ChooseHead{open.head + moved});
-    ImGui::SameLine(0, ui.px(16));
-    const Index layer = block_number(open.pattern);
-    if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
-        commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
-    ImGui::SameLine(0, ui.px(16));
-    const Index batch = session.cursor().place.batch;
-    if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
-        commands.push_back(command::ChooseBatch{batch + moved});
+std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+                              Commands& commands) {
+    const float gap = ui.px(16);
+    const Index layer = block_number(open.pattern), batch = session.cursor().place.batch;
+    return {{compat::text_size(ui.fonts.text, tr("← All heads")).x, 0.0F,
+             [&ui, &state] {
+                 ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+                 if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001))
+                     state.lab<HeadsTabState>().opened = false;
+                 tooltip(tr("Back to the grid (Esc)"));
+             }},
+            {counter_width(ui, "head", open.head), gap,
+             [&ui, &open, &commands] {
+                 if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
+                     commands.push_back(command::ChooseHead{open.head + moved});
+             }},
+            {counter_width(ui, "layer", layer), gap,
+             [&ui, &open, &session, &commands, layer] {
+                 if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
+                     commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
+             }},
+            {counter_width(ui, "batch", batch), gap, [&ui, &session, &commands, batch] {
+                 const Index rows = session.shown().scenario.inputs.batch();
+                 if (const int moved = counter(ui, "batch", batch, rows); moved != 0)
+                     commands.push_back(command::ChooseBatch{batch + moved});
+             }}};
 }
 
-// "entropy 0.93 bits · spread 0.8 · …"
-void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
-    float x = line.low.x;
+// "entropy 0.93 bits", "spread 0.8", …: in as many lines as they need. Returns the y below them.
+float draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(4);
     const Snapshot& shown = session.shown();
     const Value<MeasuredHeads> measured = measured_heads(session.derived(), shown.scenario, shown.run,
                                                          state.lab<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, tr("Measuring …"));
-        return;
+        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Measuring …"));
+        return area.low.y + line;
     }
+    ImVec2 at = area.low;
     for (const HeadScore& score : measured->scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
         for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
@@ -84,17 +96,18 @@ void draw_measures(const Ui& ui, const Session& session, ViewState& state, const
                                           : number_text(score.value(measure), 3);
             const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
-            if (x + width > line.high.x) return;
-            draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, measure_name(measure));
-            draw_text(ui, ui.fonts.mono_small, {x + name + ui.px(5), line.low.y}, ui.theme.text, value);
-            ImGui::SetCursorScreenPos({x, line.low.y});
+            if (at.x > area.low.x && at.x + width > area.high.x) at = {area.low.x, at.y + line};
+            draw_text(ui, ui.fonts.caption, at, ui.theme.muted, measure_name(measure));
+            draw_text(ui, ui.fonts.mono_small, {at.x + name + ui.px(5), at.y}, ui.theme.text, value);
+            ImGui::SetCursorScreenPos(at);
             ImGui::PushID(static_cast<int>(i));
-            ImGui::InvisibleButton("measure", {width, line.height()});
+            ImGui::InvisibleButton("measure", {width, line});
             ImGui::PopID();
             tooltip(std::string(measure_sentence(measure)).c_str());
-            x += width + ui.px(14);
+            at.x += width + ui.px(14);
         }
     }
+    return at.y + line;
 }
 
 // ---- its switches
@@ -117,23 +130,33 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
               "z × " + fixed_text(static_cast<double>(open.factor), 2));
 }
 
-void draw_switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Commands& commands) {
+std::vector<FlowItem> switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+                               Commands& commands) {
     const bool off = open.factor == 0.0F,
                solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
-    if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
-                      off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
-        commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
-    ImGui::SameLine(0, ui.px(4));
-    if (toggle_button(
-            ui, labelled(tr("Solo"), "solo").c_str(), solo,
-            solo ? tr("Switch the other heads on again") : tr("Only this head: all the others of this attention off")))
-        commands.push_back(command::SoloHead{open.attention, open.head, !solo});
-    ImGui::SameLine(0, ui.px(8));
-    draw_slider(ui, state, open, commands);
-    if (open.factor == 1.0F) return;
-    ImGui::SameLine(0, ui.px(10));
-    if (button(tr("Reset"), "reset")) commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
-    tooltip(tr("As the model has it: z × 1"));
+    const float factor = compat::text_size(ui.fonts.mono, "z × 0.00").x;
+    std::vector<FlowItem> items = {
+        {button_width(tr("Off")), 0.0F,
+         [&ui, &open, &commands, off] {
+             if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
+                               off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
+                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
+         }},
+        {button_width(tr("Solo")), ui.px(4),
+         [&ui, &open, &commands, solo] {
+             if (toggle_button(ui, labelled(tr("Solo"), "solo").c_str(), solo,
+                               solo ? tr("Switch the other heads on again")
+                                    : tr("Only this head: all the others of this attention off")))
+                 commands.push_back(command::SoloHead{open.attention, open.head, !solo});
+         }},
+        {ui.px(176) + factor, ui.px(8), [&ui, &state, &open, &commands] { draw_slider(ui, state, open, commands); }}};
+    if (open.factor != 1.0F)
+        items.push_back({button_width(tr("Reset")), ui.px(10), [&open, &commands] {
+                             if (button(tr("Reset"), "reset"))
+                                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
+                             tooltip(tr("As the model has it: z × 1"));
+                         }});
+    return items;
 }
 
 // ---- its pictures
@@ -219,14 +242,14 @@ PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& o
 
 void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const OpenHead open = open_head(session, state);
-    const float line = ImGui::GetFrameHeight(), caption = compat::font_size(ui.fonts.caption);
-    draw_heading(ui, session, state, open, area.low, commands);
-    float y = area.low.y + line + ui.px(6);
-    ImGui::SetCursorScreenPos({area.low.x, y});
-    draw_switches(ui, session, state, open, commands);
-    y += line + ui.px(8);
-    draw_measures(ui, session, state, open, {{area.low.x, y}, {area.high.x, y + caption}});
-    y += caption + ui.px(14);
+    float y = area.low.y;
+    for (const std::vector<FlowItem>& items :
+         {heading(ui, session, state, open, commands), switches(ui, session, state, open, commands)}) {
+        const float height = flow_height(ui, items, area.width());
+        draw_flow(ui, items, {{area.low.x, y}, {area.high.x, y + height}});
+        y += height;
+    }
+    y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) + ui.px(6);
     const Area below = {{area.low.x, y}, area.high};
     const float bar = ImGui::GetStyle().ScrollbarSize;
     ImGui::SetCursorScreenPos(below.low);

@@ -1,6 +1,7 @@
 #include "app/core/masks/mask_edits.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/wrapping.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -126,19 +127,28 @@ std::string way_of(const MasksScene& scene, CellRect at) {
                   : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
 }
 
+const char* how_to_paint() {
+    return tr(
+        "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints all heads.");
+}
+
 }  // namespace
 
-void draw_way(const MasksScene& scene, Area line) {
+float way_height(const MasksScene& scene, float width) {
+    const ImFont* font = scene.ui.fonts.caption;
+    const auto measure = [&](const std::string& line) { return compat::text_size(scene.ui.fonts.caption, line).x; };
+    return static_cast<float>(wrapped(how_to_paint(), width, measure).size()) *
+           (compat::font_size(font) + scene.ui.px(4));
+}
+
+void draw_way(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const auto& hovered = scene.tab().hovered;
     const Heatmap& raw = scene.shown().raw.heatmap;
     if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
-        draw_text(ui, ui.fonts.mono_small, line.low, ui.theme.text, way_of(scene, *hovered), line.width());
+        draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, way_of(scene, *hovered), area.width());
     else
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted,
-                  tr("Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints "
-                     "all heads."),
-                  line.width());
+        draw_prose(ui, area.low, area.width(), ui.theme.muted, how_to_paint(), 9);
 }
 
 void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip) {

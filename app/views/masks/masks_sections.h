@@ -47,8 +47,9 @@ void draw_mask_tools(const MasksScene& scene, Area area);
 void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
 // Raw scores → masked scores → pattern → output.
 void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
-// How the cell under the mouse changes along that way, in one line.
-void draw_way(const MasksScene& scene, Area line);
+// How the cell under the mouse changes along that way; else, how to paint.
+[[nodiscard]] float way_height(const MasksScene& scene, float width);
+void draw_way(const MasksScene& scene, Area area);
 // The choice of the fill, and what it does.
 void draw_fill(const MasksScene& scene, Area area);
 // The leak test.
@@ -60,8 +61,9 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
 // The sign between a picture and the one before it.
 void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip);
 
-// A line of findings: a dot that tells whether all is well, and a text that is cut if it does not fit.
-void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip);
+// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
 

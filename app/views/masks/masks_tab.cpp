@@ -67,8 +67,9 @@ struct Heights {
 
 Heights heights_of(const MasksScene& scene, float width) {
     const Ui& ui = scene.ui;
-    const bool side_by_side = width >= ui.px(520);
-    return {mask_tools_height(scene, width) + ui.px(4), ui.px(22), ui.px(168) * (side_by_side ? 1.0F : 2.0F),
+    const bool side_by_side = width >= ui.px(600);
+    const float way = way_height(scene, width) + ui.px(4);
+    return {mask_tools_height(scene, width) + ui.px(4), way, side_by_side ? ui.px(168) : ui.px(380),
             choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
 }
 
@@ -80,8 +81,9 @@ void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
         draw_fill(scene, {area.low, {middle.x - gap, area.high.y}});
         draw_leak(scene, {{middle.x + gap, area.low.y}, area.high});
     } else {
-        draw_fill(scene, {area.low, {area.high.x, middle.y}});
-        draw_leak(scene, {{area.low.x, middle.y}, area.high});
+        const float half = area.low.y + scene.ui.px(200);
+        draw_fill(scene, {area.low, {area.high.x, half}});
+        draw_leak(scene, {{area.low.x, half}, area.high});
     }
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -83,10 +85,21 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
               ui.theme.text, step.operation.about().name);
 }
 
-void draw_hint(const Ui& ui, const ViewState& state, Area area) {
-    if (state.settings.hint_done) return;
-    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y}, ui.theme.accent,
-              tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), area.width());
+// What to press, in as many lines as it needs; nothing once it was done.
+std::vector<std::string> hint_lines(const Ui& ui, const ViewState& state, float width) {
+    if (state.settings.hint_done) return {};
+    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
+    return wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
+                   measure);
+}
+
+float hint_line(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(5); }
+
+void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
+    for (const std::string& line : lines) {
+        draw_text(ui, ui.fonts.caption, at, ui.theme.accent, line);
+        at.y += hint_line(ui);
+    }
 }
 
 // The cards and the arrow between them.
@@ -134,15 +147,15 @@ void draw_pictures(const Ui& ui, const Session& session, ViewState& state, Area 
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
     const float choices = choices_height(ui, session, state, right - left);
-    const float hint = state.settings.hint_done ? 0.0F : ui.px(20);
-    const float bottom = area.high.y - choices - hint;
+    const std::vector<std::string> hint = hint_lines(ui, state, right - left);
+    const float bottom = area.high.y - choices - hint_line(ui) * static_cast<float>(hint.size());
     const Area pictures = {{left, area.low.y + ui.px(10)}, {right, bottom - ui.px(6)}};
     if (sheet_is_open(state))
         draw_spreadsheet(ui, session, state, pictures, commands);
     else
         draw_pictures(ui, session, state, pictures, commands);
     draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
-    draw_hint(ui, state, {{left, bottom}, {right, bottom + hint}});
+    draw_hint(ui, hint, {left, bottom});
 }
 
 }  // namespace decoderscope
