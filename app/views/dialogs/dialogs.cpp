@@ -36,8 +36,7 @@ void keys_dialog(const Ui& ui, ViewState& state) {
                              {"Shift+1 … 9", tr("Switch head 0 … 8 off or on")},
                              {tr("click"), tr("Explain a cell; on an operand: follow it")},
                              {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
-                             {tr("wheel, drag"),
-                              tr("Zoom at the pointer (with Ctrl where the wheel scrolls), pan; double click fits")}});
+                             {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});
     text_line(ui.fonts.heading, ui.theme.text, tr("Keys"));
     ImGui::Dummy({ui.px(840), ui.px(4)});
     // Two columns, read downwards.
