@@ -75,13 +75,13 @@ float readability(const Ui& ui, const Picture& p, ImVec2 size) {
            (too_small ? 0.25F : 1.0F);
 }
 
-// Of all pictures together; the result counts twice.
+// Of all pictures together; the result counts twice. What must be scrolled reads less well.
 float readability(const Layout& l, const Arrangement& a) {
     const auto size = [](const Area& area) { return ImVec2{area.width(), area.height()}; };
     float sum = 2.0F * readability(l.ui, l.result, size(a.result));
     for (std::size_t i = 0; i < a.operands.size(); ++i)
         sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
-    return sum;
+    return a.bottom > l.area.high.y + 1.0F ? sum * 0.8F : sum;
 }
 
 // ---- operands left of the result
@@ -132,7 +132,7 @@ Arrangement side_by_side(const Layout& l) {
     std::vector<Card> cards;
     const float result_bottom = stack(l, {l.result}, {{edge, area.low.y}, area.high}, cards);
     a.result = cards.front().area;
-    a.operation = {{edge - arrow, area.low.y}, {edge, std::min(area.high.y, std::max(bottom, result_bottom))}};
+    a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
     a.bottom = std::max(bottom, result_bottom);
     return a;
 }
