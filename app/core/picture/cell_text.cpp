@@ -36,10 +36,12 @@ std::string scientific_text(double value, std::size_t room) {
     return {};
 }
 
-// With the most decimals that fit, as long as they show a digit that isn't 0. A fraction keeps at least one.
+// With the most decimals that fit, as long as they show a digit that isn't 0. A fraction keeps one, or is rounded to 1
+// where a cell holds more than a single digit.
 std::string decimal_text(double value, const CellFormat& format) {
-    const int least = std::fabs(value) < 1.0 ? 1 : 0;
-    for (int decimals = std::max(format.decimals, least); decimals >= least; --decimals) {
+    const double magnitude = std::fabs(value);
+    const int least = magnitude >= 1.0 || (magnitude >= 0.5 && format.room >= 2) ? 0 : 1;
+    for (int decimals = std::max(format.decimals, magnitude < 1.0 ? 1 : 0); decimals >= least; --decimals) {
         const std::string text = fixed_text(value, decimals);
         if (!shows_a_digit(text)) return {};
         if (length(text) <= format.room) return text;

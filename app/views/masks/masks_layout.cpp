@@ -44,7 +44,10 @@ PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
 Want height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
     const HeatmapSizes sizes = sizes_of(ui, needs);
     const float most = fitted_height(ui, needs, width, 1e6F);
-    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+    // A cell is painted, so it is as high as it is wide at least.
+    const float least =
+        needs.rows <= kFew ? needs.around.y + ui.px(kHittable) * static_cast<float>(needs.rows) : sizes.least.y;
+    return {std::min(least, most), std::min(sizes.good.y, most), most};
 }
 
 // The heights of the lines: they share the area's if it is enough for all; else each is as high as is good, but no

@@ -156,6 +156,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    const float choices = choices_height(ui, session, state, inner.width(), Brush::always);
     const MasksScene scene = {ui,
                               session,
                               state,
@@ -163,7 +164,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
                               attention,
                               place,
                               inner.low.x,
-                              inner,
+                              {inner.low, {inner.high.x, inner.high.y - choices}},
                               shown_masks(session.derived(), session.shown(), attention, place),
                               shown_nan_trail(session.derived(), session.shown().run),
                               leak_found(session, state.lab<MasksTabState>())};

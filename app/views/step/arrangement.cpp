@@ -81,7 +81,7 @@ float readability(const Layout& l, const Arrangement& a) {
     float sum = 2.0F * readability(l.ui, l.result, size(a.result));
     for (std::size_t i = 0; i < a.operands.size(); ++i)
         sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
-    return a.bottom > l.area.high.y + 1.0F ? sum * 0.8F : sum;
+    return a.bottom > l.area.high.y + 1.0F ? sum * 0.5F : sum;
 }
 
 // ---- operands left of the result

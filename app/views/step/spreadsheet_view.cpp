@@ -42,22 +42,30 @@ struct Scene {
     [[nodiscard]] bool is_current() const { return step.id == session.step().id; }
 };
 
+// What rows and columns are.
+std::string axes_of(const Heatmap& h) {
+    return h.row_axis.empty() ? h.column_axis + " →" : h.row_axis + " ↓ " + h.column_axis + " →";
+}
+
 Scene scene_of(const Ui& ui, const Session& session, SheetState& sheet) {
     const Step& step = step_of(session, sheet);
     const Place place = session.cursor().place;
     const Value<SheetOrder> order =
         shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
+    const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
     return {ui,
             session,
             sheet,
             step,
             slice_of(step, place, session.shown().scenario.config().nhead),
-            shown_heatmap(session.derived(), session.shown(), step, place),
+            shown,
             order,
             glyph,
             compat::font_size(ui.fonts.mono_small) + ui.px(5),
-            glyph * static_cast<float>(order->head + 2) + ui.px(8),
+            std::max(glyph * static_cast<float>(order->head + 2),
+                     compat::text_size(ui.fonts.caption, axes_of(shown->heatmap)).x) +
+                ui.px(8),
             glyph * static_cast<float>(std::max<std::size_t>(order->longest, 6) + 2)};
 }
 
@@ -160,6 +168,9 @@ void draw_numbers(const Scene& s, const Seen& seen) {
         }
         for (Index j = p.column; j < p.column + p.columns; ++j) {
             const Area box = box_of(s, seen, {i, j, 1, 1});
+            // A part of a number would be another number.
+            const bool whole = box.low.x >= seen.area.low.x - 1.0F && box.high.x <= seen.area.high.x + 1.0F;
+            if (!whole && p.columns > 1) continue;
             const Index row = s.row_at(i), column = s.column_at(j);
             const std::string text = exact_number(s.table().at(row, column));
             const float width = compat::text_size(s.ui.fonts.mono_small, text).x;
@@ -305,11 +316,9 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
     tooltip(tr("Sorts the columns by this row: largest first, smallest first, as they are"));
 }
 
-// What rows and columns are, in the corner between the heads.
+// In the corner between the heads.
 void draw_corner(const Scene& s, Area area) {
-    const Heatmap& h = s.table();
-    const std::string axes = h.row_axis.empty() ? h.column_axis + " →" : h.row_axis + " ↓ " + h.column_axis + " →";
-    draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted, axes,
+    draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted, axes_of(s.table()),
               area.width() - s.ui.px(4));
 }
 

@@ -23,7 +23,9 @@ ImVec2 place_of(const Ui& ui, const HeatmapGesture& gesture, ImVec2 size) {
     const Area &picture = gesture.picture, &cell = gesture.cell;
     const float gap = ui.px(6);
     const float x = std::clamp(picture.low.x, 0.0F, std::max(0.0F, std::max(picture.high.x, size.x) - size.x));
-    if (picture.high.y + gap + size.y <= screen.y) return {x, picture.high.y + gap};
+    // A little of the picture's lower edge may be covered, as long as it isn't the cell.
+    const float below = std::min(picture.high.y + gap, screen.y - size.y);
+    if (below >= std::max(picture.high.y - gap * 2.0F, cell.high.y + gap)) return {x, below};
     if (picture.low.y - gap - size.y >= 0.0F) return {x, picture.low.y - gap - size.y};
     const bool left = cell.low.x - picture.low.x > picture.high.x - cell.high.x,
                above = cell.low.y > screen.y - cell.high.y;

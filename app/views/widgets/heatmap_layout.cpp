@@ -37,7 +37,7 @@ bool few(Index count) { return count <= kFew; }
 // Of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const Heatmap& h, ImVec2 fit) {
     if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
-    if (few(h.rows)) fit.y = std::max(fit.y, ui.px(kHittable));
+    if (few(h.rows)) fit.y = std::max(fit.y, ui.px(kHittableHeight));
     return fit;
 }
 
@@ -64,8 +64,7 @@ HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
     const auto with_around = [&](float width, float height) {
         return ImVec2{needs.around.x + width, needs.around.y + height};
     };
-    const float hit = ui.px(kHittable);
-    return {with_around(side(needs.columns, hit, 200), side(needs.rows, hit, 120)),
+    return {with_around(side(needs.columns, ui.px(kHittable), 200), side(needs.rows, ui.px(kHittableHeight), 120)),
             with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
             with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
 }

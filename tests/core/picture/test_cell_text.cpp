@@ -72,6 +72,10 @@ TEST_CASE("a cell shows as many decimals as it has room for") {
     CHECK(text(std::nan(""), 3, 2) == "NaN");
     CHECK(text(std::nan(""), 2, 2).empty());
     CHECK(text(0.7, 1, 2).empty());  // neither "1" nor "0"
+    CHECK(text(0.7, 2, 0) == ".7");
+    CHECK(text(0.9998, 2, 2) == "1");
+    CHECK(text(-0.7, 2, 2) == "−1");
+    CHECK(text(-0.4, 2, 2) == "~0");
 }
 
 TEST_CASE("whatever the number and the room, the text fits, rounds correctly, and shows 0 for zero alone") {
