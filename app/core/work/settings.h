@@ -17,6 +17,7 @@ struct Settings {
     bool map_folded = false, inspector_folded = false;
     std::optional<bool> reduced_motion;  // nothing: as the desktop is set
     bool hint_done = false;              // the hint that says what to press has been followed
+    bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
     std::vector<std::string> recent;     // paths of the opened models, the latest first
 
     bool operator==(const Settings&) const = default;

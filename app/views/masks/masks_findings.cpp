@@ -149,26 +149,24 @@ void draw_nan(const MasksScene& scene, Area area) {
     }
     const auto& trail = scene.nan->steps;
     if (trail.empty()) {
-        draw_finding(
+        static_cast<void>(draw_finding(
             scene, area.low, area.width(), good(ui),
             tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
-            tr("Every number of every computed step was checked."));
+            tr("Every number of every computed step was checked.")));
         return;
     }
     const NanStep& first = trail.front();
     ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + ui.px(4), area.low.y + line * 0.4F}, ui.px(3),
                                                 ui.theme.error, 12);
-    const float label = draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
-                                  tr("first NaN") + std::string(" "));
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(18) + label, area.low.y});
-    const std::string name =
-        fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.width() - label - ui.px(20));
+    const float left = area.low.x + ui.px(14);
+    ImGui::SetCursorScreenPos({left, area.low.y});
+    const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
         scene.commands.push_back(command::Follow{first.name, first.first});
-    const float left = area.low.x + ui.px(14);
     const Plan& plan = scene.run().plan();
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
-    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
+    const std::string text = list.empty() ? tr("is the first NaN") : tr("is the first NaN, {then}", {{"then", list}});
+    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, text, 2);
     area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
                  {tr("where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
                      "not stop it."),
@@ -183,11 +181,9 @@ void draw_fill(const MasksScene& scene, Area area) {
     const FillConsequences& fill = scene.shown().fill;
     ImGui::PushID("fill");
     choose_fill(scene, area.low);
-    const float line = ui.px(18);
     float y = area.low.y + ui.px(34);
     const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip);
-        y += line;
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));

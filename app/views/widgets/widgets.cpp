@@ -29,6 +29,19 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
     return end == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
 }
 
+std::string shortened(ImFont* font, const std::string& label, float width) {
+    constexpr float kLeastCut = 4.0F;  // characters: two and "…" say less than three
+    if (compat::text_size(font, label).x <= width || width >= compat::text_size(font, "0").x * kLeastCut)
+        return fitted(font, label, width);
+    std::size_t end = 0;
+    for (std::size_t next = next_character(label, 0); next <= label.size(); next = next_character(label, next)) {
+        if (compat::text_size(font, label.substr(0, next)).x > width) break;
+        end = next;
+        if (next == label.size()) break;
+    }
+    return label.substr(0, end);
+}
+
 float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
     const std::string shown = fitted(font, text, width);
     // Whole pixels keep the glyphs sharp.
@@ -212,7 +225,7 @@ void splitter(const Ui& ui, const char* id, Area area, float& width, float direc
     ImGui::InvisibleButton(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
     const bool active = ImGui::IsItemActive();
     if (active) width += direction * ImGui::GetIO().MouseDelta.x / ui.fonts.scale;
-    width = std::clamp(width, least, most);
+    width = std::clamp(width, least, std::max(least, most));
     if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const float x = std::floor((area.low.x + area.high.x) * 0.5F);
     ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line,
