@@ -63,7 +63,7 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
             if (ImGui::GetCursorScreenPos().x > area.high.x - ui.px(190) && head + 1 < heads) {
                 ImGui::AlignTextToFramePadding();
                 text_line(ui.fonts.caption, ui.theme.muted,
-                          tr_n("… {count} more: keys 1–9", "… {count} more: keys 1–9", heads - head));
+                          tr_n("… {count} more: keys 0–9", "… {count} more: keys 0–9", heads - head));
                 break;
             }
             head_chip(ui, session, attention, head, commands);

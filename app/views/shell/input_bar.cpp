@@ -1,6 +1,9 @@
 #include "app/views/shell/input_bar.h"
 
+#include "app/core/generate/target_writer.h"
+#include "app/core/step/position.h"
 #include "app/views/shell/panels.h"
+#include "app/views/shell/prediction_tip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
@@ -14,7 +17,8 @@ namespace decoderscope {
 
 namespace {
 
-// How many lines are shown at once: fewer while idle, to leave the panels below more room.
+// How many lines are shown at once: fewer while idle, to leave the panels below more room. A line of tokens whose next
+// ones the model predicts has these in a second line below.
 constexpr Index kMostLines = 3, kMostIdleLines = 2;
 
 // One of the two sequences: what the session runs it on, and the box that it is typed into.
@@ -26,7 +30,17 @@ struct Sequence {
     const Tensor& mask;
     InputBox& box;
     bool source;
+    bool predicted;                  // what the model predicts is written below the tokens
+    bool writable;                   // the model can write it
+    Value<Predictions> predictions;  // empty while they are being read, or belong to other tokens
 };
+
+// The predictions of the run that is shown, if it is of the tokens in the bar.
+Value<Predictions> predictions_shown(const Session& session) {
+    const Snapshot& shown = session.shown();
+    if (!shown.scenario.inputs.tokens.shares_values_with(session.scenario().inputs.tokens)) return {};
+    return shown_predictions(session.derived(), shown.scenario, shown.run);
+}
 
 std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
     const Inputs& in = session.scenario().inputs;
@@ -35,10 +49,26 @@ std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
     if (in.tokens.empty()) return found;
     const bool two = !in.encoder_tokens.empty();
     if (two)
-        found.push_back({tr("Source"), "source", model.encoder_tokenizer, in.encoder_tokens, in.encoder_attention_mask,
-                         state.source, true});
-    found.push_back({two ? tr("Target") : tr("Input"), two ? "target" : "", model.tokenizer, in.tokens,
-                     in.attention_mask, state.target, false});
+        found.push_back({.label = tr("Source"),
+                         .name = "source",
+                         .tokenizer = model.encoder_tokenizer,
+                         .tokens = in.encoder_tokens,
+                         .mask = in.encoder_attention_mask,
+                         .box = state.source,
+                         .source = true,
+                         .predicted = false,
+                         .writable = false,
+                         .predictions = {}});
+    found.push_back({.label = two ? tr("Target") : tr("Input"),
+                     .name = two ? "target" : "",
+                     .tokenizer = model.tokenizer,
+                     .tokens = in.tokens,
+                     .mask = in.attention_mask,
+                     .box = state.target,
+                     .source = false,
+                     .predicted = predicts_tokens(session.scenario()),
+                     .writable = writing_obstacle(session.scenario()).empty(),
+                     .predictions = predictions_shown(session)});
     return found;
 }
 
@@ -80,7 +110,7 @@ Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::cou
 
 Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
 
-// The number of lines that the bar shows.
+// The number of lines of tokens that the bar shows.
 Index lines_shown(const std::vector<Sequence>& all) {
     Index lines = 1, most = kMostIdleLines;
     for (const Sequence& sequence : all) {
@@ -88,6 +118,14 @@ Index lines_shown(const std::vector<Sequence>& all) {
         if (sequence.box.active) most = kMostLines;
     }
     return std::min(lines, most);
+}
+
+// How many lines of text the bar is high.
+Index lines_high(const std::vector<Sequence>& all) {
+    const Index lines = lines_shown(all);
+    const bool predicted = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.predicted; });
+    const bool writable = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.writable; });
+    return predicted ? 2 * lines : writable ? lines + 1 : lines;
 }
 
 float line_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small); }
@@ -155,24 +193,94 @@ void scroll(const Sequence& sequence, Index shown) {
     box.first_chip = std::clamp<Index>(box.first_chip, 0, length - 1);
 }
 
-void draw_rows(const Ui& ui, const Sequence& sequence, Area area, Index lines) {
+// One row's part of a tensor of the batch; empty if there is no such tensor.
+std::span<const float> row_of(const Tensor& tensor, Index row) {
+    const auto length = static_cast<std::size_t>(tensor.empty() ? 0 : tensor.dim(1));
+    return tensor.empty() ? std::span<const float>()
+                          : tensor.values().subspan(static_cast<std::size_t>(row) * length, length);
+}
+
+TokenSequence kind_of(const Sequence& sequence) {
+    return sequence.source ? TokenSequence::source : TokenSequence::target;
+}
+
+ChipRow chips_of(const Session& session, const Sequence& sequence, Index row) {
+    const Step& step = session.step();
+    ChipRow chips = {row_of(sequence.tokens, row), row_of(sequence.mask, row), sequence.box.first_chip,
+                     sequence.box.active};
+    if (sequence.predictions && row < sequence.predictions->batch) chips.predictions = sequence.predictions->row(row);
+    chips.clickable = axis_over(step, kind_of(sequence)).has_value();
+    if (const std::optional<Cell>& cell = session.cursor().cell)
+        chips.lit = position_of(step, *cell, kind_of(sequence), row);
+    return chips;
+}
+
+// A click on a chip selects its position on the stage.
+void select(const Session& session, const TokenPosition& at, Commands& commands) {
+    const Step& step = session.step();
+    const Cursor& cursor = session.cursor();
+    const auto cell = cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
+                                       session.shown().scenario.config().nhead);
+    if (!cell) return;
+    if (at.batch != cursor.place.batch) commands.push_back(command::ChooseBatch{at.batch});
+    commands.push_back(command::SelectCell{*cell});
+}
+
+void draw_rows(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Index lines,
+               Commands& commands) {
     InputBox& box = sequence.box;
     const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
     if (area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered()) scroll(sequence, lines);
     box.first_row = std::clamp<Index>(box.first_row, 0, std::max<Index>(rows - lines, 0));
     const float pad = ImGui::GetStyle().FramePadding.y;
+    const float height = line_height(ui) * (sequence.predicted ? 2.0F : 1.0F);
     for (Index line = 0; line < std::min(lines, rows - box.first_row); ++line) {
         const Index row = box.first_row + line;
-        const auto part = [&](const Tensor& tensor) {
-            return tensor.empty() ? std::span<const float>()
-                                  : tensor.values().subspan(static_cast<std::size_t>(row * length),
-                                                            static_cast<std::size_t>(length));
-        };
-        const float y = area.low.y + pad + static_cast<float>(line) * line_height(ui);
-        const Area at = {{area.low.x, y}, {area.high.x, y + line_height(ui) - ui.px(1)}};
-        draw_chips(ui, sequence.tokenizer, {part(sequence.tokens), part(sequence.mask), box.first_chip, box.active},
-                   at);
+        const ChipRow chips = chips_of(session, sequence, row);
+        const float y = area.low.y + pad + static_cast<float>(line) * height;
+        // Where the predictions aren't known yet, their line stays free.
+        const float below = chips.predictions.empty() ? y + line_height(ui) : y + height;
+        if (!chips.predictions.empty())
+            draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(9), y + line_height(ui)}, ui.theme.muted, "→");
+        ImGui::PushID(static_cast<int>(row));
+        const ChipsTouched touched =
+            draw_chips(ui, sequence.tokenizer, chips, {{area.low.x, y}, {area.high.x, below - ui.px(1)}});
+        ImGui::PopID();
+        if (touched.clicked) select(session, {kind_of(sequence), row, *touched.clicked}, commands);
+        if (touched.asked) prediction_tooltip(ui, session, chips.predictions, row, *touched.asked);
+        box.first_chip = std::clamp<Index>(box.first_chip + touched.page, 0, length - 1);
     }
+}
+
+// ---- below the box
+
+// Offers to let the model write the target, and says what stands below the tokens.
+void draw_offer(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Commands& commands) {
+    float x = area.low.x;
+    if (sequence.writable) {
+        const bool writing = session.writing();
+        const std::string text = fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"),
+                                        area.width());
+        ImGui::SetCursorScreenPos(area.low);
+        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
+            commands.push_back(writing ? Command(command::StopWriting{}) : Command(command::WriteTarget{}));
+        tooltip(writing ? tr("Stops the model; the target stays as it is.")
+                        : tr("The target is replaced by the model's own answer to the source: always its most probable "
+                             "token, up to the end token. Undo brings the old one back."));
+        x += compat::text_size(ui.fonts.caption, text).x + ui.px(12);
+    }
+    if (!sequence.predicted) return;
+    const auto fits = [&](const std::string& label) {
+        const float left = area.high.x - compat::text_size(ui.fonts.caption, label).x;
+        if (left < x) return false;
+        draw_text(ui, ui.fonts.caption, {left, area.low.y}, ui.theme.muted, label);
+        return true;
+    };
+    if (sequence.predictions && sequence.predictions->judged > 0 &&
+        fits(tr("predicts next: {right} of {all} right",
+                {{"right", sequence.predictions->right}, {"all", sequence.predictions->judged}})))
+        return;
+    fits(tr("predicts next"));
 }
 
 void draw_error(const Ui& ui, const std::string& error, Area area) {
@@ -205,7 +313,7 @@ const char* box_tip(const InputBox& box) {
 float input_bar_height(const Ui& ui, const Session& session, ViewState& state) {
     const std::vector<Sequence> all = sequences(session, state.input);
     for (const Sequence& sequence : all) keep_in_step(sequence);
-    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_shown(all)) + ui.px(10));
+    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all)) + ui.px(10));
 }
 
 void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -222,7 +330,7 @@ void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area
         const ImVec2 low = {area.low.x + ui.px(12) + width * static_cast<float>(i), area.low.y + ui.px(4)};
         const float label = ui.px(54), box = std::min(ui.px(300), (width - label) * 0.42F);
         const Area chips = {{low.x + label + box + ui.px(10), low.y},
-                            {low.x + width - ui.px(14), low.y + box_height(ui, lines)}};
+                            {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all))}};
         draw_label(ui, sequence, low, lines);
         ImGui::SetCursorScreenPos({low.x + label, low.y});
         ImGui::PushID(sequence.label);
@@ -232,12 +340,15 @@ void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area
         }
         if (edit(ui, sequence.box, {box, box_height(ui, lines)})) ask_for(all, sequence, bar, commands);
         if (!sequence.box.active) tooltip(box_tip(sequence.box));
-        ImGui::PopID();
+        const float below = low.y + box_height(ui, lines) + ui.px(1);
+        draw_offer(ui, session, sequence, {{low.x + label, below}, {low.x + label + box, below + line_height(ui)}},
+                   commands);
         const bool refused = !session.input_error().empty() && bar.typed_source == sequence.source;
         if (refused)
             draw_error(ui, tr(session.input_error()), chips);
         else
-            draw_rows(ui, sequence, chips, lines);
+            draw_rows(ui, session, sequence, chips, lines, commands);
+        ImGui::PopID();
     }
 }
 

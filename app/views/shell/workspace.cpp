@@ -46,7 +46,7 @@ float draw_message(const Ui& ui, const Session& session, Area area) {
 }
 
 void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
-    const float bar = ui.px(8), toolbar = ui.px(44), timeline = ui.px(64);
+    const float bar = ui.px(8), toolbar = ui.px(44), timeline = timeline_height(ui, session);
     const float scale = ui.fonts.scale;
     draw_toolbar(ui, session, state, {whole.low, {whole.high.x, whole.low.y + toolbar}}, commands);
     const float input_top = whole.low.y + toolbar, input_end = input_top + input_bar_height(ui, session, state);
