@@ -25,6 +25,7 @@ Scenario begun(Scenario scenario) {
     inputs.attention_mask = std::move(batch.mask);
     inputs.custom_mask = {};
     scenario.generated.clear();
+    scenario.dropout_seed.reset();
     const std::vector<Edit> edits = std::exchange(scenario.edits, {});
     scenario.edits = fitting_edits(scenario, edits);
     return scenario;
