@@ -120,12 +120,11 @@ Sentence changed_predictions(const Scenario& scenario, const Reach& reach) {
 }
 
 Sentence movement(const Reach& reach) {
-    const Arguments arguments = {{"output", reach.output},
-                                 {"largest", short_number_text(reach.largest, 3)},
-                                 {"all", reach.positions}};
+    const Arguments arguments = {
+        {"output", reach.output}, {"largest", short_number_text(reach.largest, 3)}, {"all", reach.positions}};
     if (reach.lost > 0)
-        return message_n("{output}: NaN at {count} of {all} positions now", "{output}: NaN at {count} of {all} positions now",
-                         reach.lost, arguments);
+        return message_n("{output}: NaN at {count} of {all} positions now",
+                         "{output}: NaN at {count} of {all} positions now", reach.lost, arguments);
     return message("{output} moved by at most {largest}", arguments);
 }
 
@@ -177,15 +176,13 @@ Sentence reach_sentence(const Scenario& scenario, const Reach& reach) {
         return message_n("{count} edit changes no number of this run.", "{count} edits change no number of this run.",
                          scenario.edits.size());
     if (reach.output.empty()) return {};
-    if (!reach.output_changed)
-        return message("{output} stayed the same, bit for bit.", {{"output", reach.output}});
+    if (!reach.output_changed) return message("{output} stayed the same, bit for bit.", {{"output", reach.output}});
     if (!reach.predicts) return message("{movement}.", {{"movement", movement(reach)}});
     if (reach.changes.empty()) return message("{movement}; no prediction changed.", {{"movement", movement(reach)}});
-    return message_n("{movement}; {count} of {all} predictions changed: {changes}.",
-                     "{movement}; {count} of {all} predictions changed: {changes}.", reach.changes.size(),
-                     {{"movement", movement(reach)},
-                      {"all", reach.positions},
-                      {"changes", changed_predictions(scenario, reach)}});
+    return message_n(
+        "{movement}; {count} of {all} predictions changed: {changes}.",
+        "{movement}; {count} of {all} predictions changed: {changes}.", reach.changes.size(),
+        {{"movement", movement(reach)}, {"all", reach.positions}, {"changes", changed_predictions(scenario, reach)}});
 }
 
 }  // namespace decoderscope

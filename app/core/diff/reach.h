@@ -15,16 +15,16 @@ namespace decoderscope {
 
 // How far the edits of a run reach: which of its steps differ from the unedited run, and what that did to the output.
 struct Reach {
-    std::vector<std::uint8_t> changed;  // by step: a number of it differs, bit for bit
+    std::vector<std::uint8_t> changed;   // by step: a number of it differs, bit for bit
     Index changed_steps = 0, steps = 0;  // of those that are computed
     std::optional<StepId> first;         // of the changed ones
 
-    std::string output;      // "logits", else the last tensor of the stream; empty if there is none
-    bool predicts = false;   // the output is logits
+    std::string output;     // "logits", else the last tensor of the stream; empty if there is none
+    bool predicts = false;  // the output is logits
     bool output_changed = false;
-    double largest = 0.0;    // how far a number of it moved at most; ∞ and NaN only where that is so
-    Index lost = 0;          // positions that hold NaN now and didn't
-    Index positions = 0;     // positions compared: all that are not padding
+    double largest = 0.0;  // how far a number of it moved at most; ∞ and NaN only where that is so
+    Index lost = 0;        // positions that hold NaN now and didn't
+    Index positions = 0;   // positions compared: all that are not padding
     struct Change {
         Index batch = 0, position = 0;
         Index before = 0, after = 0;  // tokens

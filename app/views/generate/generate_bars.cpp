@@ -51,9 +51,8 @@ void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank)
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
     const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
-    text_line(
-        ui.fonts.mono_small, ui.theme.text,
-        tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
     line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
     line(tr("logit {logit}", {{"logit", number_text(static_cast<double>(candidate.logit), 4)}}));
     line(tr("the model's probability {probability}", {{"probability", number_text(candidate.before, 4)}}));

@@ -56,11 +56,10 @@ void cell_tooltip(const GenerateScene& scene, const LensTable& table, std::size_
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     const LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
-    text_line(ui.fonts.mono_small, ui.theme.muted,
-              tr("logit_lens.{place}.probs, position {position} “{token}”",
-                 {{"place", table.rows[row].at},
-                  {"position", position},
-                  {"token", scene.piece(scene.token_at(position))}}));
+    text_line(
+        ui.fonts.mono_small, ui.theme.muted,
+        tr("logit_lens.{place}.probs, position {position} “{token}”",
+           {{"place", table.rows[row].at}, {"position", position}, {"token", scene.piece(scene.token_at(position))}}));
     for (const auto& [token, probability] : cell.top) {
         text_line(ui.fonts.mono_small, ui.theme.text, fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));

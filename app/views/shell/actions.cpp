@@ -235,7 +235,9 @@ std::vector<Action> make_actions() {
          {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
                                                                                           s.input.focus = true;
                                                                                       })},
-         {.label = message("Let the model write the target"), .enabled = can_write, .run = asks(command::WriteTarget{})}});
+         {.label = message("Let the model write the target"),
+          .enabled = can_write,
+          .run = asks(command::WriteTarget{})}});
     add(actions_of_labs());
     add(actions_of_run());
     add(actions_of_edits());

@@ -259,8 +259,8 @@ void draw_offer(const Ui& ui, const Session& session, const Sequence& sequence, 
     float x = area.low.x;
     if (sequence.writable) {
         const bool writing = session.writing();
-        const std::string text = fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"),
-                                        area.width());
+        const std::string text =
+            fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"), area.width());
         ImGui::SetCursorScreenPos(area.low);
         if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
             commands.push_back(writing ? Command(command::StopWriting{}) : Command(command::WriteTarget{}));

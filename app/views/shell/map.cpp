@@ -93,7 +93,8 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
         const float mark = mark_changed(d, box, d.reach && d.reach->has(id));
         draw_text(d.ui, d.ui.fonts.mono_small,
                   {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
-                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step), box.high.x - x - d.ui.px(22) - mark);
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
+                  box.high.x - x - d.ui.px(22) - mark);
         d.y += height;
     }
 }
@@ -210,9 +211,7 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,
                           {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
-    Diagram d{ui,     session,
-              commands, content,
-              shown_reach(session.derived(), session.shown()), start.y + ui.px(10)};
+    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(10)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;

@@ -35,7 +35,8 @@ void prediction_tooltip(const Ui& ui, const Session& session, std::span<const Pr
     const Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
     const Value<ShownAnswer> answer = shown_answer(session.derived(), shown.run, batch, position, prediction.target);
     if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.caption, ui.theme.muted, tr("after position {position} the model predicts", {{"position", position}}));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("after position {position} the model predicts", {{"position", position}}));
     for (const Answer& likely : answer->likely)
         text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
     text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));

@@ -39,8 +39,7 @@ void step_tooltip(const Ui& ui, const Session& session, const Step& step) {
     if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     const Value<Reach> reach = shown_reach(session.derived(), session.shown());
     if (reach && reach->has(step.id))
-        text_line(ui.fonts.caption, ui.theme.accent,
-                  tr("{mark} changed by the edits", {{"mark", kChangedMark}}));
+        text_line(ui.fonts.caption, ui.theme.accent, tr("{mark} changed by the edits", {{"mark", kChangedMark}}));
     ImGui::EndTooltip();
 }
 

@@ -9,7 +9,8 @@ namespace decoderscope {
 // TransformerLens calls it.
 void step_tooltip(const Ui& ui, const Session& session, const Step& step);
 
-// The mark of what differs from the unedited run, at the right end of a row in the map; the same in the timeline's line.
+// The mark of what differs from the unedited run, at the right end of a row in the map; the same in the timeline's
+// line.
 inline constexpr const char* kChangedMark = "Δ";
 
 }  // namespace decoderscope

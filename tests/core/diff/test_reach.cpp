@@ -96,8 +96,7 @@ TEST_CASE("a head that is off changes what follows it, and the sentence says wha
 
 TEST_CASE("an edit in a causal model leaves the steps before it alone, and names the predictions that it changed") {
     Session session(make_bundled_model("verses"));
-    for (Index head = 0; head < 4; ++head)
-        session.apply(command::ScaleHeadTo{"blocks.3.attn", head, 0.0F});
+    for (Index head = 0; head < 4; ++head) session.apply(command::ScaleHeadTo{"blocks.3.attn", head, 0.0F});
     session.finish();
     check_by_hand(session);
     const Reach reach = measure(session);

@@ -65,7 +65,8 @@ TEST_CASE("the most probable answers have the run's own probabilities") {
             if (i > 0) CHECK(likely[i].probability <= likely[i - 1].probability);
         }
         Index above = 0;
-        for (Index id = 0; id < probs.dim(2); ++id) above += probs.at(Cell{0, pos, id}) > likely.back().probability + 1e-6;
+        for (Index id = 0; id < probs.dim(2); ++id)
+            above += probs.at(Cell{0, pos, id}) > likely.back().probability + 1e-6;
         CHECK(above <= 4);
         CHECK(probability_of(run, 0, pos, 3) == Approx(static_cast<double>(probs.at(Cell{0, pos, 3}))));
     }

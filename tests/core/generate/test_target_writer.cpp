@@ -61,8 +61,7 @@ TEST_CASE("the end token isn't part of what was written, and what has no end is 
 
 TEST_CASE("edits count: with the cross-attention switched off the source isn't reversed") {
     Translating session("abcd");
-    for (Index head = 0; head < 4; ++head)
-        session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", head, 0.0F});
+    for (Index head = 0; head < 4; ++head) session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", head, 0.0F});
     session.apply(command::WriteTarget{});
     session.finish();
     CHECK(target_of(session) != "dcba");

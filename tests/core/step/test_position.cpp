@@ -21,8 +21,7 @@ TEST_CASE("a position is a row of the target's steps, and a column where the sou
     CHECK((*of_target)[2] == 2);
     // The largest weight of that row.
     const Tensor& pattern = run.value("blocks.1.cross_attn.pattern");
-    for (Index key = 0; key < pattern.dim(3); ++key)
-        CHECK(pattern.at(Cell{1, 3, 2, key}) <= pattern.at(*of_target));
+    for (Index key = 0; key < pattern.dim(3); ++key) CHECK(pattern.at(Cell{1, 3, 2, key}) <= pattern.at(*of_target));
     const auto of_source = cell("blocks.1.cross_attn.pattern", TokenSequence::source, 5);
     REQUIRE(of_source);
     CHECK((*of_source)[3] == 5);

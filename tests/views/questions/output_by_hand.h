@@ -45,8 +45,9 @@ inline OutputByHand output_by_hand(Scenario scenario, const Edit& edit) {
             if (!mask.empty() && mask.at(Cell{row, position}) == 0.0F) continue;
             ++found.positions;
             for (Index id = 0; id < after.dim(2); ++id)
-                found.largest = std::max(found.largest, std::abs(static_cast<double>(after.at(Cell{row, position, id})) -
-                                                                 static_cast<double>(before.at(Cell{row, position, id}))));
+                found.largest =
+                    std::max(found.largest, std::abs(static_cast<double>(after.at(Cell{row, position, id})) -
+                                                     static_cast<double>(before.at(Cell{row, position, id}))));
             const Index was = largest_logit(before, row, position), is = largest_logit(after, row, position);
             if (was == is) continue;
             if (++found.changed > 1) continue;

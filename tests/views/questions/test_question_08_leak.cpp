@@ -18,7 +18,8 @@ bool earlier_logits_change(Scenario scenario) {
     token = token == 1.0F ? 2.0F : 1.0F;
     const auto changed = execute(plan_of(scenario));
     const Tensor &before = plain->value("logits"), &after = changed->value("logits");
-    return std::memcmp(before.data(), after.data(), static_cast<std::size_t>(last * before.dim(2)) * sizeof(float)) != 0;
+    return std::memcmp(before.data(), after.data(), static_cast<std::size_t>(last * before.dim(2)) * sizeof(float)) !=
+           0;
 }
 
 }  // namespace

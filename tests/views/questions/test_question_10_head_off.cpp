@@ -23,7 +23,8 @@ TEST_CASE("question 10: head 3 is switched off by its key, and a line says what 
     }
 }
 
-TEST_CASE("question 10: the predictions that change are the ones that the line names, and they change under the tokens") {
+TEST_CASE(
+    "question 10: the predictions that change are the ones that the line names, and they change under the tokens") {
     Driver d(kDefaultModel);
     d.hands.tap(Key::digit_3, with_shift);
     d.settle();

@@ -157,8 +157,8 @@ TEST_CASE("the input bar overlaps nothing at any offered size") {
         ImVec2 window;
         float text;
     };
-    for (const Size& size : {Size{{1024, 768}, 1.0F}, Size{{1280, 800}, 1.5F}, Size{{1920, 1080}, 2.0F},
-                             Size{{3840, 2160}, 3.0F}}) {
+    for (const Size& size :
+         {Size{{1024, 768}, 1.0F}, Size{{1280, 800}, 1.5F}, Size{{1920, 1080}, 2.0F}, Size{{3840, 2160}, 3.0F}}) {
         for (const char* model : {"reverse", "dates", "verses", "causal-lm-as-meant"}) {
             Driver d(model, size.text, size.window);
             const auto pieces = in_bar(d, size.text);
@@ -166,8 +166,9 @@ TEST_CASE("the input bar overlaps nothing at any offered size") {
             for (std::size_t a = 0; a < pieces.size(); ++a) {
                 CHECK(pieces[a].high.x <= size.window.x);
                 for (std::size_t b = a + 1; b < pieces.size(); ++b) {
-                    const bool apart = pieces[a].high.x <= pieces[b].low.x + 1 || pieces[b].high.x <= pieces[a].low.x + 1 ||
-                                       pieces[a].high.y <= pieces[b].low.y + 2 || pieces[b].high.y <= pieces[a].low.y + 2;
+                    const bool apart =
+                        pieces[a].high.x <= pieces[b].low.x + 1 || pieces[b].high.x <= pieces[a].low.x + 1 ||
+                        pieces[a].high.y <= pieces[b].low.y + 2 || pieces[b].high.y <= pieces[a].low.y + 2;
                     INFO(model << " at " << size.text << ": " << pieces[a].text << " and " << pieces[b].text);
                     CHECK(apart);
                 }
