@@ -22,7 +22,10 @@ void wrapped(ImFont* font, ImU32 color, const std::string& text, float width) {
     ImGui::PopFont();
 }
 
-std::string first_sentence(std::string_view text) { return std::string(text.substr(0, text.find(". "))); }
+std::string first_sentence(std::string_view text) {
+    constexpr std::string_view end = ". ";
+    return std::string(text.substr(0, text.find(end)));
+}
 
 }  // namespace
 

@@ -4,11 +4,15 @@
 #include "tests/views/driver.h"
 #include "tests/views/questions/output_by_hand.h"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 using namespace decoderscope;
 using namespace decoderscope::testing;
 
 TEST_CASE("question 10: head 3 is switched off by its key, and a line says what that does to the output") {
-    for (const std::string model : {std::string(kDefaultModel), std::string("causal-lm-as-meant")}) {
+    for (const std::string_view model : {kDefaultModel, std::string_view("causal-lm-as-meant")}) {
         INFO(model);
         Driver d(model);
         const std::string attention = d.session.step().attention;
