@@ -36,6 +36,17 @@ Index source_length(const Inputs& inputs) {
     return source.empty() ? 0 : source.dim(1);
 }
 
+// How many rows the source has. Rows at its end that only begin were added to make it as long as the old target.
+Index written_rows(const Scenario& scenario) {
+    const Tensor& source = scenario.inputs.encoder_tokens;
+    const TokenRows rows = rows_of(source, scenario.inputs.encoder_attention_mask);
+    const std::optional<Index> beginning = scenario.model()->encoder_tokenizer.special().beginning;
+    if (rows.empty() || !beginning) return scenario.inputs.batch();
+    std::size_t count = rows.size();
+    while (count > 1 && rows[count - 1] == TokenRows::value_type{*beginning}) --count;
+    return static_cast<Index>(count);
+}
+
 }  // namespace
 
 Sentence writing_obstacle(const Scenario& scenario) {
@@ -54,9 +65,10 @@ Resumable<WrittenTarget> written_target(Scenario scenario, std::stop_token stop)
     if (const Sentence obstacle = writing_obstacle(scenario); !obstacle.empty()) throw Error(obstacle);
     const std::optional<Index> end = scenario.model()->tokenizer.special().end;
     const Index most = most_written(scenario);
+    const Index rows = written_rows(scenario);
     const Scenario start = begun(std::move(scenario));
     WrittenTarget written;
-    for (Index row = 0; row < start.inputs.batch(); ++row) {
+    for (Index row = 0; row < rows; ++row) {
         Generator generator(start, row, {.temperature = 0.0});
         bool ended = false;
         for (Index count = 0; count < most && !ended && !stop.stop_requested(); ++count) {

@@ -96,7 +96,7 @@ TEST_CASE("a head that is off changes what follows it, and the sentence says wha
 
 TEST_CASE("an edit in a causal model leaves the steps before it alone, and names the predictions that it changed") {
     Session session(make_bundled_model("verses"));
-    for (Index head = 0; head < 4; ++head) session.apply(command::ScaleHeadTo{"blocks.3.attn", head, 0.0F});
+    for (Index head = 0; head < 4; ++head) session.apply(command::ScaleHeadTo{"blocks.0.attn", head, 0.0F});
     session.finish();
     check_by_hand(session);
     const Reach reach = measure(session);
@@ -131,9 +131,9 @@ TEST_CASE("a model of vectors has no predictions, and a NaN is counted") {
     CHECK(sentence(vectors).find("blocks.0.") == 0);
     CHECK(sentence(vectors).find("predict") == std::string::npos);
     Session lost(make_bundled_model("causal-lm-as-meant"));
-    apply(lost, command::TypeOver{"blocks.0.resid_post", {0, 2, 0}, std::numeric_limits<float>::quiet_NaN()});
-    CHECK(measure(lost).lost == 2);  // position 2, and 3, which attends to it
-    CHECK(sentence(lost).find("NaN at 2 of 4 positions now") != std::string::npos);
+    apply(lost, command::TypeOver{"logits", {0, 2, 0}, std::numeric_limits<float>::quiet_NaN()});
+    CHECK(measure(lost).lost == 1);
+    CHECK(sentence(lost).find("NaN at 1 of 4 positions now") != std::string::npos);
 }
 
 TEST_CASE("the changed positions of padding don't count") {

@@ -41,7 +41,7 @@ TEST_CASE("every axis over the vocabulary is labelled by tokens") {
         return axis_labels(scenario, *step, axis, 0);
     };
     for (const auto& [name, axis] : {std::pair("logits", 2), std::pair("probs", 2), std::pair("lm_head.weight", 0),
-                                     std::pair("embed.weight", 0)}) {
+                                     std::pair("lm_head.bias", 0), std::pair("embed.weight", 0)}) {
         const auto found = labels(name, static_cast<std::size_t>(axis));
         REQUIRE(found.size() == static_cast<std::size_t>(target.size()));
         for (Index id = 0; id < target.size(); ++id) CHECK(found[static_cast<std::size_t>(id)] == target.piece(id));

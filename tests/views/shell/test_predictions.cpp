@@ -53,7 +53,7 @@ TEST_CASE("the default screen says what the model answers, and whether it is rig
     Driver d(kDefaultModel);
     CHECK(d.sees("✓r✓e✓d✓o✓c✓e✓d<eos>"));
     CHECK(d.sees("✓r✓e✓m✓r✓o✓f✓s✓n✓a✓r✓t<eos>"));
-    CHECK(d.sees("18of18right"));
+    CHECK(d.sees("✓18/18"));
     type_target(d, "redxced");
     CHECK(d.sees("✓r✓e✓d✗o"));
 }
