@@ -156,11 +156,11 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
     ImGui::SetCursorScreenPos(columns.box.low);
     if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
     if (!sequence.box.active) tooltip(box_tip(sequence.box));
-    draw_offer(ui, session, sequence, columns.offer, commands);
     if (!session.input_error().empty() && bar.typed_source == sequence.source)
         draw_error(ui, tr(session.input_error()), columns.chips);
     else
         draw_token_rows(ui, session, sequence, columns.chips, lines, commands);
+    draw_offer(ui, session, sequence, columns.offer, commands);
 }
 
 }  // namespace

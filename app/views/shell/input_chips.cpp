@@ -73,8 +73,6 @@ void draw_token_rows(const Ui& ui, const Session& session, const Sequence& seque
         const float y = area.low.y + pad + static_cast<float>(line) * height;
         // Where the predictions aren't known yet, their line stays free.
         const float below = chips.predictions.empty() ? y + line_height(ui) : y + height;
-        if (!chips.predictions.empty())
-            draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), y + line_height(ui)}, ui.theme.muted, "→");
         ImGui::PushID(static_cast<int>(row));
         const ChipsTouched touched =
             draw_chips(ui, sequence.tokenizer, chips, {{area.low.x, y}, {area.high.x, below - ui.px(1)}});

@@ -1,5 +1,5 @@
 #include "app/core/diff/reach.h"
-#include "app/core/step/outline.h"
+#include "app/core/step/shown_step.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -215,10 +215,10 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
-    const std::vector<OutlineBlock> outline = outline_of(session.shown().run->plan());
-    const bool two_stacks = outline.front().stack != outline.back().stack;
+    const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    const bool two_stacks = outline->blocks.front().stack != outline->blocks.back().stack;
     std::optional<StackKind> stack;
-    for (const OutlineBlock& block : outline) {
+    for (const OutlineBlock& block : outline->blocks) {
         if (two_stacks && stack != block.stack) stack_title(d, block.stack);
         stack = block.stack;
         const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),

@@ -18,6 +18,7 @@ struct Chip {
     std::string text;        // empty: padding
     std::string prediction;  // with its mark; empty: none
     float width = 0.0F;
+    float left = 0.0F;  // where it was drawn
 };
 
 bool is_padding(const ChipRow& row, Index position) {
@@ -49,9 +50,9 @@ const Prediction* prediction_at(const ChipRow& row, Index position) {
 // ---- the chips
 
 Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
-    if (is_padding(row, position)) return {position, {}, {}, ui.px(12)};
+    if (is_padding(row, position)) return {position, {}, {}, ui.px(12), 0.0F};
     ImFont* font = ui.fonts.mono_small;
-    Chip chip{position, fitted(font, token_text(tokenizer, id_at(row, position)), most), {}, 0.0F};
+    Chip chip{position, fitted(font, token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
     if (const Prediction* prediction = prediction_at(row, position))
         chip.prediction = mark_of(*prediction) + fitted(font, token_text(tokenizer, *prediction->token), most);
     const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
@@ -148,9 +149,15 @@ Touch touch(Drawing& d, Area area, const char* id) {
     return found;
 }
 
-void draw_prediction(Drawing& d, const Chip& chip, Area at) {
+Area under(const Chip& chip, Area line) {
+    return {{std::floor(chip.left), line.low.y}, {std::floor(chip.left + chip.width), line.high.y}};
+}
+
+void draw_prediction(Drawing& d, const Chip& chip) {
     const Prediction* prediction = prediction_at(d.row, chip.position);
     if (prediction == nullptr) return;
+    const Area at = under(chip, d.predictions);
+    ImGui::PushID(static_cast<int>(chip.position));
     const Touch touched = touch(d, at, "prediction");
     if (touched.hovered) {
         d.list.AddRectFilled(at.low, at.high, d.ui.theme.raised, d.ui.px(3));
@@ -159,11 +166,12 @@ void draw_prediction(Drawing& d, const Chip& chip, Area at) {
     if (touched.clicked) d.touched.clicked = chip.position;
     draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, prediction_ink(d.ui, *prediction),
               chip.prediction);
+    ImGui::PopID();
 }
 
-void draw_chip(Drawing& d, const Chip& chip) {
-    const float left = std::floor(d.x), right = std::floor(d.x + chip.width);
-    const Area at = {{left, d.chips.low.y}, {right, d.chips.high.y}};
+void draw_chip(Drawing& d, Chip& chip) {
+    chip.left = d.x;
+    const Area at = under(chip, d.chips);
     ImGui::PushID(static_cast<int>(chip.position));
     const Touch touched = touch(d, at, "chip");
     if (touched.clicked) d.touched.clicked = chip.position;
@@ -174,8 +182,7 @@ void draw_chip(Drawing& d, const Chip& chip) {
     if (d.row.lit == chip.position || (touched.hovered && d.row.clickable))
         compat::add_rect(d.list, at.low, at.high, d.ui.theme.accent, d.ui.px(3),
                          d.ui.px(d.row.lit == chip.position ? 2 : 1));
-    draw_text(d.ui, d.ui.fonts.mono_small, {left + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
-    draw_prediction(d, chip, {{left, d.predictions.low.y}, {right, d.predictions.high.y}});
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
     if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position);
     ImGui::PopID();
     d.x += chip.width + d.ui.px(2);
@@ -193,7 +200,7 @@ ImU32 chip_color(Index id, bool dark) {
 }
 
 ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area) {
-    const std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
+    std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
     if (chips.empty()) return {};
     const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
     Drawing d = {ui,
@@ -205,10 +212,13 @@ ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow&
                  area.low.x};
     const auto page = static_cast<Index>(chips.size());
     if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
-    for (const Chip& chip : chips) draw_chip(d, chip);
+    for (Chip& chip : chips) draw_chip(d, chip);
     d.x += ui.px(2);
     const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
     if (behind > 0) note(d, note_behind(behind), page);
+    if (row.predictions.empty()) return d.touched;
+    draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), d.text_y(d.predictions)}, ui.theme.muted, "→");
+    for (const Chip& chip : chips) draw_prediction(d, chip);
     return d.touched;
 }
 

@@ -33,7 +33,7 @@ struct ChipsTouched {
 };
 
 // Draws as many chips as fit into the area's width, and how many are left out. With predictions the lower half of the
-// area is theirs. A chip's tooltip tells its token, id and position.
+// area is theirs, with an arrow left of it. A chip's tooltip tells its token, id and position.
 ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area);
 
 }  // namespace decoderscope
