@@ -61,15 +61,17 @@ bool changed(const Diagram& d, const OutlineBlock& block) {
                        [&](const OutlinePart& part) { return changed(d, part); });
 }
 
-// The mark at the right end of a row that the edits reach. Returns the room that the row's text must leave.
-float mark_changed(const Diagram& d, Area box, bool is_changed) {
-    if (!is_changed) return 0.0F;
+// The room that the mark of a change needs at the right end of a row.
+float mark_room(const Diagram& d, bool is_changed) {
+    return is_changed ? compat::text_size(d.ui.fonts.mono_small, kChangedMark).x + d.ui.px(5) : 0.0F;
+}
+
+void draw_mark(const Diagram& d, Area box, bool is_changed) {
+    if (!is_changed) return;
     ImFont* font = d.ui.fonts.mono_small;
-    const float width = compat::text_size(font, kChangedMark).x;
     draw_text(d.ui, font,
-              {box.high.x - width - d.ui.px(5), box.low.y + (box.height() - compat::font_size(font)) * 0.5F},
+              {box.high.x - mark_room(d, true), box.low.y + (box.height() - compat::font_size(font)) * 0.5F},
               d.ui.theme.accent, kChangedMark);
-    return width + d.ui.px(5);
 }
 
 // The steps of the current part, one line each.
@@ -90,7 +92,7 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
             list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
         list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
                            {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
-        const float mark = mark_changed(d, box, d.reach && d.reach->has(id));
+        const bool is_changed = d.reach && d.reach->has(id);
         draw_text(d.ui, d.ui.fonts.mono_small,
                   {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
                   id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
@@ -141,10 +143,12 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     }
     const Step& only = d.session.shown().run->plan()[part.steps.front()];
     const std::string title = sum ? short_name(only) : tr(part.title);
-    const float mark = mark_changed(d, box, changed(d, part));
+    const bool is_changed = changed(d, part);
     draw_text(d.ui, d.ui.fonts.caption,
               {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
-              lit ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(sum ? 44 : 16) - mark);
+              lit ? d.ui.theme.text : d.ui.theme.muted, title,
+              box.high.x - x - d.ui.px(sum ? 44 : 16) - mark_room(d, is_changed));
+    draw_mark(d, box, is_changed);
     d.y += d.row() + d.ui.px(1);
     if (lit && part.steps.size() > 1) {
         steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
@@ -184,9 +188,11 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     draw_text(d.ui, d.ui.fonts.caption,
               {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               d.ui.theme.muted, block.name);
-    const float mark = mark_changed(d, box, changed(d, block));
+    const bool is_changed = changed(d, block);
+    draw_mark(d, box, is_changed);
     const float side = d.ui.px(5);
-    float x = box.high.x - d.ui.px(8) - mark - static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
+    float x = box.high.x - d.ui.px(8) - mark_room(d, is_changed) -
+              static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
     for (const OutlinePart& part : block.parts) {
         list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
                            color_of(part.meaning), d.ui.px(1));

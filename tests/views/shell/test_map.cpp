@@ -33,7 +33,7 @@ void hover(Driver& d, const DrawnText& piece) {
 // Whether a row of the map carries the mark of a change.
 bool is_marked(const Driver& d, const DrawnText& row) {
     for (const DrawnText& piece : d.seen())
-        if (piece.text == "Δ" && piece.high.x < d.state.settings.map_width &&
+        if (piece.text.ends_with("Δ") && piece.high.x < d.state.settings.map_width &&
             std::abs(piece.middle().y - row.middle().y) < 8.0F)
             return true;
     return false;
@@ -64,14 +64,16 @@ TEST_CASE("a step's name in the map explains the step") {
         return text;
     };
     CHECK(d.sees("TransformerLens:" + transformer_lens_name(plan, step)));
-    CHECK(d.sees(without_spaces(std::string(step.operation.about().formula))));
+    CHECK(d.sees(without_spaces(std::string(step.operation.about().formula.substr(0, 10)))));
     const std::string teaches(step.operation.about().teaches);
     CHECK(d.sees(without_spaces(teaches.substr(0, 12))));
-    CHECK(d.sees("[1,8,4,8]"));
+    CHECK(d.sees(without_spaces(shape_text(step.axes))));
 }
 
 TEST_CASE("encoder and decoder have their names over their blocks, in the map and in the timeline") {
     Driver d("reverse");
+    d.hands.tap(Key::home);
+    d.settle();
     const auto encoder = in_map(d, "Encoder"), decoder = in_map(d, "Decoder");
     REQUIRE(encoder);
     REQUIRE(decoder);
