@@ -96,7 +96,8 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
         draw_text(d.ui, d.ui.fonts.mono_small,
                   {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
                   id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
-                  box.high.x - x - d.ui.px(22) - mark);
+                  box.high.x - x - d.ui.px(22) - mark_room(d, is_changed));
+        draw_mark(d, box, is_changed);
         d.y += height;
     }
 }
