@@ -51,10 +51,16 @@ Ref memory(Builder& b, const InputSteps& in) {
 
 LinearParameters head_parameters(Builder& b) {
     const Index vocab = b.config.vocab_size, d_model = b.config.d_model;
-    if (!b.config.tie_word_embeddings) return linear_parameters(b, "lm_head", vocab, d_model);
-    LinearParameters head = {.weight = b.plan.find("embed.weight")};
-    if (b.config.bias)
-        head.bias = b.plan.optional_parameter("lm_head.bias", {{axis::vocab, vocab}}, {Init::Kind::linear, d_model});
+    const Init init = {Init::Kind::linear, d_model};
+    const Axes tokens = {{axis::vocab, vocab}};
+    LinearParameters head;
+    if (b.config.tie_word_embeddings) {
+        head.weight = b.plan.find("embed.weight");
+        if (b.config.bias) head.bias = b.plan.optional_parameter("lm_head.bias", tokens, init);
+        return head;
+    }
+    head.weight = b.plan.parameter("lm_head.weight", {{axis::vocab, vocab}, {axis::d_model, d_model}}, init);
+    if (b.config.bias) head.bias = b.plan.parameter("lm_head.bias", tokens, init);
     return head;
 }
 

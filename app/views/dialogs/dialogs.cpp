@@ -35,8 +35,8 @@ void keys_dialog(const Ui& ui, ViewState& state) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Action& action : actions())
         if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), tr(action.label));
-    rows.insert(rows.end(), {{"1 … 9", tr("Choose head 0 … 8")},
-                             {"Shift+1 … 9", tr("Switch head 0 … 8 off or on")},
+    rows.insert(rows.end(), {{"0 … 9", tr("Choose head 0 … 9")},
+                             {"Shift+0 … 9", tr("Switch head 0 … 9 off or on")},
                              {tr("click"), tr("Explain a cell; on an operand: follow it")},
                              {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
                              {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});

@@ -52,9 +52,8 @@ void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank)
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
     const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
-    text_line(
-        ui.fonts.mono_small, ui.theme.text,
-        tr("“{token}”  id {id}", {{"token", bars.scene.piece_with_spaces(candidate.token)}, {"id", candidate.token}}));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
     line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
     line(tr("logit {logit}", {{"logit", number_text(static_cast<double>(candidate.logit), 4)}}));
     line(tr("the model's probability {probability}", {{"probability", number_text(candidate.before, 4)}}));
@@ -86,7 +85,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
         list.AddRectFilled(row.low, row.high, drawn ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
     const float y = row.low.y + (row.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     const ImU32 ink = cut ? ui.theme.muted : ui.theme.text;
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece_with_spaces(candidate.token),
+    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece(candidate.token),
               bars.before - row.low.x - ui.px(14));
     const auto length = [&](double p) { return static_cast<float>(p / bars.scale) * bars.bar; };
     const ImU32 color = color_of(Meaning::output);
@@ -168,7 +167,7 @@ void draw_sum(const Bars& bars, Area area) {
            {{"number", fixed_text(shown.number, 4)},
             {"seed", shown.sampling.seed},
             {"position", bars.scene.length},
-            {"token", bars.scene.piece_with_spaces(drawn.token)},
+            {"token", bars.scene.piece(drawn.token)},
             {"from", fixed_text(shown.draw.from, 4)},
             {"to", fixed_text(shown.draw.to, 4)}});
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
@@ -188,7 +187,7 @@ void draw_sum(const Bars& bars, Area area) {
         if (right - left < 1.0F && !lit) continue;
         const ImU32 color = lit ? ui.theme.accent : with_alpha(color_of(Meaning::output), rank % 2 == 0 ? 0.75F : 0.5F);
         list.AddRectFilled({left, strip.low.y}, {std::max(right - 1.0F, left + 1.0F), strip.high.y}, color);
-        const std::string piece = bars.scene.piece_with_spaces(bars.next.candidates[rank].token);
+        const std::string piece = bars.scene.piece(bars.next.candidates[rank].token);
         const float width = compat::text_size(ui.fonts.mono_small, piece).x;
         if (width + ui.px(6) < right - left)
             draw_text(ui, ui.fonts.mono_small, {(left + right - width) * 0.5F, strip.low.y + ui.px(1)},

@@ -155,7 +155,7 @@ void chip_tooltip(const GenerateScene& scene, Index position, bool generated) {
     } else {
         const Index token = scene.token_at(position);
         text_line(ui.fonts.mono_small, ui.theme.text,
-                  tr("“{token}”  id {id}", {{"token", scene.piece_with_spaces(token)}, {"id", token}}));
+                  tr("“{token}”  id {id}", {{"token", scene.piece(token)}, {"id", token}}));
         text_line(ui.fonts.caption, ui.theme.muted,
                   generated ? tr("position {position}, generated", {{"position", position}})
                             : tr("position {position}, given", {{"position", position}}));

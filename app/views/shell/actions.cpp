@@ -1,5 +1,6 @@
 #include "app/views/shell/actions.h"
 
+#include "app/core/generate/target_writer.h"
 #include "app/core/heads/head_switches.h"
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
@@ -50,6 +51,7 @@ Effect goes_in_block(std::string step) {
 }
 
 bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
+bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
 bool can_undo(const Session& session) { return session.can_undo(); }
 bool can_redo(const Session& session) { return session.can_redo(); }
 
@@ -322,11 +324,11 @@ std::vector<Action> actions_of_panels() {
     };
 }
 
-// By digit: choose a head, or switch it.
+// By digit: choose the head of that number, or switch it.
 std::vector<Action> actions_of_heads() {
     std::vector<Action> list;
-    for (int digit = 1; digit <= 9; ++digit) {
-        const Index head = digit - 1;
+    for (int digit = 0; digit <= 9; ++digit) {
+        const Index head = digit;
         list.push_back({.label = message("Head {head}", {{"head", head}}),
                         .key = digit_key(digit),
                         .listed = false,
@@ -351,7 +353,10 @@ std::vector<Action> make_actions() {
     add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
          {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
                                                                                           s.input.focus = true;
-                                                                                      })}});
+                                                                                      })},
+         {.label = message("Let the model write the target"),
+          .enabled = can_write,
+          .run = asks(command::WriteTarget{})}});
     add(actions_of_labs());
     add(actions_of_run());
     add(actions_of_edits());

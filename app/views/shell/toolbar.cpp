@@ -18,8 +18,9 @@ namespace {
 std::string input_text(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
     const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
-    const Sentence own =
-        in.tokens.empty() ? message("{batch} × {pos} vectors", sizes) : message("{batch} × {pos} tokens", sizes);
+    const Index all = in.batch() * in.pos();
+    const Sentence own = in.tokens.empty() ? message_n("{batch} × {pos} vector", "{batch} × {pos} vectors", all, sizes)
+                                           : message_n("{batch} × {pos} token", "{batch} × {pos} tokens", all, sizes);
     if (!in.encoder_tokens.empty())
         return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
                     {{"input", own}});

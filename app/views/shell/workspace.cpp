@@ -81,7 +81,7 @@ void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least
 void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
     const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
     const float top = draw_bars(ui, session, state, whole, commands);
-    const float bottom = whole.high.y - ui.px(64);
+    const float bottom = whole.high.y - timeline_height(ui, session);
     Settings& settings = state.settings;
     const PanelWidths panels = state.panels =
         fit_panels(whole.width() / scale, {.map = settings.map_width,
@@ -123,7 +123,8 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
     PresentationState& slides = state.presentation;
     if (state.input.focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
     draw_stage(ui, session, state, whole, commands);
-    const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)), bottom = whole.high.y - ui.px(64);
+    const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
+                bottom = whole.high.y - timeline_height(ui, session);
     const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,
                 inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
     // By SlidePanel. Panels at the sides are between those above and below.
