@@ -129,7 +129,8 @@ def families():
                 {**llama, "norm_first": False, "norm_placement": "peri", "norm": "rmsnorm_plus_one", "head_dim": 4,
                  "attention_scale": 0.35, "attention_soft_cap": 2.0, "logit_soft_cap": 3.0, "sliding_window": 2,
                  "sliding_window_layers": [0], "scale_embedding": True, "tie_word_embeddings": True,
-                 "activation": "gelu_tanh"}, text)
+                 "activation": "gelu_tanh"},
+                {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 4)})
     yield small("olmo-2-like", "norms behind the sublayers only, queries and keys normalised across heads",
                 {**llama, "norm_placement": "reordered", "qk_norm": True, "qk_norm_across_heads": True,
                  "norm_first": False}, text)
