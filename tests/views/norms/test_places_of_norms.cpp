@@ -122,6 +122,6 @@ TEST_CASE("the other places' diagrams fit wherever the tab does") {
         open_tab(d);
         choose(d, "Pre-Norm▾", "Peri-Norm");
         choose(d, "Post-Norm▾", "Reordered");
-        check_layout(d);
+        check_layout(d, screen.size);
     }
 }
