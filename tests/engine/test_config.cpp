@@ -110,8 +110,7 @@ TEST_CASE("norm_placement is what norm_first says where it says nothing, and wha
 
 TEST_CASE("a window is every layer's, or those layers' that are listed") {
     const Config all = parse_config(json_with(R"("sliding_window": 4)"));
-    const Config some =
-        parse_config(json_with(R"("sliding_window": 4, "sliding_window_layers": [0, 2])"));
+    const Config some = parse_config(json_with(R"("sliding_window": 4, "sliding_window_layers": [0, 2])"));
     for (Index layer = 0; layer < 3; ++layer) {
         CHECK(all.window_of(layer) == 4);
         CHECK(some.window_of(layer) == (layer == 1 ? 0 : 4));
