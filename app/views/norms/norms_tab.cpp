@@ -79,12 +79,19 @@ void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
     }
 }
 
+// The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), else the plain one.
+const char* norm_word(const Session& session, bool layernorm) {
+    const NormKind own = session.scenario().model()->config().norm;
+    if (layernorm) return own == NormKind::layernorm_std ? "layernorm_std" : "layernorm";
+    return own == NormKind::rmsnorm_plus_one ? "rmsnorm_plus_one" : "rmsnorm";
+}
+
 void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
     static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
-    const int now = session.scenario().config().norm == NormKind::layernorm ? 0 : 1;
+    const int now = is_centred(session.scenario().config().norm) ? 0 : 1;
     const int clicked = segmented(ui, "kind", labels, now);
     if (clicked >= 0 && clicked != now)
-        commands.push_back(command::SetOption{"norm", clicked == 0 ? "layernorm" : "rmsnorm"});
+        commands.push_back(command::SetOption{"norm", norm_word(session, clicked == 0)});
 }
 
 void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
