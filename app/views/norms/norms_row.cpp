@@ -90,9 +90,11 @@ constexpr std::array kFacts = {
     Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm leaves it."),
          [](const NormRow& r) { return four(r.mean); }},
     Fact{message("variance"), message("mean square"),
-         message("The mean square of the distance from the mean (RMSNorm: from zero), over n"),
+         message("The mean square of the distance from the mean (RMSNorm: from zero), over n; over n − 1 under "
+                 "layernorm_std"),
          [](const NormRow& r) { return four(r.variance); }},
-    Fact{message("scale"), message("scale"), message("√(variance + eps): what every number is divided by"),
+    Fact{message("scale"), message("scale"),
+         message("What every number is divided by: √(variance + eps), or √variance + eps under layernorm_std"),
          [](const NormRow& r) { return four(r.scale); }},
     Fact{message("gain"), message("gain"),
          message("Learned, one number per column: what the unit row is multiplied by. Click to go to its first cell "
