@@ -13,4 +13,4 @@ file(CONFIGURE OUTPUT recipes/labs.cpp CONTENT "${labs}" @ONLY)
 
 add_room_test(test_recipes recipes app_views)
 target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/labs.cpp
-    views/driver.cpp views/drawn_text.cpp views/layout_check.cpp)
+    views/driver.cpp views/drawn_contrast.cpp views/drawn_pictures.cpp views/drawn_text.cpp views/layout_check.cpp)
