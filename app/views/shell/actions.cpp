@@ -2,6 +2,7 @@
 
 #include "app/core/heads/head_switches.h"
 #include "app/core/text/labels.h"
+#include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "engine/translate.h"
@@ -251,7 +252,8 @@ const std::vector<Action>& actions() {
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (typing() || menu_open || state.dialog != Dialog::none) return;
+    const bool typing_goes_on = state.lab<InspectorState>().typed.take_back > 0;
+    if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     for (const Action& action : actions())
         if (action.key != Key::none && pressed(action.key, action.mods, action.repeats) && action.enabled(session))
             action.run(session, state, commands);

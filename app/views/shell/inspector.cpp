@@ -11,6 +11,19 @@ void inspector_line(const Ui& ui) {
     ImGui::Dummy({1, ui.px(4)});
 }
 
+void inspector_heading(const Ui& ui, std::string_view text) {
+    inspector_line(ui);
+    text_line(ui.fonts.text, ui.theme.text, text);
+}
+
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text) {
+    const float width = compat::text_size(font, text).x;
+    ImGui::SameLine(0, ui.px(8));
+    if (ImGui::GetContentRegionAvail().x < width + ui.px(4)) ImGui::NewLine();
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width - ui.px(4));
+    text_line(font, color, text);
+}
+
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
@@ -18,6 +31,8 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
     describe_step(ui, session.shown().run->plan(), session.step());
     inspector_line(ui);
     inspect_cell(ui, session, state, commands);
+    inspect_vectors(ui, session, commands);
+    inspect_what_ifs(ui, session, state, commands);
     list_edits(ui, session, commands);
     ImGui::EndChild();
 }

@@ -1,19 +1,40 @@
 #pragma once
 
 #include "app/core/session/session.h"
+#include "app/core/step/term_list.h"
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/widgets.h"
+
+#include <string>
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 namespace decoderscope {
 
 // A line between two sections.
 void inspector_line(const Ui& ui);
+// The heading of a section.
+void inspector_heading(const Ui& ui, std::string_view text);
+// Text at the right edge of the current line; on a line of its own where there is no room.
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
 
 // The step: name, shape, formula, what it is for.
 void describe_step(const Ui& ui, const Plan& plan, const Step& step);
+
 // The selected cell of the step: its value, the terms that made it as links, a field to type over it.
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+// The lines of its explanation. Groups of terms open by a click.
+void explain_terms(const Ui& ui, const Session& session, ViewState& state, const Step& step,
+                   const ReadExplanation& explanation, Commands& commands);
+// The field that types over it.
+void type_over(const Ui& ui, const Session& session, ViewState& state, const Step& step, const Cell& cell, float value,
+               Commands& commands);
+
+// The row of the selected cell as a vector, and all rows of the step in a table; nothing for other steps.
+void inspect_vectors(const Ui& ui, const Session& session, Commands& commands);
+
+// What can be tried at the selected cell, and what it would change.
+void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
 // The edits that were made, each with a link that undoes it.
 void list_edits(const Ui& ui, const Session& session, Commands& commands);
 

@@ -39,8 +39,6 @@ struct ViewState {
     bool recovery_later = false;    // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
-    std::array<char, 64> typed{};    // the new value of the selected cell
-    std::string typed_for;           // the cell that it is for
     std::array<char, 128> search{};  // the palette's
     std::size_t chosen_action = 0;   // in the palette
     std::string mapped_step;         // the step that the map was last scrolled to
