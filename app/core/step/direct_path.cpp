@@ -66,6 +66,21 @@ void add_results(DirectPaths& paths, const Plan& plan) {
     }
 }
 
+// A row through a norm whose scale is the recorded one, without its shift: the norm's own operation, on other operands.
+std::vector<float> through_frozen_norm(const Run& run, const Step& norm, Index batch, Index pos,
+                                       std::span<const float> row) {
+    const Axes one_row = {{axis::batch, 1}, {axis::pos, 1}, {axis::d_model, static_cast<Index>(row.size())}};
+    const Tensor x(one_row, row);
+    const Tensor scale({{axis::batch, 1}, {axis::pos, 1}, {axis::one, 1}},
+                       {run.value(norm.operands[1]).at(Cell{batch, pos, 0})});
+    Operands operands;  // x, scale, gain
+    operands.add(x);
+    operands.add(scale);
+    operands.add(run.value(norm.operands[2]));
+    const Tensor normed = norm.operation.compute(operands, one_row);
+    return {normed.values().begin(), normed.values().end()};
+}
+
 }  // namespace
 
 DirectPaths direct_paths(const Run& run) {
@@ -100,21 +115,10 @@ DirectPaths direct_paths(const Run& run) {
 
 std::vector<double> along_path(const Run& run, const DirectPath& path, Index batch, Index pos,
                                std::span<const double> row) {
-    std::vector<double> carried(row.begin(), row.end());
-    for (double& value : carried) value *= path.factor;
-    for (const StepId id : path.norms) {
-        const Step& norm = run.plan()[id];  // operands: x, scale, gain, shift?
-        double centre = 0.0;
-        if (norm.operation.traits().norm->centred) {
-            for (const double value : carried) centre += value;
-            centre /= static_cast<double>(carried.size());
-        }
-        const auto scale = static_cast<double>(run.value(norm.operands[1]).at(Cell{batch, pos, 0}));
-        const std::span<const float> gain = run.value(norm.operands[2]).values();
-        for (std::size_t d = 0; d < carried.size(); ++d)
-            carried[d] = (carried[d] - centre) / scale * static_cast<double>(gain[d]);
-    }
-    return carried;
+    std::vector<float> carried;
+    for (const double value : row) carried.push_back(static_cast<float>(value * path.factor));
+    for (const StepId id : path.norms) carried = through_frozen_norm(run, run.plan()[id], batch, pos, carried);
+    return {carried.begin(), carried.end()};
 }
 
 double towards_token(const Run& run, const Step& head, std::span<const double> row, Index token) {

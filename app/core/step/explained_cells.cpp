@@ -28,18 +28,19 @@ ExplainedCell explained_cell(const Scenario& scenario, const Run& run, const At&
             read_explanation(scenario, run, step, at.second)};
 }
 
-// The operands of the largest terms of an explanation, in the order of its lines.
+// The operands of the largest terms of an explanation, and of its conditions, in the order of its lines.
 std::vector<At> followed(const Run& run, const ExplainedCell& from) {
     std::vector<At> next;
+    const auto follow = [&](const Factor& factor) {
+        if (!factor.cell) return;
+        const Step& operand = run.plan()[from.step->operands[factor.cell->operand]];
+        if (!operand.is_source()) next.emplace_back(operand.id, factor.cell->cell);
+    };
     for (const Line& line : from.read.explanation.lines) {
         const std::vector<std::size_t> order = largest_first(line);
-        for (std::size_t i = 0; i < std::min(kFollowedTerms, order.size()); ++i) {
-            for (const Factor& factor : line.terms[order[i]].factors) {
-                if (!factor.cell) continue;
-                const Step& operand = run.plan()[from.step->operands[factor.cell->operand]];
-                if (!operand.is_source()) next.emplace_back(operand.id, factor.cell->cell);
-            }
-        }
+        for (std::size_t i = 0; i < std::min(kFollowedTerms, order.size()); ++i)
+            std::ranges::for_each(line.terms[order[i]].factors, follow);
+        std::ranges::for_each(line.given, follow);
     }
     return next;
 }

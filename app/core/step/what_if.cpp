@@ -83,11 +83,10 @@ private:
         offers_.push_back({std::move(id), std::move(label), std::move(variation), is_fill});
     }
 
-    // Whether the model can be run with these keys set.
+    // Whether the model can be run with these keys set, and they change anything.
     [[nodiscard]] bool fits(const Overrides& overrides) const {
         try {
-            static_cast<void>(with_overrides(scenario_, overrides));
-            return true;
+            return with_overrides(scenario_, overrides).config() != scenario_.config();
         } catch (const Error&) {
             return false;
         }
@@ -114,23 +113,21 @@ private:
         const auto cells = static_cast<std::size_t>(slice.rows() * slice.columns());
         const std::span<const float> kept =
             mask.values().subspan(static_cast<std::size_t>(mask.offset(slice.cell(0, 0))), cells);
-        if (std::ranges::find(kept, 0.0F) == kept.end()) return;
-        offer("mask", message("without this mask"),
-              {.more_edits = {MaskEdit{attention, std::nullopt, std::nullopt, std::nullopt, std::nullopt, true}}});
+        if (std::ranges::find(kept, 0.0F) != kept.end())
+            offer("mask", message("without this mask"),
+                  {.more_edits = {MaskEdit{attention, std::nullopt, std::nullopt, std::nullopt, std::nullopt, true}}});
         fills();
     }
 
     void fills() {
         struct Fill {
             const char *written, *shown;
-            float value;
         };
-        static constexpr std::array kFills = {Fill{"-inf", "−∞", -std::numeric_limits<float>::infinity()},
-                                              Fill{"-1e9", "−1e9", -1e9F}, Fill{"-1e4", "−1e4", -1e4F},
-                                              Fill{"0", "0", 0.0F}};
+        static constexpr std::array kFills = {Fill{"-inf", "−∞"}, Fill{"-1e9", "−1e9"}, Fill{"-1e4", "−1e4"},
+                                              Fill{"0", "0"}};
         for (const Fill& fill : kFills) {
             const Overrides set = {{"mask_value", fill.written}};
-            if (fill.value != scenario_.config().mask_value && fits(set))
+            if (fits(set))
                 offer(std::string("fill ") + fill.written, message("fill {value}", {{"value", fill.shown}}),
                       {.overrides = set}, true);
         }

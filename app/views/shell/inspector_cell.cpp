@@ -2,10 +2,10 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/inspector_parts.h"
-#include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <cstring>
+#include <optional>
 
 namespace decoderscope {
 
@@ -38,24 +38,24 @@ void value_without_edits(const Ui& ui, const Session& session, const Step& step,
 
 }  // namespace
 
-void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+bool inspect_cell(const Ui& ui, const Session& session, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     breadcrumb(ui, session, commands);
-    if (!session.cursor().cell || values.empty() || !values.contains(*session.cursor().cell)) {
+    const std::optional<Cell>& cell = session.cursor().cell;
+    if (!cell || values.empty() || !values.contains(*cell)) {
         paragraph(ui.fonts.caption, ui.theme.muted,
                   tr("Click a cell of the result: it is explained here, down to the weights."));
-        return;
+        return false;
     }
-    const Cell cell = *session.cursor().cell;
-    const float value = values.at(cell);
-    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
-    paragraph(ui.fonts.caption, ui.theme.muted, shown_place(session.derived(), session.shown(), step, cell)->text);
+    const float value = values.at(*cell);
+    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, *cell));
+    const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
+    if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
-    value_without_edits(ui, session, step, cell, value);
+    value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
-    explain_terms(ui, session, state, step, *shown_terms(session.derived(), session.shown(), step, cell), commands);
-    type_over(ui, session, state, step, cell, value, commands);
+    return true;
 }
 
 }  // namespace decoderscope

@@ -1,11 +1,10 @@
 #pragma once
 
 #include "app/core/session/session.h"
-#include "app/core/step/term_list.h"
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/widgets.h"
 
-#include <string>
+#include <string_view>
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
 namespace decoderscope {
@@ -20,20 +19,23 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 // The step: name, shape, formula, what it is for.
 void describe_step(const Ui& ui, const Plan& plan, const Step& step);
 
-// The selected cell of the step: its value, the terms that made it as links, a field to type over it.
-void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
-// The lines of its explanation. Groups of terms open by a click.
-void explain_terms(const Ui& ui, const Session& session, ViewState& state, const Step& step,
-                   const ReadExplanation& explanation, Commands& commands);
-// The field that types over it.
-void type_over(const Ui& ui, const Session& session, ViewState& state, const Step& step, const Cell& cell, float value,
-               Commands& commands);
+// The selected cell of the step: the way to it, its place, its value. Returns whether there is one.
+[[nodiscard]] bool inspect_cell(const Ui& ui, const Session& session, Commands& commands);
 
-// The row of the selected cell as a vector, and all rows of the step in a table; nothing for other steps.
-void inspect_vectors(const Ui& ui, const Session& session, Commands& commands);
-
-// What can be tried at the selected cell, and what it would change.
+// What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The row of the selected cell as a vector; nothing for steps that hold none.
+void inspect_vector(const Ui& ui, const Session& session);
+
+// How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
+void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The field that types over the selected cell.
+void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// All rows of the step as vectors, in a table; nothing for steps that hold none.
+void list_vectors(const Ui& ui, const Session& session, Commands& commands);
 
 // The edits that were made, each with a link that undoes it.
 void list_edits(const Ui& ui, const Session& session, Commands& commands);

@@ -139,16 +139,18 @@ void explained_line(const TermScene& scene, const std::vector<TermPart>& parts, 
 
 }  // namespace
 
-void explain_terms(const Ui& ui, const Session& session, ViewState& state, const Step& step,
-                   const ReadExplanation& explanation, Commands& commands) {
+void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
     auto& inspector = state.lab<InspectorState>();
     if (inspector.opened_in != step.name) {
         inspector.opened.clear();
         inspector.opened_in = step.name;
     }
-    for (std::size_t i = 0; i < explanation.lines.size(); ++i)
-        explained_line({ui, session, inspector, step, explanation.explanation.lines[i], commands}, explanation.lines[i],
-                       static_cast<int>(i));
+    const Value<ReadExplanation> explanation =
+        shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
+        explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
+                       explanation->lines[i], static_cast<int>(i));
 }
 
 }  // namespace decoderscope

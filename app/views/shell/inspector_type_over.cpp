@@ -34,8 +34,10 @@ void await_the_run(TypeOverState& typed, const Session& session) {
 
 }  // namespace
 
-void type_over(const Ui& ui, const Session& session, ViewState& state, const Step& step, const Cell& cell, float value,
-               Commands& commands) {
+void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    const Cell& cell = *session.cursor().cell;
+    const float value = session.shown().run_of(step).value(step.id).at(cell);
     TypeOverState& typed = state.lab<InspectorState>().typed;
     const std::string name = cell_name(step.name, cell);
     if (!typed.shows.starts_with(name + " = ")) typed = {};  // another cell

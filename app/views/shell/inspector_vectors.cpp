@@ -164,30 +164,48 @@ void list_rows(const Ui& ui, const Session& session, const Step& step, const Vec
     ImGui::Dummy({1, ui.px(2)});
 }
 
-}  // namespace
+// The table of the step's rows, and which of them is selected.
+struct Shown {
+    Slice slice;
+    std::optional<Index> chosen;
+    Value<VectorTable> table;  // empty while it is being measured
+};
 
-void inspect_vectors(const Ui& ui, const Session& session, Commands& commands) {
+// Nothing for steps that hold no vectors.
+std::optional<Shown> shown_rows(const Session& session) {
     const Step& step = session.step();
     const Snapshot& shown = session.shown();
-    if (!holds_vectors(step) || shown.run->value(step.id).empty()) return;
-    const Slice slice = slice_of(step, session.cursor().place, shown.scenario.config().nhead);
-    std::optional<Index> chosen;
+    if (!holds_vectors(step) || shown.run->value(step.id).empty()) return std::nullopt;
+    Shown rows{slice_of(step, session.cursor().place, shown.scenario.config().nhead), std::nullopt, {}};
     if (const std::optional<Cell>& cell = session.cursor().cell)
-        if (const auto at = slice.find(*cell)) chosen = at->first;
-    inspector_heading(ui, tr("As vectors"));
-    const std::vector<Ref> beside = vectors_beside(shown.run->plan(), step);
-    const Value<VectorTable> table =
-        shown_vectors(session.derived(), shown, step, session.cursor().place, chosen.value_or(-1));
-    if (!table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
-    if (chosen && *chosen < static_cast<Index>(table->rows.size())) {
-        const Value<PlaceNames> names = shown_row_names(session.derived(), shown, step, session.cursor().place.batch);
-        text_line(ui.fonts.caption, ui.theme.muted, names->index(0, *chosen));
-        if (beside.empty())
-            describe_row(ui, session, *table, table->rows[static_cast<std::size_t>(*chosen)]);
-        else
-            describe_beside(ui, session, beside, *chosen);
-    }
-    list_rows(ui, session, step, *table, slice, chosen, commands);
+        if (const auto at = rows.slice.find(*cell)) rows.chosen = at->first;
+    rows.table = shown_vectors(session.derived(), shown, step, session.cursor().place, rows.chosen.value_or(-1));
+    return rows;
+}
+
+}  // namespace
+
+void inspect_vector(const Ui& ui, const Session& session) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows || !rows->chosen) return;
+    const Step& step = session.step();
+    inspector_heading(ui, tr("This row as a vector"));
+    if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
+        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    const std::vector<Ref> beside = vectors_beside(session.shown().run->plan(), step);
+    if (beside.empty())
+        describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
+    else
+        describe_beside(ui, session, beside, *rows->chosen);
+    inspector_line(ui);
+}
+
+void list_vectors(const Ui& ui, const Session& session, Commands& commands) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows) return;
+    inspector_heading(ui, tr("All rows as vectors"));
+    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
 }
 
 }  // namespace decoderscope

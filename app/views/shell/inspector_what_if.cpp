@@ -170,15 +170,19 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
         has_cell ? shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place)
                  : Value<ShownWhatIfs>();
     if (!made || made->offers.empty()) return ask_for({}, state, inspector, commands);
-    inspector_heading(ui, tr("What if"));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
     choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
-    if (tried == made->offers.end()) return ask_for({}, state, inspector, commands);
+    if (tried == made->offers.end()) {
+        ImGui::Dummy({1, ui.px(3)});
+        return ask_for({}, state, inspector, commands);
+    }
     const WhatIf what_if = *tried;
     ask_for(wanted_runs(session, what_if, *cell), state, inspector, commands);
     ImGui::Dummy({1, ui.px(2)});
     show_effect(ui, session, inspector, what_if, *cell);
     keep_or_drop(what_if, inspector, commands);
+    inspector_line(ui);
 }
 
 }  // namespace decoderscope
