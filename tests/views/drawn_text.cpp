@@ -64,13 +64,15 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                 const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x &&
                                   a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
-                if (!open || !continues(pieces.back(), a.pos, c.pos)) pieces.push_back({{}, a.pos, c.pos, {}});
+                const ImVec2 low = {std::max(a.pos.x, command.ClipRect.x), std::max(a.pos.y, command.ClipRect.y)},
+                             high = {std::min(c.pos.x, command.ClipRect.z), std::min(c.pos.y, command.ClipRect.w)};
+                if (!open || !continues(pieces.back(), low, high)) pieces.push_back({{}, low, high, {}});
                 open = true;
                 DrawnText& piece = pieces.back();
                 piece.text += utf8(found->second);
                 piece.x.resize(piece.text.size(), (a.pos.x + c.pos.x) * 0.5F);
-                piece.low = {std::min(piece.low.x, a.pos.x), std::min(piece.low.y, a.pos.y)};
-                piece.high = {std::max(piece.high.x, c.pos.x), std::max(piece.high.y, c.pos.y)};
+                piece.low = {std::min(piece.low.x, low.x), std::min(piece.low.y, low.y)};
+                piece.high = {std::max(piece.high.x, high.x), std::max(piece.high.y, high.y)};
             }
         }
     }

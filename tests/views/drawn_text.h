@@ -12,7 +12,7 @@ namespace decoderscope::testing {
 // A piece of text as it was drawn: neighbouring glyphs of one line, without those clipped away.
 struct DrawnText {
     std::string text;      // spaces are not drawn, and so are missing
-    ImVec2 low, high;      // of its glyphs
+    ImVec2 low, high;      // of its glyphs, as far as they can be seen
     std::vector<float> x;  // the middle of the glyph that each byte of the text belongs to
 
     [[nodiscard]] ImVec2 middle() const { return {(low.x + high.x) * 0.5F, (low.y + high.y) * 0.5F}; }

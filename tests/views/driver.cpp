@@ -38,6 +38,7 @@ bool Driver::frame() {
     ImGui::Render();
     frame_milliseconds_ = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
+    pictures_ = drawn_pictures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
     for (const Command& command : asked) {
         commands.push_back(command);
         session.apply(command);
@@ -71,6 +72,12 @@ std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
     for (const DrawnText& piece : seen_)
         if (piece.text.find(part) != std::string::npos && on_stage(piece)) return piece;
     return std::nullopt;
+}
+
+DrawnHeatmap Driver::heatmap(const std::string& step, std::string_view title) const {
+    const Axes& axes = session.shown().run->plan().find(step)->axes;
+    const auto rows = static_cast<int>(axes.size() < 2 ? 1 : axes[axes.size() - 2].size);
+    return {seen_, pictures_, title.empty() ? std::string_view(step) : title, rows, static_cast<int>(axes.back().size)};
 }
 
 bool Driver::click_text(std::string_view part, Button button) {

@@ -6,6 +6,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/input.h"
 #include "app/views/widgets/textures.h"
+#include "tests/views/drawn_pictures.h"
 #include "tests/views/drawn_text.h"
 
 #include <memory>
@@ -30,6 +31,19 @@ public:
     Commands commands;  // all commands since forget()
     bool waits = true;  // after each frame, for all work to be done
 
+    void point(ImVec2 at) {
+        hands.push(MouseMove{at.x, at.y});
+        settle();
+    }
+    void press(Key key, Mods mods = {}) {
+        hands.tap(key, mods);
+        settle();
+    }
+    void click(ImVec2 at, Button button = Button::left, Mods mods = {}) {
+        hands.click(at.x, at.y, button, mods);
+        settle();
+    }
+
     // Draws frames until all input is processed, and two more.
     void settle();
     // Draws one frame.
@@ -41,6 +55,9 @@ public:
 
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
+    [[nodiscard]] const std::vector<Area>& pictures() const { return pictures_; }
+    // A step's heatmap at the cursor's place, as it is drawn under its title (the step's name, if none is given).
+    [[nodiscard]] DrawnHeatmap heatmap(const std::string& step, std::string_view title = "") const;
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
     // Where the stage is: between map and inspector, from below its tabs' titles to the timeline's count of steps.
     [[nodiscard]] Area stage() const;
@@ -70,6 +87,7 @@ private:
     std::unique_ptr<ImGuiContext, Deleter> context_;
     Fonts fonts_;
     std::vector<DrawnText> seen_;
+    std::vector<Area> pictures_;
     double frame_milliseconds_ = 0.0;
 };
 

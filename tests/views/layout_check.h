@@ -6,12 +6,13 @@
 
 namespace decoderscope::testing {
 
-// A laptop's window, and one that fills a monitor of 3840 × 2160 at twice the size.
+// The sizes of windows, each with a size of the text that it has to bear.
 struct Screen {
     float scale;
     ImVec2 size;
 };
-inline const std::array kScreens = {Screen{1.0F, {1280, 800}}, Screen{2.0F, {3840, 2160}}};
+inline const std::array kScreens = {Screen{1.0F, {1024, 768}},  Screen{1.0F, {1280, 800}},  Screen{1.5F, {1280, 800}},
+                                    Screen{2.0F, {1920, 1080}}, Screen{2.0F, {3840, 2160}}, Screen{3.0F, {3840, 2160}}};
 
 // Fails if visible text leaves a screen of this size, or if two pieces of it overlap.
 void check_layout(const Driver& driver, ImVec2 size);

@@ -2,6 +2,7 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
 #include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/heatmap_view.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -141,6 +142,7 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
         if (gesture.hovered) {
             hovered = gesture.hovered;
             state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
+            place_cell_tooltip(ui, gesture, 7);
             cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
         }
         if (gesture.clicked)

@@ -8,12 +8,16 @@
 #include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/bipartite_view.h"
 #include "app/views/widgets/cards.h"
+#include "app/views/widgets/flow.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/shares.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -44,34 +48,45 @@ Index layers_of(const Session& session, const Step& pattern) {
     return count;
 }
 
-void draw_heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, ImVec2 at,
-                  Commands& commands) {
-    ImGui::SetCursorScreenPos({at.x, at.y + ImGui::GetStyle().FramePadding.y});
-    if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001)) state.lab<HeadsTabState>().opened = false;
-    tooltip(tr("Back to the grid (Esc)"));
-    ImGui::SetCursorScreenPos({at.x + compat::text_size(ui.fonts.text, tr("← All heads")).x + ui.px(24), at.y});
-    if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
-        commands.push_back(command::ChooseHead{open.head + moved});
-    ImGui::SameLine(0, ui.px(16));
-    const Index layer = block_number(open.pattern);
-    if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
-        commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
-    ImGui::SameLine(0, ui.px(16));
-    const Index batch = session.cursor().place.batch;
-    if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
-        commands.push_back(command::ChooseBatch{batch + moved});
+std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+                              Commands& commands) {
+    const float gap = ui.px(16);
+    const Index layer = block_number(open.pattern), batch = session.cursor().place.batch;
+    return {{compat::text_size(ui.fonts.text, tr("← All heads")).x, 0.0F,
+             [&ui, &state] {
+                 ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+                 if (link(ui, ui.fonts.text, ui.theme.accent, tr("← All heads"), 7001))
+                     state.lab<HeadsTabState>().opened = false;
+                 tooltip(tr("Back to the grid (Esc)"));
+             }},
+            {counter_width(ui, "head", open.head), gap,
+             [&ui, &open, &commands] {
+                 if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
+                     commands.push_back(command::ChooseHead{open.head + moved});
+             }},
+            {counter_width(ui, "layer", layer), gap,
+             [&ui, &open, &session, &commands, layer] {
+                 if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
+                     commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
+             }},
+            {counter_width(ui, "batch", batch), gap, [&ui, &session, &commands, batch] {
+                 const Index rows = session.shown().scenario.inputs.batch();
+                 if (const int moved = counter(ui, "batch", batch, rows); moved != 0)
+                     commands.push_back(command::ChooseBatch{batch + moved});
+             }}};
 }
 
-// "entropy 0.93 bits · spread 0.8 · …"
-void draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area line) {
-    float x = line.low.x;
+// "entropy 0.93 bits", "spread 0.8", …: in as many lines as they need. Returns the y below them.
+float draw_measures(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area) {
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(4);
     const Snapshot& shown = session.shown();
     const Value<MeasuredHeads> measured = measured_heads(session.derived(), shown.scenario, shown.run,
                                                          state.lab<HeadsTabState>().kind, session.cursor().place.batch);
     if (!measured) {
-        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, tr("Measuring …"));
-        return;
+        draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("Measuring …"));
+        return area.low.y + line;
     }
+    ImVec2 at = area.low;
     for (const HeadScore& score : measured->scores) {
         if (score.attention != open.attention || score.head != open.head) continue;
         for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
@@ -81,17 +96,18 @@ void draw_measures(const Ui& ui, const Session& session, ViewState& state, const
                                           : number_text(score.value(measure), 3);
             const float name = compat::text_size(ui.fonts.caption, measure_name(measure)).x;
             const float width = name + ui.px(5) + compat::text_size(ui.fonts.mono_small, value).x;
-            if (x + width > line.high.x) return;
-            draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, measure_name(measure));
-            draw_text(ui, ui.fonts.mono_small, {x + name + ui.px(5), line.low.y}, ui.theme.text, value);
-            ImGui::SetCursorScreenPos({x, line.low.y});
+            if (at.x > area.low.x && at.x + width > area.high.x) at = {area.low.x, at.y + line};
+            draw_text(ui, ui.fonts.caption, at, ui.theme.muted, measure_name(measure));
+            draw_text(ui, ui.fonts.mono_small, {at.x + name + ui.px(5), at.y}, ui.theme.text, value);
+            ImGui::SetCursorScreenPos(at);
             ImGui::PushID(static_cast<int>(i));
-            ImGui::InvisibleButton("measure", {width, line.height()});
+            ImGui::InvisibleButton("measure", {width, line});
             ImGui::PopID();
             tooltip(std::string(measure_sentence(measure)).c_str());
-            x += width + ui.px(14);
+            at.x += width + ui.px(14);
         }
     }
+    return at.y + line;
 }
 
 // ---- its switches
@@ -114,23 +130,33 @@ void draw_slider(const Ui& ui, ViewState& state, const OpenHead& open, Commands&
               "z × " + fixed_text(static_cast<double>(open.factor), 2));
 }
 
-void draw_switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Commands& commands) {
+std::vector<FlowItem> switches(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open,
+                               Commands& commands) {
     const bool off = open.factor == 0.0F,
                solo = is_solo(session.scenario().edits, open.attention, open.head, open.heads);
-    if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
-                      off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
-        commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
-    ImGui::SameLine(0, ui.px(4));
-    if (toggle_button(
-            ui, labelled(tr("Solo"), "solo").c_str(), solo,
-            solo ? tr("Switch the other heads on again") : tr("Only this head: all the others of this attention off")))
-        commands.push_back(command::SoloHead{open.attention, open.head, !solo});
-    ImGui::SameLine(0, ui.px(8));
-    draw_slider(ui, state, open, commands);
-    if (open.factor == 1.0F) return;
-    ImGui::SameLine(0, ui.px(10));
-    if (button(tr("Reset"), "reset")) commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
-    tooltip(tr("As the model has it: z × 1"));
+    const float factor = compat::text_size(ui.fonts.mono, "z × 0.00").x;
+    std::vector<FlowItem> items = {
+        {button_width(tr("Off")), 0.0F,
+         [&ui, &open, &commands, off] {
+             if (toggle_button(ui, labelled(tr("Off"), "off").c_str(), off,
+                               off ? tr("Switch this head on again") : tr("Switch this head off: its z becomes 0")))
+                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, off ? 1.0F : 0.0F});
+         }},
+        {button_width(tr("Solo")), ui.px(4),
+         [&ui, &open, &commands, solo] {
+             if (toggle_button(ui, labelled(tr("Solo"), "solo").c_str(), solo,
+                               solo ? tr("Switch the other heads on again")
+                                    : tr("Only this head: all the others of this attention off")))
+                 commands.push_back(command::SoloHead{open.attention, open.head, !solo});
+         }},
+        {ui.px(176) + factor, ui.px(8), [&ui, &state, &open, &commands] { draw_slider(ui, state, open, commands); }}};
+    if (open.factor != 1.0F)
+        items.push_back({button_width(tr("Reset")), ui.px(10), [&open, &commands] {
+                             if (button(tr("Reset"), "reset"))
+                                 commands.push_back(command::ScaleHeadTo{open.attention, open.head, 1.0F});
+                             tooltip(tr("As the model has it: z × 1"));
+                         }});
+    return items;
 }
 
 // ---- its pictures
@@ -175,7 +201,9 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
         shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
     std::optional<PatternToken> lit;
     if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const auto token = draw_bipartite(ui, heatmap, lit, state.lab<HeadsTabState>().pinned,
+    const PatternLines lines =
+        *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
+    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.lab<HeadsTabState>().pinned,
                                       {{area.low.x + left + gap, area.low.y}, area.high});
     const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
     const bool is_result = session.step().id == open.pattern.id;
@@ -183,31 +211,59 @@ void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const 
               commands);
 }
 
-// The height of the row of q, k and v: that of its pictures, but at most a third of the area.
-float operands_height(const Ui& ui, const Session& session, const OpenHead& open, Area area) {
+// ---- the pictures' heights
+
+Want height_of(const Ui& ui, const Session& session, const Step& step, float width) {
+    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap;
+    const HeatmapNeeds needs = needs_of(ui, heatmap, width);
+    const HeatmapSizes sizes = sizes_of(ui, needs);
+    const float most = fitted_height(ui, needs, width, 1e6F);
+    return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
+}
+
+// The heights of the pattern with its lines, and of q, k and v: they share the room, or are scrolled in it.
+struct PageHeights {
+    float pattern, operands;
+};
+PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& open, ImVec2 room) {
+    const Want pattern = height_of(ui, session, open.pattern, std::floor(room.x * 0.5F));
     const Ref query = session.shown().run->plan().find(open.attention + ".q");
-    if (query == nullptr) return 0.0F;
-    const Heatmap& heatmap = shown_heatmap(session.derived(), session.shown(), *query, session.cursor().place)->heatmap;
-    return fitted_height(ui, heatmap, (area.width() - ui.px(32)) / 3, area.height() * 0.32F);
+    if (query == nullptr) return {std::max(pattern.least, std::min(pattern.most, room.y)), 0.0F};
+    const Want operands = height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
+    const float free = room.y - ui.px(12);
+    if (pattern.good + operands.least > free)
+        return {std::max(pattern.least, std::min(pattern.good, room.y)), operands.least};
+    const std::array wants = {pattern, operands};
+    const std::vector<float> shared = shares(free, wants);
+    return {shared[0], shared[1]};
 }
 
 }  // namespace
 
 void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const OpenHead open = open_head(session, state);
-    const float line = ImGui::GetFrameHeight(), caption = compat::font_size(ui.fonts.caption);
-    draw_heading(ui, session, state, open, area.low, commands);
-    float y = area.low.y + line + ui.px(6);
-    ImGui::SetCursorScreenPos({area.low.x, y});
-    draw_switches(ui, session, state, open, commands);
-    y += line + ui.px(8);
-    draw_measures(ui, session, state, open, {{area.low.x, y}, {area.high.x, y + caption}});
-    y += caption + ui.px(14);
-    const float operands = operands_height(ui, session, open, {{area.low.x, y}, area.high});
+    float y = area.low.y;
+    for (const std::vector<FlowItem>& items :
+         {heading(ui, session, state, open, commands), switches(ui, session, state, open, commands)}) {
+        const float height = flow_height(ui, items, area.width());
+        draw_flow(ui, items, {{area.low.x, y}, {area.high.x, y + height}});
+        y += height;
+    }
+    y = draw_measures(ui, session, state, open, {{area.low.x, y + ui.px(2)}, {area.high.x, y + ui.px(20)}}) + ui.px(6);
+    const Area below = {{area.low.x, y}, area.high};
+    const float bar = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos(below.low);
+    compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
+    const float middle = start.y + heights.pattern, right = start.x + below.width();
     Hovered hovered;
-    draw_pattern(ui, session, state, open, {{area.low.x, y}, {area.high.x, area.high.y - operands - ui.px(12)}},
-                 hovered, commands);
-    draw_operands(ui, session, state, open, {{area.low.x, area.high.y - operands}, area.high}, hovered, commands);
+    draw_pattern(ui, session, state, open, {start, {right, middle}}, hovered, commands);
+    draw_operands(ui, session, state, open,
+                  {{start.x, middle + ui.px(12)}, {right, middle + ui.px(12) + heights.operands}}, hovered, commands);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, heights.pattern + ui.px(12) + heights.operands});
+    ImGui::EndChild();
     state.hovered = hovered;
 }
 

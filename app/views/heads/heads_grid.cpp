@@ -5,6 +5,7 @@
 #include "app/views/heads/heads_cell.h"
 #include "app/views/heads/heads_tab.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/prose.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -67,10 +68,11 @@ void choose_order(const Ui& ui, HeadsTabState& heads, float right) {
     if (clicked >= 0) heads.order = static_cast<HeadOrder>(clicked);
 }
 
-void choose_measure(const Ui& ui, HeadsTabState& heads) {
+void choose_measure(const Ui& ui, HeadsTabState& heads, float right) {
     for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
         const PatternMeasure measure = kPatternMeasures[i];
-        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        const std::array<const char*, 1> name = {measure_name(measure).data()};
+        if (i > 0) flow(ui, 2, width_of(name, ui), right);
         if (toggle_button(ui, labelled(measure_name(measure), std::to_string(i)).c_str(), heads.measure == measure,
                           std::string(measure_sentence(measure)).c_str()))
             heads.measure = measure;
@@ -108,21 +110,27 @@ float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& 
     flow(ui, 16, ui.px(100), area.high.x);
     if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
         commands.push_back(command::ChooseBatch{batch + moved});
-    choose_measure(ui, heads);
+    choose_measure(ui, heads, area.high.x);
     choose_threshold(ui, heads, top, area.high.x);
     ImGui::EndGroup();
     return ImGui::GetItemRectSize().y;
 }
 
-// What the measure tells, and what the colours mean.
-void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
+// What the measure tells, and what the colours mean: in one line, or one below the other. Returns the y below.
+float draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
     const std::string most = short_number_text(static_cast<double>(weights.high), 3);
     const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
     const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, tr("weight")).x;
     const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
+    const std::string sentence(measure_sentence(heads.measure));
+    const float room = start - line.low.x - ui.px(12);
+    if (compat::text_size(ui.fonts.caption, sentence).x <= room) {
+        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
+    } else {
+        const float height = draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, 3) - line.low.y;
+        line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
+    }
     float x = start;
-    draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, measure_sentence(heads.measure),
-              start - line.low.x - ui.px(12));
     x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
     x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
     const float middle = (line.low.y + line.high.y) * 0.5F;
@@ -139,6 +147,7 @@ void draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area 
     ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
     tooltip(tr(
         "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare"));
+    return line.high.y;
 }
 
 // ---- the grid
@@ -230,8 +239,7 @@ void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Are
     const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
     float y = area.low.y + draw_choices_of_grid(ui, session, heads, top, area, commands) + ui.px(8);
     const float line = compat::font_size(ui.fonts.caption);
-    draw_caption(ui, heads, measured.weights, {{area.low.x, y}, {area.high.x, y + line}});
-    y += line + ui.px(12);
+    y = draw_caption(ui, heads, measured.weights, {{area.low.x, y}, {area.high.x, y + line}}) + ui.px(12);
     draw_grid(ui, session, state, measured, {{area.low.x, y}, area.high}, commands);
     state.hovered.reset();
 }

@@ -149,10 +149,10 @@ void draw_nan(const MasksScene& scene, Area area) {
     }
     const auto& trail = scene.nan->steps;
     if (trail.empty()) {
-        draw_finding(
+        static_cast<void>(draw_finding(
             scene, area.low, area.width(), good(ui),
             tr_n("No NaN in the {count} step", "No NaN in any of {count} steps", scene.session.timeline().size()),
-            tr("Every number of every computed step was checked."));
+            tr("Every number of every computed step was checked.")));
         return;
     }
     const NanStep& first = trail.front();
@@ -183,11 +183,9 @@ void draw_fill(const MasksScene& scene, Area area) {
     const FillConsequences& fill = scene.shown().fill;
     ImGui::PushID("fill");
     choose_fill(scene, area.low);
-    const float line = ui.px(18);
     float y = area.low.y + ui.px(34);
     const auto finding = [&](bool well, const std::string& text, const char* tip) {
-        draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip);
-        y += line;
+        y = draw_finding(scene, {area.low.x, y}, area.width(), well ? good(ui) : bad(ui), text, tip) + ui.px(1);
     };
     finding(fill.leakiest_query < 0, weight_sentence(fill), leaks_by_row(fill).c_str());
     finding(fill.below.empty(), below_sentence(fill), tr("A kept score below a finite fill loses to the masked ones."));

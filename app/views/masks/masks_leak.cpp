@@ -66,7 +66,8 @@ void draw_position(const Ui& ui, const PositionBox& box) {
         if (width > at.width() - ui.px(4)) return;
         draw_text(ui, ui.fonts.mono_small, {(at.low.x + at.high.x - width) * 0.5F, at.low.y + y}, color, text);
     };
-    centred(ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text, box.token);
+    centred(ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
+            shortened(ui.fonts.mono_small, box.token, at.width() - ui.px(4)));
     centred(ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
 }
 
@@ -89,7 +90,7 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
         draw_position(ui, box);
         ImGui::SetCursorScreenPos(box.area.low);
         ImGui::PushID(static_cast<int>(i));
-        if (ImGui::InvisibleButton("position", {box.area.width(), box.area.height()})) {
+        if (ImGui::InvisibleButton("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
             tab.chosen_position = box.position;
             tab.chosen_batch = scene.place.batch;
         }

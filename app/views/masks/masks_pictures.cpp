@@ -1,7 +1,9 @@
 #include "app/core/masks/mask_edits.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/core/text/wrapping.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -66,27 +68,30 @@ std::string token_of(const std::string& axis, const std::vector<std::string>& la
     return axis + " " + number + (label != number ? " “" + label + "”" : "");
 }
 
-void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, Spot spot, float x) {
-    ImGui::SetNextWindowPos({x, scene.tooltips_y});
-    if (!compat::begin_tooltip()) return;
+void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, HeatmapGesture gesture) {
     const Heatmap& h = picture.heatmap;
+    const Spot spot = *gesture.hovered;
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
-    const Ui& ui = scene.ui;
+    const Fonts& fonts = scene.ui.fonts;
+    const Theme& theme = scene.ui.theme;
     std::string name = tr("{title} mask", {{"title", h.title}});
     if (picture.step != nullptr) {
         const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
         name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
     }
-    text_line(ui.fonts.mono_small, ui.theme.muted, name);
-    text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.values[offset])));
-    text_line(ui.fonts.caption, ui.theme.muted, token_of(h.row_axis, h.row_labels, spot.first));
-    text_line(ui.fonts.caption, ui.theme.muted, token_of(h.column_axis, h.column_labels, spot.second));
+    std::vector<TooltipLine> lines = {
+        {fonts.mono_small, theme.muted, name},
+        {fonts.mono, theme.text, short_number(static_cast<double>(h.values[offset]))},
+        {fonts.caption, theme.muted, token_of(h.row_axis, h.row_labels, spot.first)},
+        {fonts.caption, theme.muted, token_of(h.column_axis, h.column_labels, spot.second)}};
     if (!h.hidden.empty() && h.hidden[offset] != 0)
-        text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
+        lines.push_back({fonts.caption, theme.warning, hidden_text(h.hidden[offset])});
     if (!picture.marked.empty() && picture.marked[offset] != 0)
-        text_line(ui.fonts.caption, ui.theme.accent,
-                  picture.step == nullptr ? tr("opened manually: another mask hides it") : tr("changed by an edit"));
-    ImGui::EndTooltip();
+        lines.push_back(
+            {fonts.caption, theme.accent,
+             picture.step == nullptr ? tr("opened manually: another mask hides it") : tr("changed by an edit")});
+    gesture.picture = {{gesture.picture.low.x, scene.covered_by_none.low.y}, scene.covered_by_none.high};
+    draw_cell_tooltip(scene.ui, gesture, lines);
 }
 
 std::uint64_t key_of(const std::string& title) { return std::hash<std::string>{}("masks " + title) | (1ULL << 62U); }
@@ -101,15 +106,7 @@ std::optional<CellRect> lit_in(const MasksScene& scene, const MaskPicture& pictu
     return hovered;
 }
 
-// ---- between the pictures
-
-void draw_between(const Ui& ui, Area gap, const char* text, const std::vector<std::string>& tip) {
-    const float width = compat::text_size(ui.fonts.caption, text).x;
-    const float line = compat::font_size(ui.fonts.caption);
-    draw_text(ui, ui.fonts.caption, {(gap.low.x + gap.high.x - width) * 0.5F, (gap.low.y + gap.high.y - line) * 0.5F},
-              ui.theme.muted, text);
-    area_tooltip(ui, gap, tip);
-}
+// ---- the way of a cell
 
 // The cell under the mouse along the chain: raw score, filled score, weight.
 std::string way_of(const MasksScene& scene, CellRect at) {
@@ -130,22 +127,43 @@ std::string way_of(const MasksScene& scene, CellRect at) {
                   : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
 }
 
-void draw_way(const MasksScene& scene, ImVec2 at, float width) {
-    const Ui& ui = scene.ui;
-    const auto& hovered = scene.tab().hovered;
-    const Heatmap& raw = scene.shown().raw.heatmap;
-    if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
-        draw_text(ui, ui.fonts.mono_small, at, ui.theme.text, way_of(scene, *hovered), width);
-    else
-        draw_text(ui, ui.fonts.caption, at, ui.theme.muted,
-                  tr("Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints "
-                     "all heads."),
-                  width);
+const char* how_to_paint() {
+    return tr(
+        "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints all heads.");
 }
 
 }  // namespace
 
-void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend, Area area) {
+float way_height(const MasksScene& scene, float width) {
+    const ImFont* font = scene.ui.fonts.caption;
+    const auto measure = [&](const std::string& line) { return compat::text_size(scene.ui.fonts.caption, line).x; };
+    return static_cast<float>(wrapped(how_to_paint(), width, measure).size()) *
+           (compat::font_size(font) + scene.ui.px(4));
+}
+
+void draw_way(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const auto& hovered = scene.tab().hovered;
+    const Heatmap& raw = scene.shown().raw.heatmap;
+    if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
+        draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, way_of(scene, *hovered), area.width());
+    else
+        draw_prose(ui, area.low, area.width(), ui.theme.muted, how_to_paint(), 9);
+}
+
+void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip) {
+    const Ui& ui = scene.ui;
+    const float width = compat::text_size(ui.fonts.mono, sign).x, gap = ui.px(20);
+    const Area& at = slot.area;
+    // The first picture of a line has only the edge of the tab before it.
+    const bool first = at.low.x - gap < scene.pictures_left;
+    const float middle = at.low.x - (first ? ui.px(8) : gap * 0.5F);
+    draw_text(ui, ui.fonts.mono, {middle - width * 0.5F, at.low.y + ui.px(70)}, ui.theme.muted, sign);
+    area_tooltip(ui, {{middle - gap * 0.5F, at.low.y}, {at.low.x, at.high.y}}, tip);
+}
+
+void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+                       const MaskSlot& slot) {
     const ShownMasks& shown = scene.shown();
     const HeatmapDrawing drawing{.heatmap = picture.heatmap,
                                  .key = key_of(picture.heatmap.title),
@@ -157,12 +175,15 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
                                  .paintable = picture.per_key,
                                  .painting = picture.per_key,
                                  .legend = legend,
-                                 .grid = legend == Legend::none};
-    const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.tab().views[picture.heatmap.title], area);
+                                 .grid = legend == Legend::none,
+                                 .labels_rows = slot.labels_rows,
+                                 .keeps_hittable = picture.per_key,
+                                 .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+    const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.tab().views[picture.heatmap.title], slot.area);
     if (gesture.painted)
         paint(scene, gesture);
     else if (gesture.hovered)
-        picture_tooltip(scene, picture, *gesture.hovered, area.low.x);
+        picture_tooltip(scene, picture, gesture);
     if (gesture.hovered)
         scene.tab().hovered_next = picture.per_key
                                        ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
@@ -174,31 +195,23 @@ void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU3
     }
 }
 
-void draw_mask_chain(const MasksScene& scene, Area area) {
-    const Ui& ui = scene.ui;
+void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
     const ShownMasks& shown = scene.shown();
-    const float gap = ui.px(20), line = ui.px(20), width = std::floor((area.width() - gap * 3) / 4);
     struct Link {
         const MaskPicture& picture;
-        const char* arrow;
-        std::vector<std::string> tip;
+        std::vector<std::string> tip;  // of the arrow before it
     };
     const std::array links = {
-        Link{shown.raw, "→", {tr("fill"), tr("Where the mask is 0, the score is replaced by the fill.")}},
-        Link{shown.masked, "→", {tr("softmax"), tr("Each row becomes weights that sum to 1.")}},
-        Link{shown.pattern, "→", {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
-        Link{shown.output, nullptr, {}},
+        Link{shown.raw, {}},
+        Link{shown.masked, {tr("fill"), tr("Where the mask is 0, the score is replaced by the fill.")}},
+        Link{shown.pattern, {tr("softmax"), tr("Each row becomes weights that sum to 1.")}},
+        Link{shown.output, {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
     };
-    float x = area.low.x;
-    for (const Link& link : links) {
-        draw_mask_picture(scene, link.picture, color_of(link.picture.step->meaning), Legend::bar,
-                          {{x, area.low.y}, {x + width, area.high.y - line}});
-        x += width + gap;
-        if (link.arrow != nullptr)
-            draw_between(ui, {{x - gap, area.low.y + ui.px(36)}, {x, area.high.y - line - ui.px(24)}}, link.arrow,
-                         link.tip);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (i > 0) draw_sign(scene, slots.chain[i], "→", links[i].tip);
+        draw_mask_picture(scene, links[i].picture, color_of(links[i].picture.step->meaning), Legend::bar,
+                          slots.chain[i]);
     }
-    draw_way(scene, {area.low.x, area.high.y - line + ui.px(2)}, area.width());
 }
 
 }  // namespace decoderscope

@@ -3,6 +3,7 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/masks/shown_masks.h"
 #include "app/core/session/session.h"
+#include "app/views/masks/masks_layout.h"
 #include "app/views/masks/masks_tab.h"
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/prose.h"
@@ -21,7 +22,8 @@ struct MasksScene {
     Commands& commands;
     const std::string& attention;  // "blocks.0.attn"
     Place place;
-    float tooltips_y;  // the y of the pictures' tooltips: below them all, so that none is covered
+    float pictures_left;   // the left edge of the pictures
+    Area covered_by_none;  // pictures and findings: tooltips are below them
     Value<ShownMasks> masks;
     Value<NanTrail> nan;  // empty during the search
     Value<Leak> leak;     // empty while unknown
@@ -38,22 +40,30 @@ struct MasksScene {
 // The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
 [[nodiscard]] std::string shown_attention(const Session& session);
 
-// Which attention; what the brush paints; band, all heads, reset. One row.
+// Which attention; what the brush paints; band, all heads, reset.
+[[nodiscard]] float mask_tools_height(const MasksScene& scene, float width);
 void draw_mask_tools(const MasksScene& scene, Area area);
 // The causal, padding and painted masks, separate and combined, and the length handles of the batch's rows.
-void draw_mask_parts(const MasksScene& scene, Area area);
-// Raw scores → masked scores → pattern → output, and how the cell under the mouse changes along the way.
-void draw_mask_chain(const MasksScene& scene, Area area);
+void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
+// Raw scores → masked scores → pattern → output.
+void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
+// How the cell under the mouse changes along that way; else, how to paint.
+[[nodiscard]] float way_height(const MasksScene& scene, float width);
+void draw_way(const MasksScene& scene, Area area);
 // The choice of the fill, and what it does.
 void draw_fill(const MasksScene& scene, Area area);
 // The leak test.
 void draw_leak(const MasksScene& scene, Area area);
 
 // A picture of the tab, with brush and tooltip.
-void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend, Area area);
+void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+                       const MaskSlot& slot);
+// The sign between a picture and the one before it.
+void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip);
 
-// A line of findings: a dot that tells whether all is well, and a text that is cut if it does not fit.
-void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text, const char* tip);
+// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip);
 // Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
 

@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +55,97 @@ std::string shown_attention(const Session& session) {
     return "blocks.0.attn";
 }
 
+namespace {
+
+// The heights of the tab's parts but for the pictures.
+struct Heights {
+    float tools, way, findings, choices;
+    bool side_by_side;  // the findings: the fill beside the leak test, else above it
+
+    [[nodiscard]] float sum() const { return tools + way + findings + choices; }
+};
+
+Heights heights_of(const MasksScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    const bool side_by_side = width >= ui.px(600);
+    const float way = way_height(scene, width) + ui.px(4);
+    return {mask_tools_height(scene, width) + ui.px(4), way, side_by_side ? ui.px(168) : ui.px(380),
+            choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
+}
+
+void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
+    const float gap = scene.ui.px(12);
+    const ImVec2 middle = {std::floor((area.low.x + area.high.x) * 0.5F),
+                           std::floor((area.low.y + area.high.y) * 0.5F)};
+    if (heights.side_by_side) {
+        draw_fill(scene, {area.low, {middle.x - gap, area.high.y}});
+        draw_leak(scene, {{middle.x + gap, area.low.y}, area.high});
+    } else {
+        const float half = area.low.y + scene.ui.px(200);
+        draw_fill(scene, {area.low, {area.high.x, half}});
+        draw_leak(scene, {{area.low.x, half}, area.high});
+    }
+}
+
+// A scrolled part of the tab. `draw` gets where its contents start, and returns where they end.
+template <class Draw>
+void scrolled(const char* id, Area area, Draw draw) {
+    // The scroll bar is in the margin; so is the sign before the first picture of a line.
+    const float margin = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos({area.low.x - margin, area.low.y});
+    compat::begin_child(id, {std::max(area.width() + margin * 2.0F, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float bottom = draw(ImVec2{start.x + margin, start.y});
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(bottom - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+// Masks and chain from here on. Returns their bottom.
+float draw_mask_pictures(const MasksScene& scene, ImVec2 start, ImVec2 size) {
+    const MaskSlots slots = lay_out_masks(scene.ui, scene.shown(), {start, {start.x + size.x, start.y + size.y}});
+    draw_mask_parts(scene, slots);
+    draw_mask_chain(scene, slots);
+    return slots.bottom;
+}
+
+// Only the pictures scroll, so that what an edit does to the findings is seen while it is painted.
+void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, Area inner) {
+    float y = inner.low.y;
+    const auto part = [&](float height) {
+        const Area box = {{inner.low.x, y}, {inner.high.x, y + height}};
+        y += height;
+        return box;
+    };
+    draw_mask_tools(scene, part(heights.tools));
+    const Area pictures = part(inner.height() - heights.sum());
+    scrolled("mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
+        return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
+    });
+    draw_way(scene, part(heights.way));
+    draw_findings(scene, heights, part(heights.findings));
+    draw_choices(scene.ui, scene.session, scene.state, part(heights.choices), scene.commands, Brush::always);
+}
+
+// In a low window everything scrolls.
+void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
+    scrolled("masks", inner, [&](ImVec2 start) {
+        const float right = start.x + inner.width();
+        draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
+        float y = draw_mask_pictures(scene, {start.x, start.y + heights.tools}, {inner.width(), scene.ui.px(260)}) +
+                  scene.ui.px(6);
+        draw_way(scene, {{start.x, y}, {right, y + heights.way}});
+        y += heights.way;
+        draw_findings(scene, heights, {{start.x, y}, {right, y + heights.findings}});
+        y += heights.findings;
+        draw_choices(scene.ui, scene.session, scene.state, {{start.x, y}, {right, y + heights.choices}}, scene.commands,
+                     Brush::always);
+        return y + heights.choices;
+    });
+}
+
+}  // namespace
+
 void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const std::string attention = shown_attention(session);
     const Place place = session.cursor().place;
@@ -62,35 +154,25 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     keep_leak_position(session, state.lab<MasksTabState>());
     ask_for_leak_run(session, state.lab<MasksTabState>(), commands);
 
-    const float pad = ui.px(16), gap = ui.px(8);
-    const float left = area.low.x + pad, right = area.high.x - pad;
-    const float tools = ui.px(28), findings = ui.px(168), choices = ui.px(72);
-    const float pictures = area.height() - tools - findings - choices - gap * 4;
-    const float parts = std::floor(pictures * 0.38F);
-    float y = area.low.y + gap;
-    const auto part = [&](float height) {
-        const Area box = {{left, y}, {right, y + height}};
-        y += height + gap;
-        return box;
-    };
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    const float choices = choices_height(ui, session, state, inner.width(), Brush::always);
     const MasksScene scene = {ui,
                               session,
                               state,
                               commands,
                               attention,
                               place,
-                              area.high.y - choices - findings - gap,
+                              inner.low.x,
+                              {inner.low, {inner.high.x, inner.high.y - choices}},
                               shown_masks(session.derived(), session.shown(), attention, place),
                               shown_nan_trail(session.derived(), session.shown().run),
                               leak_found(session, state.lab<MasksTabState>())};
-    draw_mask_tools(scene, part(tools));
-    draw_mask_parts(scene, part(parts));
-    draw_mask_chain(scene, part(pictures - parts - gap));
-    const Area below = part(findings);
-    const float middle = std::floor((left + right) * 0.5F);
-    draw_fill(scene, {below.low, {middle - gap * 1.5F, below.high.y}});
-    draw_leak(scene, {{middle + gap * 1.5F, below.low.y}, below.high});
-    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands, Brush::always);
+    const Heights heights = heights_of(scene, inner.width());
+    if (inner.height() - heights.sum() >= ui.px(220))
+        draw_with_fixed_findings(scene, heights, inner);
+    else
+        draw_scrolled(scene, heights, inner);
 }
 
 }  // namespace decoderscope

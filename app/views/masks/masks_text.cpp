@@ -3,13 +3,14 @@
 
 namespace decoderscope {
 
-void draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
-                  const char* tip) {
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip) {
     const Ui& ui = scene.ui;
     const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
     ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
-    draw_text(ui, ui.fonts.caption, {at.x + indent, at.y}, ui.theme.text, text, width - indent);
-    area_tooltip(ui, {at, {at.x + width, at.y + line + ui.px(4)}}, {text, tip});
+    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
+    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
+    return bottom;
 }
 
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {

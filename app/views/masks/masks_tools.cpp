@@ -2,12 +2,14 @@
 #include "app/core/picture/heatmap_image.h"
 #include "app/core/text/labels.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/flow.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -23,7 +25,7 @@ std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind)
     return found;
 }
 
-void choose_attention(const MasksScene& scene) {
+void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
     struct Choice {
         Phrase label;
         AttentionKind kind;
@@ -41,13 +43,17 @@ void choose_attention(const MasksScene& scene) {
     const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
     for (const Choice& choice : choices) {
         const std::string name = attention_of_kind(plan, block, choice.kind);
-        const bool chosen = name == scene.attention;
-        if (name.empty()) ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
-        const bool clicked = toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(), chosen,
-                                           tr(name.empty() ? choice.missing : choice.tip));
-        if (name.empty()) ImGui::PopStyleColor();
-        if (clicked && !name.empty() && !chosen) scene.commands.push_back(command::GoTo{name + ".pattern"});
-        ImGui::SameLine(0, scene.ui.px(2));
+        items.push_back({button_width(tr(choice.label)), scene.ui.px(2), [&scene, choice, name] {
+                             const bool chosen = name == scene.attention;
+                             if (name.empty())
+                                 ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
+                             const bool clicked =
+                                 toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
+                                               chosen, tr(name.empty() ? choice.missing : choice.tip));
+                             if (name.empty()) ImGui::PopStyleColor();
+                             if (clicked && !name.empty() && !chosen)
+                                 scene.commands.push_back(command::GoTo{name + ".pattern"});
+                         }});
     }
 }
 
@@ -57,7 +63,7 @@ std::optional<Index> heads_meant(const MasksScene& scene) {
     return scene.tab().all_heads ? std::nullopt : std::optional(scene.place.head);
 }
 
-void choose_tool(const MasksScene& scene) {
+void add_tools(std::vector<FlowItem>& items, const MasksScene& scene) {
     struct Choice {
         MaskTool tool;
         Phrase label, tip;
@@ -70,10 +76,12 @@ void choose_tool(const MasksScene& scene) {
                message("A click hides a key from every query; a second click restores it.")},
     };
     for (const Choice& choice : choices) {
-        if (toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
-                          scene.tab().tool == choice.tool, tr(choice.tip)))
-            scene.tab().tool = choice.tool;
-        ImGui::SameLine(0, scene.ui.px(2));
+        const float gap = scene.ui.px(choice.tool == MaskTool::cell ? 20 : 2);
+        items.push_back({button_width(tr(choice.label)), gap, [&scene, choice] {
+                             if (toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
+                                               scene.tab().tool == choice.tool, tr(choice.tip)))
+                                 scene.tab().tool = choice.tool;
+                         }});
     }
 }
 
@@ -117,7 +125,7 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
     MasksTabState& tab = scene.tab();
     ImGui::SetCursorScreenPos({bar.low.x - scene.ui.px(6), bar.low.y});
     ImGui::PushID(static_cast<int>(row));
-    ImGui::InvisibleButton("length", {bar.width() + scene.ui.px(12), bar.height()});
+    ImGui::InvisibleButton("length", {std::max(bar.width() + scene.ui.px(12), 1.0F), std::max(bar.height(), 1.0F)});
     ImGui::PopID();
     if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     tooltip(tr("Row {row}: {kept} of {length} positions are kept, the rest is padding. Drag the end.",
@@ -126,7 +134,7 @@ void drag_length(const MasksScene& scene, Index row, Index length, Index kept, A
     if (ImGui::IsItemActivated()) tab.dragged.reset();
     // A quick drag may still move in the frame that releases the button.
     if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) return;
-    const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / bar.width();
+    const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / std::max(bar.width(), 1.0F);
     const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
     if (wanted == kept) return;
     scene.commands.push_back(command::SetKeptLength{scene.keys_of_source(), row, wanted, tab.dragged == row});
@@ -175,57 +183,65 @@ void draw_lengths(const MasksScene& scene, Area area) {
 
 }  // namespace
 
-void draw_mask_tools(const MasksScene& scene, Area area) {
+namespace {
+
+std::vector<FlowItem> tools_of(const MasksScene& scene) {
     const Ui& ui = scene.ui;
-    ImGui::SetCursorScreenPos(area.low);
+    std::vector<FlowItem> items;
+    add_attentions(items, scene);
+    add_tools(items, scene);
+    const std::string band = tr("Band {width}", {{"width", 88}});  // as wide as it gets
+    items.push_back(
+        {button_width(band.c_str()) + ImGui::GetFrameHeight() * 2.0F, ui.px(10), [&scene] { band_controls(scene); }});
+    items.push_back({button_width(tr("All heads")), ui.px(10), [&scene] {
+                         bool& all = scene.tab().all_heads;
+                         if (toggle_button(scene.ui, labelled(tr("All heads"), "all").c_str(), all,
+                                           tr("Paint every head rather than the chosen one; so does Shift.")))
+                             all = !all;
+                     }});
+    items.push_back(
+        {button_width(tr("Reset")), ui.px(2), [&scene] {
+             if (toggle_button(scene.ui, labelled(tr("Reset"), "reset").c_str(), false,
+                               tr("Undoes what was drawn on this mask, for this head or for all.")))
+                 scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+         }});
+    return items;
+}
+
+}  // namespace
+
+float mask_tools_height(const MasksScene& scene, float width) { return flow_height(scene.ui, tools_of(scene), width); }
+
+void draw_mask_tools(const MasksScene& scene, Area area) {
     ImGui::PushID("mask-tools");
-    choose_attention(scene);
-    ImGui::SameLine(0, ui.px(20));
-    choose_tool(scene);
-    ImGui::SameLine(0, ui.px(10));
-    band_controls(scene);
-    ImGui::SameLine(0, ui.px(10));
-    if (toggle_button(ui, labelled(tr("All heads"), "all").c_str(), scene.tab().all_heads,
-                      tr("Paint every head rather than the chosen one; so does Shift.")))
-        scene.tab().all_heads = !scene.tab().all_heads;
-    ImGui::SameLine(0, ui.px(2));
-    if (toggle_button(ui, labelled(tr("Reset"), "reset").c_str(), false,
-                      tr("Undoes what was drawn on this mask, for this head or for all.")))
-        scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+    draw_flow(scene.ui, tools_of(scene), area);
     ImGui::PopID();
 }
 
-void draw_mask_parts(const MasksScene& scene, Area area) {
-    const Ui& ui = scene.ui;
+void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
     const MaskParts& parts = scene.shown().parts;
-    const float gap = ui.px(20), lengths = std::floor(area.width() * 0.21F);
-    const float width = std::floor((area.width() - lengths - gap * 4) / 4);
     struct Shown {
         const Heatmap& heatmap;
         std::uint8_t cause;
-        const char* joined;
+        const char* sign;  // before it
         const char* tip;
     };
     const std::array all = {
-        Shown{parts.causal, hidden_by::causal, "∧", tr("A key is kept where every mask keeps it.")},
+        Shown{parts.causal, hidden_by::causal, "", ""},
         Shown{parts.padding, hidden_by::padding, "∧", tr("A key is kept where every mask keeps it.")},
-        Shown{parts.drawn, hidden_by::hand, "=", tr("What is drawn manually overrides the other masks.")},
-        Shown{parts.combined, hidden_by::nothing, "", ""},
+        Shown{parts.drawn, hidden_by::hand, "∧", tr("A key is kept where every mask keeps it.")},
+        Shown{parts.combined, hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")},
     };
-    float x = area.low.x;
-    for (const Shown& part : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Shown& part = all[i];
         const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
-                                                             : to_imgui(hidden_color(part.cause, ui.theme.dark));
+                                                             : to_imgui(hidden_color(part.cause, scene.ui.theme.dark));
         MaskPicture picture{nullptr, part.heatmap, {}, true};
         if (part.cause == hidden_by::hand || part.cause == hidden_by::nothing) picture.marked = parts.opened;
-        draw_mask_picture(scene, picture, color, Legend::none, {{x, area.low.y}, {x + width, area.high.y}});
-        x += width;
-        const float sign = compat::text_size(ui.fonts.mono, part.joined).x;
-        draw_text(ui, ui.fonts.mono, {x + (gap - sign) * 0.5F, area.low.y + ui.px(70)}, ui.theme.muted, part.joined);
-        if (*part.joined != '\0') area_tooltip(ui, {{x, area.low.y}, {x + gap, area.high.y}}, {part.tip});
-        x += gap;
+        if (*part.sign != '\0') draw_sign(scene, slots.parts[i], part.sign, {part.tip});
+        draw_mask_picture(scene, picture, color, Legend::none, slots.parts[i]);
     }
-    draw_lengths(scene, {{x, area.low.y}, area.high});
+    draw_lengths(scene, slots.lengths);
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
 #include "app/views/norms/norms_parts.h"
+#include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -122,10 +123,12 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         // All three share zoom and position.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
-        if (gesture.hovered)
+        if (gesture.hovered) {
+            place_cell_tooltip(ui, gesture, 4);
             pair_tooltip(ui, *pair,
                          cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
                          *gesture.hovered);
+        }
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
         if (pair->a.row_axis == axis::pos) state.lab<NormsTabState>().row = gesture.clicked->first;

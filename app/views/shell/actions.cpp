@@ -5,6 +5,7 @@
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
+#include "app/views/step/spreadsheet_view.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -75,6 +76,7 @@ void switch_head(const Session& session, Index head, Commands& commands) {
 }
 
 void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
+    if (sheet_is_open(state)) return commands.push_back(copy_sheet(session, state));
     commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
 }
 
@@ -134,6 +136,9 @@ std::vector<Action> actions_of_run() {
         {.label = message("Flip Pre-Norm / Post-Norm"), .key = Key::n, .mods = with_shift, .run = flip_norm},
         {.label = message("Record everything, or less to save memory"), .run = flip_recording},
         {.label = message("Dropout on or off"), .key = Key::d, .run = flip_dropout},
+        {.label = message("Table of exact numbers"),
+         .key = Key::x,
+         .run = [](const Session& session, ViewState& state, Commands&) { toggle_sheet(session, state); }},
         {.label = message("Mask brush on or off"), .key = Key::p, .run = changes([](ViewState& s) {
                                                                       s.painting = !s.painting;
                                                                   })},
@@ -197,6 +202,9 @@ std::vector<Action> actions_of_window() {
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},
+        {.label = message("Pointer for a lecture hall on or off"),
+         .key = Key::l,
+         .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
         {.label = message("Larger text"), .key = Key::equal, .mods = with_ctrl, .run = scales_text(1.1F)},
         {.label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = scales_text(1 / 1.1F)},
         {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {

@@ -2,14 +2,21 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/cards.h"
+#include "app/views/widgets/flow.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace decoderscope {
 
 namespace {
+
+float head_chip_width(const Ui& ui, Index head) {
+    return ui.px(28) + compat::text_size(ui.fonts.mono, std::to_string(head)).x;
+}
 
 // A head: a click on its number chooses it, a click on the dot before it switches it off and on.
 void head_chip(const Ui& ui, const Session& session, const std::string& attention, Index head, Commands& commands) {
@@ -18,7 +25,7 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float height = ImGui::GetFrameHeight();
     const std::string number = std::to_string(head);
-    const float dot = ui.px(20), width = dot + compat::text_size(ui.fonts.mono, number).x + ui.px(8);
+    const float dot = ui.px(20), width = head_chip_width(ui, head);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(head));
     if (ImGui::InvisibleButton("switch", {dot, height}))
@@ -48,44 +55,95 @@ Index blocks_in_stack(const Session& session, const Step& step) {
     return count;
 }
 
+// ---- the choices
+
+// What the choices are made for.
+struct Scene {
+    const Ui& ui;
+    const Session& session;
+    ViewState& state;
+    Commands& commands;
+    float width;  // of a line
+};
+
+// How many heads have a chip beside the rest's "… 24 more".
+Index chips_in(const Scene& s, Index heads, float room) {
+    Index count = 0;
+    for (float x = 0.0F; count < heads; ++count) {
+        x += head_chip_width(s.ui, count) + s.ui.px(2);
+        if (x > room - (count + 1 < heads ? s.ui.px(170) : 0.0F)) break;
+    }
+    return std::max<Index>(count, 1);
+}
+
+void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
+    const std::string attention = attention_beside(s.session.step());
+    if (attention.empty()) return;
+    const Ui& ui = s.ui;
+    const Index heads = s.session.shown().scenario.config().nhead;
+    const float label = compat::text_size(ui.fonts.caption, "head").x + ui.px(6);
+    const Index chips = chips_in(s, heads, s.width - label);
+    float width = label + (chips < heads ? ui.px(170) : 0.0F);
+    for (Index head = 0; head < chips; ++head) width += head_chip_width(ui, head) + ui.px(2);
+    choices.push_back({width, s.ui.px(20), [s, attention, heads, chips] {
+                           ImGui::AlignTextToFramePadding();
+                           text_line(s.ui.fonts.caption, s.ui.theme.muted, "head");
+                           for (Index head = 0; head < chips; ++head) {
+                               ImGui::SameLine(0, s.ui.px(head == 0 ? 6 : 2));
+                               head_chip(s.ui, s.session, attention, head, s.commands);
+                           }
+                           if (chips == heads) return;
+                           ImGui::SameLine(0, s.ui.px(4));
+                           ImGui::AlignTextToFramePadding();
+                           text_line(s.ui.fonts.caption, s.ui.theme.muted,
+                                     tr_n("… {count} more: keys 1–9", "… {count} more: keys 1–9", heads - chips));
+                       }});
+}
+
+void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
+    const Index batch = s.session.cursor().place.batch;
+    choices.push_back({counter_width(s.ui, "batch", batch), s.ui.px(20), [s, batch] {
+                           const Index rows = s.session.shown().scenario.inputs.batch();
+                           if (const int moved = counter(s.ui, "batch", batch, rows); moved != 0)
+                               s.commands.push_back(command::ChooseBatch{batch + moved});
+                       }});
+    const Index block = block_number(s.session.step());
+    if (block < 0) return;
+    choices.push_back({counter_width(s.ui, "layer", block), s.ui.px(20), [s, block] {
+                           const Index blocks = blocks_in_stack(s.session, s.session.step());
+                           if (const int moved = counter(s.ui, "layer", block, blocks); moved != 0)
+                               s.commands.push_back(command::MoveLayer{moved});
+                       }});
+}
+
+void add_brush(std::vector<FlowItem>& choices, const Scene& s) {
+    if (!shows_mask(s.session, s.session.step())) return;
+    choices.push_back({button_width(tr("Paint mask")), s.ui.px(20), [s] {
+                           if (toggle_button(s.ui, labelled(tr("Paint mask"), "paint").c_str(), s.state.painting,
+                                             tr("Paint the mask with the left button (P). The right button always "
+                                                "paints; Shift paints all heads.")))
+                               s.state.painting = !s.state.painting;
+                       }});
+}
+
+std::vector<FlowItem> choices_of(const Scene& s, Brush brush) {
+    std::vector<FlowItem> choices;
+    add_heads(choices, s);
+    add_counters(choices, s);
+    if (brush == Brush::switched) add_brush(choices, s);
+    return choices;
+}
+
 }  // namespace
 
+float choices_height(const Ui& ui, const Session& session, ViewState& state, float width, Brush brush) {
+    Commands none;  // nothing is drawn, so nothing is asked for
+    return ui.px(4) + flow_height(ui, choices_of({ui, session, state, none, width}, brush), width);
+}
+
 void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands, Brush brush) {
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(4)});
-    ImGui::BeginGroup();
-    const std::string attention = attention_beside(session.step());
-    if (!attention.empty()) {
-        ImGui::AlignTextToFramePadding();
-        text_line(ui.fonts.caption, ui.theme.muted, "head");
-        const Index heads = session.shown().scenario.config().nhead;
-        for (Index head = 0; head < heads; ++head) {
-            ImGui::SameLine(0, ui.px(head == 0 ? 6 : 2));
-            if (ImGui::GetCursorScreenPos().x > area.high.x - ui.px(190) && head + 1 < heads) {
-                ImGui::AlignTextToFramePadding();
-                text_line(ui.fonts.caption, ui.theme.muted,
-                          tr_n("… {count} more: keys 1–9", "… {count} more: keys 1–9", heads - head));
-                break;
-            }
-            head_chip(ui, session, attention, head, commands);
-        }
-    }
-    const Index batch = session.cursor().place.batch;
-    if (const int moved = counter(ui, "batch", batch, session.shown().scenario.inputs.batch()); moved != 0)
-        commands.push_back(command::ChooseBatch{batch + moved});
-    const Step& step = session.step();
-    if (const Index block = block_number(step); block >= 0) {
-        ImGui::SameLine(0, ui.px(16));
-        if (const int moved = counter(ui, "layer", block, blocks_in_stack(session, step)); moved != 0)
-            commands.push_back(command::MoveLayer{moved});
-    }
-    if (brush == Brush::switched && shows_mask(session, step)) {
-        ImGui::SameLine(0, ui.px(16));
-        if (toggle_button(
-                ui, labelled(tr("Paint mask"), "paint").c_str(), state.painting,
-                tr("Paint the mask with the left button (P). The right button always paints; Shift paints all heads.")))
-            state.painting = !state.painting;
-    }
-    ImGui::EndGroup();
+    draw_flow(ui, choices_of({ui, session, state, commands, area.width()}, brush),
+              {{area.low.x, area.low.y + ui.px(4)}, area.high});
 }
 
 }  // namespace decoderscope

@@ -16,7 +16,10 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // Whether the left button paints the mask only while a switch is on, or always.
 enum class Brush { switched, always };
-// The row of heads, batch and layer that several tabs share, 72 px high: head chips, counters, the mask brush's switch.
+// The row of heads, batch and layer that several tabs share: head chips, counters, the mask brush's switch; in as many
+// lines as the width needs.
+[[nodiscard]] float choices_height(const Ui& ui, const Session& session, ViewState& state, float width,
+                                   Brush brush = Brush::switched);
 void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands,
                   Brush brush = Brush::switched);
 

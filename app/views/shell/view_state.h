@@ -27,6 +27,7 @@ struct ViewState {
     std::string open_tab{kStepLab};  // the one that was drawn last
     LabStates labs;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
+    bool presenting = false;                          // for a lecture hall: the stage alone
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask

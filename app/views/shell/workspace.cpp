@@ -79,7 +79,9 @@ bool shows_them_how(const Command& command) {
 
 }  // namespace
 
-Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) {
+Commands draw_workspace(const Ui& given, const Session& session, ViewState& state) {
+    Ui ui = given;
+    ui.large_pointer = state.presenting || state.settings.large_pointer;
     Commands commands;
     session.derived().next_frame();
     const ImVec2 size = ImGui::GetIO().DisplaySize;

@@ -1,13 +1,16 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/wrapping.h"
 #include "app/views/shell/panels.h"
+#include "app/views/step/arrangement.h"
+#include "app/views/step/spreadsheet_view.h"
 #include "app/views/widgets/cards.h"
-#include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -49,110 +52,6 @@ std::optional<CellRect> lit_cells(const Explanation& explanation, std::size_t op
     return lit;
 }
 
-// ---- the layout of the cards
-
-// How the cards are laid out on the stage: operands, the operation between, the result.
-struct Arrangement {
-    std::vector<Card> operands;
-    Area operation, result;
-    bool downwards = false;
-};
-
-// The operands, each once.
-std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
-    std::vector<Ref> operands;
-    for (const StepId id : result.operands)
-        if (std::find(operands.begin(), operands.end(), &plan[id]) == operands.end()) operands.push_back(&plan[id]);
-    return operands;
-}
-
-// The height of a step's picture.
-float height_of(const Ui& ui, const Session& session, const Step& step, float width, float most) {
-    if (session.shown().run->value(step.id).empty()) return std::min(most, ui.px(60));
-    return fitted_height(ui, shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
-                         width, most);
-}
-
-// Whether a step's picture is a narrow strip, drawn next to another.
-bool is_strip(const Step& step) { return step.axes.size() >= 2 && step.axes.back().size <= 2; }
-
-// Stacks cards in a column, centred, each at its own height.
-void stack_cards(const Ui& ui, const Session& session, const std::vector<Ref>& steps, Area column,
-                 std::vector<Card>& cards) {
-    const float gap = ui.px(14);
-    const float room = column.height() - gap * static_cast<float>(steps.size() - 1);
-    std::vector<float> heights;
-    float sum = 0.0F;
-    for (const Ref step : steps) sum += heights.emplace_back(height_of(ui, session, *step, column.width(), room));
-    // If they don't fit, the tallest shrink first.
-    while (sum > room + 1.0F) {
-        const auto highest = std::max_element(heights.begin(), heights.end());
-        const float less = std::min(*highest - room / static_cast<float>(heights.size()), sum - room);
-        if (less <= 1.0F) break;
-        *highest -= less;
-        sum -= less;
-    }
-    float y = column.low.y + std::max(0.0F, (room - sum) * 0.5F);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        cards.push_back({*steps[i], {{column.low.x, y}, {column.high.x, y + heights[i]}}, false});
-        y += heights[i] + gap;
-    }
-}
-
-Arrangement side_by_side(const Ui& ui, const Session& session, const Step& result, const std::vector<Ref>& operands,
-                         Area area) {
-    const float arrow = std::min(ui.px(104), area.width() * 0.16F);
-    const float column = std::floor((area.width() - arrow) * 0.5F);
-    Arrangement a;
-    stack_cards(ui, session, operands, {area.low, {area.low.x + column, area.high.y}}, a.operands);
-    std::vector<Card> right;
-    stack_cards(ui, session, {&result}, {{area.high.x - column, area.low.y}, area.high}, right);
-    a.result = right.front().area;
-    a.operation = {{area.low.x + column, area.low.y}, {area.high.x - column, area.high.y}};
-    return a;
-}
-
-// Operands above the result: two in a row, a strip next to its neighbour.
-Arrangement one_above_the_other(const Ui& ui, const Session& session, const Step& result,
-                                const std::vector<Ref>& operands, Area area) {
-    const float gap = ui.px(14), arrow = ui.px(34), strip = ui.px(190);
-    const std::size_t rows = (operands.size() + 1) / 2;
-    const float result_height = height_of(ui, session, result, area.width(), area.height() * 0.5F);
-    float room = area.height() - result_height - arrow - gap * static_cast<float>(rows);
-    Arrangement a;
-    a.downwards = true;
-    float y = area.low.y;
-    for (std::size_t row = 0; row < rows; ++row) {
-        const Step& first = *operands[row * 2];
-        const Ref second = row * 2 + 1 < operands.size() ? operands[row * 2 + 1] : nullptr;
-        const float half = (area.width() - gap * 2) * 0.5F;
-        const float second_width = second == nullptr ? 0.0F : is_strip(*second) ? strip : half;
-        const float first_width = second == nullptr ? area.width() : area.width() - gap * 2 - second_width;
-        const float most = room / static_cast<float>(rows - row);
-        float height = height_of(ui, session, first, first_width, most);
-        if (second != nullptr) height = std::max(height, height_of(ui, session, *second, second_width, most));
-        a.operands.push_back({first, {{area.low.x, y}, {area.low.x + first_width, y + height}}, false});
-        if (second != nullptr)
-            a.operands.push_back({*second, {{area.high.x - second_width, y}, {area.high.x, y + height}}, false});
-        y += height + gap;
-        room -= height;
-    }
-    a.operation = {{area.low.x, y - gap}, {area.high.x, y - gap + arrow}};
-    a.result = {{area.low.x, y - gap + arrow}, {area.high.x, std::min(area.high.y, y - gap + arrow + result_height)}};
-    return a;
-}
-
-// Wide results (rows of d_model numbers) go below their operands, square ones next to them.
-Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
-    const std::vector<Ref> operands = distinct_operands(session.shown().run->plan(), result);
-    if (operands.empty()) return {{}, {}, area, false};
-    const Index columns = result.axes.empty() ? 1 : result.axes.back().size;
-    const Index rows = result.axes.size() < 2 ? 1 : result.axes[result.axes.size() - 2].size;
-    const bool wide = columns > 12 && columns > 2 * rows;
-    return wide ? one_above_the_other(ui, session, result, operands, area)
-                : side_by_side(ui, session, result, operands, area);
-}
-
 // ---- the arrow between operands and result
 
 void draw_arrow_right(const Ui& ui, const Step& step, Area area) {
@@ -186,21 +85,28 @@ void draw_arrow_down(const Ui& ui, const Step& step, Area area) {
               ui.theme.text, step.operation.about().name);
 }
 
-void draw_hint(const Ui& ui, const ViewState& state, Area area) {
-    if (state.settings.hint_done) return;
-    draw_text(ui, ui.fonts.caption, {area.low.x, area.low.y}, ui.theme.accent,
-              tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), area.width());
+// What to press, in as many lines as it needs; nothing once it was done.
+std::vector<std::string> hint_lines(const Ui& ui, const ViewState& state, float width) {
+    if (state.settings.hint_done) return {};
+    const auto measure = [&](const std::string& text) { return compat::text_size(ui.fonts.caption, text).x; };
+    return wrapped(tr("→ next step   ·   click any number   ·   right-drag paints the mask   ·   F1 keys"), width,
+                   measure);
 }
 
-}  // namespace
+float hint_line(const Ui& ui) { return compat::font_size(ui.fonts.caption) + ui.px(5); }
 
-void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+void draw_hint(const Ui& ui, const std::vector<std::string>& lines, ImVec2 at) {
+    for (const std::string& line : lines) {
+        draw_text(ui, ui.fonts.caption, at, ui.theme.accent, line);
+        at.y += hint_line(ui);
+    }
+}
+
+// The cards and the arrow between them.
+void draw_cards(const Ui& ui, const Session& session, ViewState& state, const Arrangement& arrangement,
+                Commands& commands) {
     const Step& result = session.step();
-    const float pad = ui.px(16), choices = ui.px(72), hint = ui.px(20);
-    const Area inner = {{area.low.x + pad, area.low.y + ui.px(12)},
-                        {area.high.x - pad, area.high.y - choices - hint - ui.px(8)}};
     Hovered hovered;
-    const Arrangement arrangement = arrange(ui, session, result, inner);
     const auto cell = explained_cell(session, state, result);
     const auto explanation =
         cell ? shown_explanation(session.derived(), session.shown(), result, *cell) : Value<Explanation>();
@@ -209,7 +115,8 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
         std::optional<CellRect> lit;
         for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)
             if (result.operands[i] == card.step.id)
-                lit = lit_cells(*explanation, i, slice_of(card.step, session.cursor().place, heads));
+                lit =
+                    lit_cells(*explanation, i, slice_of(card.step, card.place.value_or(session.cursor().place), heads));
         draw_card(ui, session, state, card, lit, hovered, commands);
     }
     if (!arrangement.operands.empty()) {
@@ -220,8 +127,36 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     }
     draw_card(ui, session, state, {result, arrangement.result, true}, std::nullopt, hovered, commands);
     state.hovered = hovered;
-    draw_choices(ui, session, state, {{inner.low.x, area.high.y - choices}, {inner.high.x, area.high.y}}, commands);
-    draw_hint(ui, state, {{inner.low.x, area.high.y - choices - hint}, {inner.high.x, area.high.y - choices}});
+}
+
+// The cards in an area; they are scrolled where they need more height than it has.
+void draw_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const float bar = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("pictures", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    Arrangement arrangement =
+        arrange(ui, session, session.step(), {start, {start.x + area.width(), start.y + area.height()}});
+    draw_cards(ui, session, state, arrangement, commands);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(arrangement.bottom - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
+    const float choices = choices_height(ui, session, state, right - left);
+    const std::vector<std::string> hint = hint_lines(ui, state, right - left);
+    const float bottom = area.high.y - choices - hint_line(ui) * static_cast<float>(hint.size());
+    const Area pictures = {{left, area.low.y + ui.px(10)}, {right, bottom - ui.px(6)}};
+    if (sheet_is_open(state))
+        draw_spreadsheet(ui, session, state, pictures, commands);
+    else
+        draw_pictures(ui, session, state, pictures, commands);
+    draw_choices(ui, session, state, {{left, area.high.y - choices}, {right, area.high.y}}, commands);
+    draw_hint(ui, hint, {left, bottom});
 }
 
 }  // namespace decoderscope

@@ -11,19 +11,6 @@ namespace decoderscope {
 
 namespace {
 
-// Lines with less weight than this, or than half the largest one, are left out while no token is lit: they would be too
-// thin to see, and hide the others.
-constexpr float kLeastWeight = 0.02F;
-
-float largest_weight(const Heatmap& h) {
-    float largest = 0.0F;
-    for (const float weight : h.values)
-        if (weight > largest) largest = weight;
-    return std::min(largest, 1.0F);
-}
-
-float least_weight(const Heatmap& h) { return std::min(kLeastWeight, largest_weight(h) * 0.5F); }
-
 struct Columns {
     Area cells;  // between the two columns of tokens
     float query_pitch, key_pitch;
@@ -61,29 +48,49 @@ bool belongs(const std::optional<PatternToken>& lit, Index query, Index key) {
 }
 
 // As thick as its weight, thinner if tokens crowd; its opacity is its weight relative to the largest in the picture.
+// The lightest can still be seen.
 void draw_line(const Ui& ui, const Columns& c, Index query, Index key, float weight, float largest) {
     const float most = std::min(ui.px(8), std::max(ui.px(1.5F), std::min(c.query_pitch, c.key_pitch) * 0.8F));
-    const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.15F + 0.85F * weight / largest);
+    const ImU32 color = with_alpha(ink_of(Meaning::attention, ui.theme), 0.4F + 0.6F * weight / largest);
     ImGui::GetWindowDrawList()->AddLine({c.cells.low.x, c.query_y(query)}, {c.cells.high.x, c.key_y(key)}, color,
-                                        ui.px(0.5F) + most * weight);
+                                        ui.px(1.0F) + most * weight);
 }
 
-void draw_lines(const Ui& ui, const Heatmap& h, const Columns& c, const std::optional<PatternToken>& lit) {
-    const float least = lit ? 0.0F : least_weight(h), largest = largest_weight(h);
+void draw_lines(const Ui& ui, const Heatmap& h, const PatternLines& lines, const Columns& c,
+                const std::optional<PatternToken>& lit) {
+    const float least = lit ? 0.0F : lines.least;
     for (Index query = 0; query < h.rows; ++query)
         for (Index key = 0; key < h.columns; ++key)
             if (const float weight = h.at(query, key); weight > least && belongs(lit, query, key))
-                draw_line(ui, c, query, key, std::min(weight, 1.0F), largest);
+                draw_line(ui, c, query, key, std::min(weight, 1.0F), lines.largest);
 }
 
 // ---- tokens
 
 bool is_nan_row(const Heatmap& h, Index query) { return std::isnan(h.at(query, 0)); }
 
-// How many tokens share one label if they crowd.
-Index every(const Ui& ui, float pitch) {
-    return std::max<Index>(1,
-                           static_cast<Index>(std::ceil((compat::font_size(ui.fonts.mono_small) + ui.px(1)) / pitch)));
+// What a label is worth where they crowd: its weight on the lit token; the lit token itself is worth the most.
+std::vector<float> worth_of(const Heatmap& h, bool keys, const std::optional<PatternToken>& lit) {
+    std::vector<float> worth(static_cast<std::size_t>(keys ? h.columns : h.rows), 0.0F);
+    if (!lit) return worth;
+    if (lit->is_key == keys) {
+        worth[static_cast<std::size_t>(lit->index)] = 1.0F;
+        return worth;
+    }
+    for (std::size_t i = 0; i < worth.size(); ++i) {
+        const auto other = static_cast<Index>(i);
+        const float weight = keys ? h.at(lit->index, other) : h.at(other, lit->index);
+        worth[i] = std::isnan(weight) ? 0.0F : weight;
+    }
+    return worth;
+}
+
+// The labels of a column that are drawn. Letters are lower than their line.
+std::vector<bool> labelled_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys,
+                                  const std::optional<PatternToken>& lit) {
+    std::vector<float> at;
+    for (Index i = 0; i < (keys ? h.columns : h.rows); ++i) at.push_back(keys ? c.key_y(i) : c.query_y(i));
+    return labels_with_room(at, worth_of(h, keys, lit), compat::font_size(ui.fonts.mono_small) * 0.75F);
 }
 
 // A column of tokens; while a token of the other column is lit, with their weights.
@@ -92,7 +99,7 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
     const auto& labels = keys ? h.column_labels : h.row_labels;
     const float x = keys ? c.cells.high.x : c.cells.low.x, side = keys ? 1.0F : -1.0F;
     const float line = compat::font_size(ui.fonts.mono_small);
-    const Index step = every(ui, keys ? c.key_pitch : c.query_pitch);
+    const std::vector<bool> drawn = labelled_tokens(ui, h, c, keys, lit);
     const ImU32 dot = color_of(keys ? Meaning::key : Meaning::query);
     const auto text = [&](const std::string& what, float distance, float y, ImU32 ink) {
         const float width = compat::text_size(ui.fonts.mono_small, what).x;
@@ -106,7 +113,7 @@ void draw_tokens(const Ui& ui, const Heatmap& h, const Columns& c, bool keys, co
         list.AddCircleFilled({x + side * ui.px(1), y}, std::min(ui.px(3), (keys ? c.key_pitch : c.query_pitch) * 0.4F),
                              dot, 12);
         const bool on = lit && lit->is_key == keys && lit->index == i;
-        if (i % step != 0) continue;
+        if (!drawn[static_cast<std::size_t>(i)]) continue;
         const bool broken = !keys && is_nan_row(h, i);
         const std::string label =
             fitted(ui.fonts.mono_small, broken ? "NaN" : labels[static_cast<std::size_t>(i)], c.label);
@@ -165,13 +172,7 @@ std::optional<PatternToken> use_mouse(const Heatmap& h, const Columns& c, std::o
     return token;
 }
 
-bool leaves_out(const Heatmap& h) {
-    const float least = least_weight(h);
-    return std::any_of(h.values.begin(), h.values.end(),
-                       [&](float weight) { return weight > 0.0F && weight <= least; });
-}
-
-void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned, Area area) {
+void draw_captions(const Ui& ui, const PatternLines& lines, const Columns& c, bool pinned, Area area) {
     const float line = compat::font_size(ui.fonts.caption);
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, tr("A line is a weight: the thicker, the larger."),
               area.width());
@@ -179,23 +180,24 @@ void draw_captions(const Ui& ui, const Heatmap& h, const Columns& c, bool pinned
     const float width = compat::text_size(ui.fonts.caption, "query").x;
     draw_text(ui, ui.fonts.caption, {c.cells.low.x - width, y}, ink_of(Meaning::query, ui.theme), "query");
     draw_text(ui, ui.fonts.caption, {c.cells.high.x, y}, ink_of(Meaning::key, ui.theme), "key");
-    const std::string below = pinned          ? tr("Click the token again to release it.")
-                              : leaves_out(h) ? tr("Above {number}; point at a token for all of its lines.",
-                                                   {{"number", number(least_weight(h))}})
-                                              : tr("Point at a token for its lines alone; click keeps them.");
+    const std::string below = pinned             ? tr("Click the token again to release it.")
+                              : lines.leaves_out ? tr("Above {number}; point at a token for all of its lines.",
+                                                      {{"number", number(lines.least)}})
+                                                 : tr("Point at a token for its lines alone; click keeps them.");
     draw_text(ui, ui.fonts.caption, {area.low.x, area.high.y - line}, ui.theme.muted, below, area.width());
 }
 
 }  // namespace
 
-std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern, std::optional<PatternToken> lit,
-                                           std::optional<PatternToken>& pinned, Area area) {
+std::optional<PatternToken> draw_bipartite(const Ui& ui, const Heatmap& pattern, const PatternLines& lines,
+                                           std::optional<PatternToken> lit, std::optional<PatternToken>& pinned,
+                                           Area area) {
     const Columns columns = lay_out(ui, pattern, area);
     const std::optional<PatternToken> hovered = use_mouse(pattern, columns, pinned, area);
     if (pinned && pinned->index >= (pinned->is_key ? pattern.columns : pattern.rows)) pinned.reset();
     const std::optional<PatternToken> shown = hovered ? hovered : lit ? lit : pinned;
-    draw_captions(ui, pattern, columns, pinned.has_value(), area);
-    draw_lines(ui, pattern, columns, shown);
+    draw_captions(ui, lines, columns, pinned.has_value(), area);
+    draw_lines(ui, pattern, lines, columns, shown);
     draw_tokens(ui, pattern, columns, false, shown);
     draw_tokens(ui, pattern, columns, true, shown);
     if (hovered) token_tooltip(ui, pattern, *hovered);

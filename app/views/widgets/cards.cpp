@@ -3,6 +3,7 @@
 #include "app/core/diff/transformer_lens.h"
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
+#include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -35,30 +36,33 @@ void paint(const Session& session, ViewState& state, const Step& step, const Sli
 }
 
 void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const ShownHeatmap& shown, const Slice& slice,
-                  Spot spot) {
-    if (!compat::begin_tooltip()) return;
+                  const HeatmapGesture& gesture) {
     const Heatmap& h = shown.heatmap;
+    const Spot spot = *gesture.hovered;
     const Cell cell = slice.cell(spot.first, spot.second);
-    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+    const Fonts& fonts = ui.fonts;
+    const Theme& theme = ui.theme;
+    std::vector<TooltipLine> lines = {{fonts.mono_small, theme.muted, cell_name(step.name, cell)}};
     const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
-    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
-    text_line(ui.fonts.mono, ui.theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second))));
+    if (!hook.empty()) lines.push_back({fonts.caption, theme.muted, tr("TransformerLens: {name}", {{"name", hook}})});
+    lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second)))});
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;
         const std::string number = std::to_string(at);
-        text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
+        lines.push_back(
+            {fonts.caption, theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : "")});
     };
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
     const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
     if (!h.hidden.empty() && h.hidden[offset] != 0)
-        text_line(ui.fonts.caption, ui.theme.warning, hidden_text(h.hidden[offset]));
+        lines.push_back({fonts.caption, theme.warning, hidden_text(h.hidden[offset])});
     if (!shown.changed.empty() && shown.changed[offset] != 0) {
         const Tensor& before = session.shown().unedited->value(step.name);
-        text_line(ui.fonts.caption, ui.theme.accent,
-                  tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}}));
+        lines.push_back({fonts.caption, theme.accent,
+                         tr("without edits {value}", {{"value", short_number(static_cast<double>(before.at(cell)))}})});
     }
-    ImGui::EndTooltip();
+    draw_cell_tooltip(ui, gesture, lines);
 }
 
 }  // namespace
@@ -76,7 +80,7 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
                   tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
         return;
     }
-    const Place place = session.cursor().place;
+    const Place place = card.place.value_or(session.cursor().place);
     const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
     const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,
@@ -87,13 +91,15 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
                            .changed = &shown->changed,
                            .stale = session.stale(),
                            .paintable = shows_mask(session, step),
-                           .painting = state.painting && shows_mask(session, step)};
+                           .painting = state.painting && shows_mask(session, step),
+                           .keeps_hittable = true,
+                           .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     if (card.is_result && session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
     const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[drawing.key], card.area);
     if (gesture.hovered) {
         const Cell cell = slice.cell(gesture.hovered->first, gesture.hovered->second);
         hovered = {step.name, cell};
-        if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, *gesture.hovered);
+        if (!gesture.painted) cell_tooltip(ui, session, step, *shown, slice, gesture);
         if (gesture.painted) paint(session, state, step, slice, gesture, commands);
     }
     if (!gesture.clicked) return;

@@ -19,39 +19,69 @@ float label_width(const Ui& ui, const std::vector<std::string>& labels, float mo
     return std::min(width, most);
 }
 
-// A cell's size at which everything fits: square unless the heatmap would be a sliver, and never much wider than high
-// or higher than wide.
-ImVec2 fitted_cell(const Ui& ui, const Heatmap& h, float width, float height) {
-    const float w = width / static_cast<float>(h.columns), tall = height / static_cast<float>(h.rows);
-    const float room = ui.px(26);
-    return {std::min({w, std::max(tall, room), ui.px(96)}), std::min({tall, std::max(w, room), ui.px(96)})};
-}
-
 // The space around the cells.
 struct Margins {
     float left = 0.0F, title = 0.0F, top = 0.0F, bottom = 0.0F;
 };
 
-Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend = Legend::full) {
+Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend, bool labels_rows = true) {
     const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
     const float title = line + ui.px(6);
-    const float left = label_width(ui, h.row_labels, width * 0.25F) + ui.px(8);
+    const float left = labels_rows ? label_width(ui, h.row_labels, width * 0.25F) + ui.px(8) : ui.px(2);
     const auto rows = static_cast<float>(legend_rows(ui, h, legend, width - left));
     return {left, title, title + line + ui.px(2), rows > 0.0F ? line * rows + ui.px(6) : ui.px(2)};
 }
 
+bool few(Index count) { return count <= kFew; }
+
+// Of cells that must stay large enough to hit.
+ImVec2 hittable_cell(const Ui& ui, const Heatmap& h, ImVec2 fit) {
+    if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
+    if (few(h.rows)) fit.y = std::max(fit.y, ui.px(kHittableHeight));
+    return fit;
+}
+
 }  // namespace
+
+HeatmapNeeds needs_of(const Ui& ui, const Heatmap& heatmap, float width, Legend legend) {
+    const Margins around = margins(ui, heatmap, width, legend);
+    return {heatmap.rows, heatmap.columns, {around.left, around.top + around.bottom}};
+}
+
+ImVec2 fitted_cell(const Ui& ui, Index rows, Index columns, ImVec2 room) {
+    const ImVec2 fit = {room.x / static_cast<float>(columns), room.y / static_cast<float>(rows)};
+    const float square = std::min(fit.x, fit.y), most = ui.px(96);
+    return {std::min({fit.x, std::max(square, number_width(ui, 4)), most}),
+            std::min({fit.y, std::max(square, ui.px(20)), most})};
+}
+
+HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
+    // A side of many cells needs only be seen as a whole.
+    const auto side = [&](Index count, float each, float many) {
+        const float all = static_cast<float>(count) * each;
+        return few(count) ? all : std::min(all, ui.px(many));
+    };
+    const auto with_around = [&](float width, float height) {
+        return ImVec2{needs.around.x + width, needs.around.y + height};
+    };
+    return {with_around(side(needs.columns, ui.px(kHittable), 200), side(needs.rows, ui.px(kHittableHeight), 120)),
+            with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
+            with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
+}
 
 HeatmapLayout lay_out(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const Heatmap& h = d.heatmap;
-    const Margins around = margins(ui, h, area.width(), d.legend);
+    const Margins around = margins(ui, h, area.width(), d.legend, d.labels_rows);
     HeatmapLayout l;
     l.column_labels_y = area.low.y + around.title;
     l.cells.low = {std::floor(area.low.x + around.left), std::floor(area.low.y + around.top)};
     const float width = std::max(area.high.x - l.cells.low.x, 1.0F);
     const float height = std::max(area.high.y - around.bottom - l.cells.low.y, 1.0F);
-    const ImVec2 fit = fitted_cell(ui, h, width, height);
-    l.cell = {fit.x * view.zoom, fit.y * view.zoom};
+    const ImVec2 fit = fitted_cell(ui, h.rows, h.columns, {width, height});
+    const ImVec2 base = d.keeps_hittable ? hittable_cell(ui, h, fit) : fit;
+    l.least_zoom = std::min({1.0F, fit.x / base.x, fit.y / base.y});
+    view.zoom = std::max(view.zoom, l.least_zoom);
+    l.cell = {base.x * view.zoom, base.y * view.zoom};
     const float whole_w = l.cell.x * static_cast<float>(h.columns), whole_h = l.cell.y * static_cast<float>(h.rows);
     l.cells.high = {l.cells.low.x + std::min(width, whole_w), l.cells.low.y + std::min(height, whole_h)};
     view.origin.x =
@@ -92,11 +122,19 @@ std::optional<Spot> spot_at(const HeatmapLayout& l, const Heatmap& h, ImVec2 poi
                 std::clamp<Index>(static_cast<Index>((point.x - l.origin.x) / l.cell.x), 0, h.columns - 1)};
 }
 
+float number_width(const Ui& ui, int characters) {
+    const std::string text(static_cast<std::size_t>(characters), '0');
+    return compat::text_size(ui.fonts.mono_small, text).x + ui.px(3);
+}
+
+float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most) {
+    const ImVec2 room = {std::max(width - needs.around.x, 1.0F), std::max(most - needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, needs.rows, needs.columns, room);
+    return std::min(most, needs.around.y + cell.y * static_cast<float>(needs.rows));
+}
+
 float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most) {
-    const Margins around = margins(ui, heatmap, width);
-    const ImVec2 cell =
-        fitted_cell(ui, heatmap, width - around.left, std::max(most - around.top - around.bottom, 1.0F));
-    return std::min(most, around.top + cell.y * static_cast<float>(heatmap.rows) + around.bottom);
+    return fitted_height(ui, needs_of(ui, heatmap, width), width, most);
 }
 
 }  // namespace decoderscope

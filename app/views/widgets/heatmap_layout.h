@@ -8,9 +8,10 @@ namespace decoderscope {
 
 // Where the parts of a heatmap are on the screen.
 struct HeatmapLayout {
-    Area cells;     // the visible part of the cells
-    ImVec2 cell;    // the size of one
-    ImVec2 origin;  // where cell (0, 0) starts; outside `cells` once panned
+    Area cells;               // the visible part of the cells
+    ImVec2 cell;              // the size of one
+    ImVec2 origin;            // where cell (0, 0) starts; outside `cells` once panned
+    float least_zoom = 1.0F;  // at which all cells fit
     float column_labels_y = 0.0F;
     float legend_y = 0.0F;
 };
@@ -25,7 +26,37 @@ struct HeatmapLayout {
 // The cell at a point of the screen.
 [[nodiscard]] std::optional<Spot> spot_at(const HeatmapLayout& layout, const Heatmap& heatmap, ImVec2 point);
 
+// ---- sizes, before there is a place
+
+// The least width and height of a cell that the mouse hits surely. Matrices of more rows or columns than this are
+// pictures rather than tables: they may have smaller cells.
+inline constexpr float kHittable = 16.0F, kHittableHeight = 14.0F;
+inline constexpr Index kFew = 32;
+
+// What a heatmap's size depends on.
+struct HeatmapNeeds {
+    Index rows = 1, columns = 1;
+    ImVec2 around = {0, 0};  // what its labels, title and legend take beside the cells
+};
+// `width` is an estimate of its width: the legend may take more lines where it is narrow.
+[[nodiscard]] HeatmapNeeds needs_of(const Ui& ui, const Heatmap& heatmap, float width, Legend legend = Legend::full);
+
+// The width of a cell in which so many characters fit.
+[[nodiscard]] float number_width(const Ui& ui, int characters);
+
+// The size of a cell in a room for all of them: square, unless it would be too narrow for its number or too low for its
+// label.
+[[nodiscard]] ImVec2 fitted_cell(const Ui& ui, Index rows, Index columns, ImVec2 room);
+
+// The size of a whole picture with cells just large enough to hit; of one in which numbers fit; and the largest that is
+// of use. Matrices with many rows or columns need less for each.
+struct HeatmapSizes {
+    ImVec2 least, good, most;
+};
+[[nodiscard]] HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs);
+
 // The height of an unzoomed heatmap in an area of this width and at most this height.
 [[nodiscard]] float fitted_height(const Ui& ui, const Heatmap& heatmap, float width, float most);
+[[nodiscard]] float fitted_height(const Ui& ui, const HeatmapNeeds& needs, float width, float most);
 
 }  // namespace decoderscope

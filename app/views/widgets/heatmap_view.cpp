@@ -1,13 +1,13 @@
 #include "app/views/widgets/heatmap_view.h"
 
-#include "app/core/text/numbers.h"
-#include "app/core/text/utf8.h"
+#include "app/core/picture/cell_text.h"
 #include "app/views/widgets/heatmap_labels.h"
 #include "app/views/widgets/heatmap_layout.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace decoderscope {
@@ -87,45 +87,35 @@ bool is_hidden(const Heatmap& h, Index row, Index column) {
     return !h.hidden.empty() && h.hidden[static_cast<std::size_t>(row * h.columns + column)] != hidden_by::nothing;
 }
 
-// The largest number of significant digits, up to four, at which the number of every visible cell fits; 0 if none does.
-// All cells show equally many, so that none looks emptier than its neighbour.
-int digits_that_fit(const Ui& ui, const Heatmap& h, const HeatmapLayout& l, const CellRect& seen) {
-    if (l.cell.y < compat::font_size(ui.fonts.mono_small) + ui.px(2)) return 0;
-    const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
-    const auto room = static_cast<std::size_t>((l.cell.x - ui.px(4)) / glyph);
-    for (int digits = 4; digits >= 2; --digits) {
-        std::size_t longest = 0;
-        for (Index row = seen.row; row < seen.row + seen.rows && longest <= room; ++row)
-            for (Index column = seen.column; column < seen.column + seen.columns && longest <= room; ++column)
-                // A fill such as −1e9 is shown by the hatch and need not fit.
-                if (!is_hidden(h, row, column))
-                    longest = std::max(
-                        longest, characters(short_number_text(static_cast<double>(h.at(row, column)), digits)).size());
-        if (longest <= room) return digits;
-    }
-    return 0;
+// How many characters a cell holds; none if it is too low for a digit.
+std::size_t room_of(const Ui& ui, const HeatmapLayout& l) {
+    const float digit = compat::font_size(ui.fonts.mono_small) * 0.7F;
+    if (l.cell.y < digit + ui.px(2)) return 0;
+    return static_cast<std::size_t>((l.cell.x - ui.px(3)) / compat::text_size(ui.fonts.mono_small, "0").x);
 }
 
 void draw_numbers(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, const CellRect& seen) {
     const Heatmap& h = d.heatmap;
-    const int digits = digits_that_fit(ui, h, l, seen);
-    if (digits == 0) return;
+    const std::size_t room = room_of(ui, l);
+    if (room == 0) return;
+    const std::vector<std::string> texts = cell_texts(h, seen, room);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const ColorMap map = map_of(ui.theme, h.scale);
-    for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
-        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
-            const std::string text = short_number_text(static_cast<double>(h.at(row, column)), digits);
-            const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
-            const Area box = box_of(l, {row, column, 1, 1});
-            const Rgba background = cell_color(h, row, column, map, ui.theme.dark);
-            const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
-                               std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
-            if (size.x > l.cell.x - ui.px(2)) continue;
-            // On a hatch the number needs its own background.
-            if (is_hidden(h, row, column))
-                list.AddRectFilled({at.x - 2, at.y}, {at.x + size.x + 2, at.y + size.y}, to_imgui(background));
-            compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
-        }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string& text = texts[i];
+        if (text.empty()) continue;
+        const Index row = seen.row + static_cast<Index>(i) / seen.columns,
+                    column = seen.column + static_cast<Index>(i) % seen.columns;
+        const ImVec2 size = compat::text_size(ui.fonts.mono_small, text);
+        const Area box = box_of(l, {row, column, 1, 1});
+        const Rgba background = cell_color(h, row, column, map, ui.theme.dark);
+        const ImVec2 at = {std::floor((box.low.x + box.high.x - size.x) * 0.5F),
+                           std::floor((box.low.y + box.high.y - size.y) * 0.5F)};
+        // On a hatch the number needs its own background.
+        if (is_hidden(h, row, column))
+            list.AddRectFilled({at.x - 2, std::max(at.y, box.low.y)},
+                               {at.x + size.x + 2, std::min(at.y + size.y, box.high.y)}, to_imgui(background));
+        compat::add_text(list, ui.fonts.mono_small, at, to_imgui(text_color_on(background)), text);
     }
 }
 
@@ -153,14 +143,74 @@ void outline(const Ui& ui, Area box, ImU32 color, float thickness) {
     compat::add_rect(list, box.low, box.high, color, 0, thickness);
 }
 
+// The row and the column of a cell, as bands between two lines each; the cell itself keeps its colour.
+void draw_bands(const Ui& ui, const HeatmapLayout& l, Area box, ImU32 color) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImU32 veil = with_alpha(color, ui.large_pointer ? 0.20F : 0.10F), edge = with_alpha(color, 0.65F);
+    const float line = ui.px(ui.large_pointer ? 3.0F : 1.0F);
+    const Area& all = l.cells;
+    const std::array<Area, 4> arms = {
+        Area{{all.low.x, box.low.y}, {box.low.x, box.high.y}}, Area{{box.high.x, box.low.y}, {all.high.x, box.high.y}},
+        Area{{box.low.x, all.low.y}, {box.high.x, box.low.y}}, Area{{box.low.x, box.high.y}, {box.high.x, all.high.y}}};
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+        const Area& arm = arms[i];
+        if (arm.width() <= 0.0F || arm.height() <= 0.0F) continue;
+        list.AddRectFilled(arm.low, arm.high, veil);
+        const bool along_row = i < 2;
+        list.AddLine(arm.low, along_row ? ImVec2{arm.high.x, arm.low.y} : ImVec2{arm.low.x, arm.high.y}, edge, line);
+        list.AddLine(along_row ? ImVec2{arm.low.x, arm.high.y} : ImVec2{arm.high.x, arm.low.y}, arm.high, edge, line);
+    }
+}
+
+// The selected and the hovered cell, with their rows and columns.
+void draw_pointer(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, std::optional<Spot> hovered) {
+    const auto box = [&](Spot spot) { return box_of(l, {spot.first, spot.second, 1, 1}); };
+    if (d.selected) draw_bands(ui, l, box(*d.selected), ui.theme.accent);
+    if (hovered) draw_bands(ui, l, box(*hovered), ui.theme.text);
+    if (d.lit) outline(ui, box_of(l, *d.lit), ui.theme.accent, ui.px(2));
+    if (d.selected) outline(ui, box(*d.selected), ui.theme.accent, ui.px(ui.large_pointer ? 5.0F : 2.5F));
+    if (hovered) outline(ui, box(*hovered), ui.theme.text, ui.px(ui.large_pointer ? 4.0F : 1.5F));
+}
+
+// ---- what is out of sight
+
+// Which part of the matrix is visible, as a bar at the bottom and one at the right.
+void draw_position(const Ui& ui, const HeatmapLayout& l, const Heatmap& h) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float thick = ui.px(3);
+    const auto bar = [&](float low, float high, float origin, float all, auto draw) {
+        if (all <= high - low + 1.0F) return;
+        const float from = (low - origin) / all, to = (high - origin) / all;
+        draw(low + (high - low) * from, low + (high - low) * to);
+    };
+    const ImU32 color = with_alpha(ui.theme.text, 0.8F);
+    bar(l.cells.low.x, l.cells.high.x, l.origin.x, l.cell.x * static_cast<float>(h.columns), [&](float from, float to) {
+        list.AddRectFilled({from, l.cells.high.y - thick}, {to, l.cells.high.y}, color, thick);
+    });
+    bar(l.cells.low.y, l.cells.high.y, l.origin.y, l.cell.y * static_cast<float>(h.rows), [&](float from, float to) {
+        list.AddRectFilled({l.cells.high.x - thick, from}, {l.cells.high.x, to}, color, thick);
+    });
+}
+
 // ---- the mouse
 
 void zoom_at(Viewport& view, const HeatmapLayout& l, ImVec2 mouse, float notches) {
-    const float zoom = std::clamp(view.zoom * std::pow(1.2F, notches), 1.0F, kMostZoom);
+    const float zoom = std::clamp(view.zoom * std::pow(1.2F, notches), l.least_zoom, kMostZoom);
     const ImVec2 at = {(mouse.x - l.origin.x) / l.cell.x, (mouse.y - l.origin.y) / l.cell.y};  // in cells
     const float ratio = view.zoom / zoom;
     view.origin = {at.x - (at.x - view.origin.x) * ratio, at.y - (at.y - view.origin.y) * ratio};
     view.zoom = zoom;
+}
+
+bool overflows(const HeatmapLayout& l, const Heatmap& h) {
+    return l.cell.x * static_cast<float>(h.columns) > l.cells.width() + 1.0F ||
+           l.cell.y * static_cast<float>(h.rows) > l.cells.height() + 1.0F;
+}
+
+// A double click shows the picture as it was first; if it was and not all of it is visible, all of it.
+void fit(Viewport& view, const HeatmapLayout& l) {
+    const bool first = view.zoom == 1.0F && l.least_zoom < 1.0F;
+    view = first ? Viewport{.zoom = l.least_zoom} : Viewport{};
 }
 
 HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewport& view) {
@@ -174,8 +224,9 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
     HeatmapGesture gesture;
     if (hovered || active) gesture.hovered = spot_at(l, d.heatmap, io.MousePos);
-    if (hovered && io.MouseWheel != 0.0F) zoom_at(view, l, io.MousePos, io.MouseWheel);
-    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) view = {};
+    if (hovered && io.MouseWheel != 0.0F && (!d.scrolls_with || io.KeyCtrl))
+        zoom_at(view, l, io.MousePos, io.MouseWheel);
+    if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit(view, l);
     // A quick stroke may still move in the frame that releases the button.
     const auto held = [](ImGuiMouseButton button) {
         return ImGui::IsMouseDown(button) || ImGui::IsMouseReleased(button);
@@ -189,7 +240,7 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
         return gesture;
     }
     const bool pans = active && (ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 2.0F) ||
-                                 (view.zoom > 1.0F && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F)));
+                                 (overflows(l, d.heatmap) && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4.0F)));
     if (pans) {
         view.origin.x -= io.MouseDelta.x / l.cell.x;
         view.origin.y -= io.MouseDelta.y / l.cell.y;
@@ -202,16 +253,22 @@ HeatmapGesture use_mouse(const HeatmapDrawing& d, const HeatmapLayout& l, Viewpo
     return gesture;
 }
 
+float legend_bottom(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout& l, Area area) {
+    const int rows = legend_rows(ui, d.heatmap, d.legend, area.high.x - l.cells.low.x);
+    return l.legend_y + static_cast<float>(rows) * (compat::font_size(ui.fonts.mono_small) + ui.px(2));
+}
+
 }  // namespace
 
 HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& view, Area area) {
     const HeatmapLayout l = lay_out(ui, d, view, area);
-    const HeatmapGesture gesture = use_mouse(d, l, view);
+    HeatmapGesture gesture = use_mouse(d, l, view);
     const CellRect seen = seen_cells(l, d.heatmap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     draw_title(ui, d, area);
-    draw_column_labels(ui, d, l, seen, area, gesture.hovered);
-    draw_row_labels(ui, d, l, seen, area, gesture.hovered);
+    const PointedOut pointed = {gesture.hovered, d.selected};
+    draw_column_labels(ui, d, l, seen, area, pointed);
+    draw_row_labels(ui, d, l, seen, area, pointed);
     list.PushClipRect({l.cells.low.x - 2, l.cells.low.y - 2}, {l.cells.high.x + 2, l.cells.high.y + 2}, true);
     draw_cells(ui, d, l, seen);
     draw_hatches(ui, d, l);
@@ -219,12 +276,13 @@ HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& d, Viewport& vie
     draw_numbers(ui, d, l, seen);
     draw_changes(ui, d, l, seen);
     if (d.stale) list.AddRectFilled(l.cells.low, l.cells.high, with_alpha(ui.theme.background, 0.45F));
-    if (d.lit) outline(ui, box_of(l, *d.lit), ui.theme.accent, ui.px(2));
-    if (d.selected) outline(ui, box_of(l, {d.selected->first, d.selected->second, 1, 1}), ui.theme.accent, ui.px(2.5F));
-    if (gesture.hovered)
-        outline(ui, box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1}), ui.theme.text, ui.px(1));
+    draw_pointer(ui, d, l, gesture.hovered);
+    draw_position(ui, l, d.heatmap);
     list.PopClipRect();
     draw_legend(ui, d.heatmap, d.legend, {l.cells.low.x, l.legend_y}, area.high.x - l.cells.low.x);
+    if (gesture.hovered) gesture.cell = box_of(l, {gesture.hovered->first, gesture.hovered->second, 1, 1});
+    gesture.picture = {area.low,
+                       {std::max(l.cells.high.x, area.low.x), std::min(legend_bottom(ui, d, l, area), area.high.y)}};
     return gesture;
 }
 

@@ -35,19 +35,24 @@ struct HeatmapDrawing {
     bool paintable = false;  // the mask can be painted here: with the right button, or with the left while `painting`
     bool painting = false;
     Legend legend = Legend::full;
-    bool grid = false;  // hairlines around the cells: for pictures that may be of a single colour
+    bool grid = false;            // hairlines around the cells: for pictures that may be of a single colour
+    bool labels_rows = true;      // else a picture to the left has the same rows, and their labels
+    bool keeps_hittable = false;  // the cells of a small matrix stay large enough to hit: without room, it is panned
+    bool scrolls_with = false;    // the wheel scrolls what it is in, and zooms with Ctrl
 };
 
 // What the user did with it.
 struct HeatmapGesture {
     std::optional<Spot> hovered;
     std::optional<Spot> clicked;
-    std::optional<Spot> painted;  // the brush is on this cell
-    bool paint_begins = false;    // and the stroke starts here
+    std::optional<Spot> painted;   // the brush is on this cell
+    bool paint_begins = false;     // and the stroke starts here
+    Area cell = {}, picture = {};  // where the hovered cell and the whole picture are: a tooltip covers neither
 };
 
-// Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits. The
-// wheel zooms at the pointer, the middle button (or the left, once zoomed in) pans, a double click fits.
+// Draws a heatmap with title, axes, token labels and legend into an area: one texture, enlarged as far as it fits, with
+// its numbers where they have room. The hovered and the selected cell are marked with their rows and columns. The wheel
+// zooms at the pointer, the middle button (or the left, where not all is visible) pans, a double click fits.
 [[nodiscard]] HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& drawing, Viewport& view, Area area);
 
 }  // namespace decoderscope

@@ -57,6 +57,15 @@ inline void add_pixels(ImDrawList& list, ImTextureID texture, ImVec2 low, ImVec2
 #endif
 }
 
+// The texture that an atlas' glyphs are in.
+[[nodiscard]] inline ImTextureID font_texture(const ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM >= 19200
+    return atlas.TexRef.GetTexID();
+#else
+    return atlas.TexID;
+#endif
+}
+
 // Writes with a font at the size that it was loaded with, until ImGui::PopFont.
 inline void push_font(ImFont* font) {
 #if IMGUI_VERSION_NUM >= 19200

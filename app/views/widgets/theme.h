@@ -26,6 +26,7 @@ struct Ui {
     const Fonts& fonts;
     const Theme& theme;
     Textures& textures;
+    bool large_pointer = false;  // the cell that is pointed at is marked for the last row of a lecture hall
 
     // A length of the design, in pixels at a scale of 1, as pixels on this screen.
     [[nodiscard]] float px(float length) const { return length * fonts.scale; }

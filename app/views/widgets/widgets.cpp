@@ -28,6 +28,19 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
     return end == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
 }
 
+std::string shortened(ImFont* font, const std::string& label, float width) {
+    constexpr float kLeastCut = 4.0F;  // characters: two and "…" say less than three
+    if (compat::text_size(font, label).x <= width || width >= compat::text_size(font, "0").x * kLeastCut)
+        return fitted(font, label, width);
+    std::size_t end = 0;
+    for (std::size_t next = next_character(label, 0); next <= label.size(); next = next_character(label, next)) {
+        if (compat::text_size(font, label.substr(0, next)).x > width) break;
+        end = next;
+        if (next == label.size()) break;
+    }
+    return label.substr(0, end);
+}
+
 float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_view text, float width) {
     const std::string shown = fitted(font, text, width);
     // Whole pixels keep the glyphs sharp.

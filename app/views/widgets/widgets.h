@@ -26,6 +26,9 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 // As much of the text as fits, with "…".
 [[nodiscard]] std::string fitted(ImFont* font, std::string_view text, float width);
 
+// A label in as much room as it gets: whole, cut with "…", or, where that says too little, its first characters alone.
+[[nodiscard]] std::string shortened(ImFont* font, const std::string& label, float width);
+
 // Several lines of prose in the panel's flow.
 void paragraph(ImFont* font, ImU32 color, std::string_view text);
 // One line in the panel's flow.

@@ -1,6 +1,5 @@
 // The Diff tab: the commands that gestures give, and what is then shown.
 #include "app/core/diff/comparison_text.h"
-#include "app/core/text/numbers.h"
 #include "app/views/diff/diff_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
@@ -272,16 +271,8 @@ TEST_CASE("the pictures: hovering shows both numbers and the difference, a click
     d.session.finish();
     d.settle();
     const Cell cell = {0, 0, 3, 3};
-    const float a = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
-    // The first picture is A, under its title; its last cell shows its number.
-    const auto title = d.find_on_stage("now");
-    REQUIRE(title);
-    const std::string written = short_number_text(static_cast<double>(a), 2);
-    const auto number = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
-        return piece.text.find(written) != std::string::npos && piece.low.y > title->high.y;
-    });
-    REQUIRE(number != d.seen().end());
-    const ImVec2 at = number->middle_of(written);
+    // The first picture is A.
+    const ImVec2 at = d.heatmap("blocks.0.attn.pattern", "now").middle(3, 3);
     d.hands.push(MouseMove{at.x, at.y});
     d.settle();
     CHECK(d.sees("blocks.0.attn.pattern[0,0,3,3]"));

@@ -1,6 +1,5 @@
 // The commands that gestures give, and what is then shown.
 #include "app/core/step/explanation_text.h"
-#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -18,17 +17,9 @@ using decoderscope::testing::Screen;
 
 namespace {
 
-// A tensor's cell as written on the stage.
-std::string written(const Driver& d, const std::string& tensor, const Cell& cell, int digits = 4) {
-    return short_number_text(static_cast<double>(d.session.shown().run->value(tensor).at(cell)), digits);
-}
-
-// The middle of a cell of the result, from where its number was drawn.
+// The middle of a cell of the result.
 ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
-    const std::string number = written(d, d.session.cursor().step, cell);
-    const auto place = find_text(d.seen(), number);
-    REQUIRE(place);
-    return place->middle();
+    return d.heatmap(d.session.cursor().step).middle(static_cast<int>(cell[2]), static_cast<int>(cell[3]));
 }
 
 }  // namespace
@@ -40,8 +31,11 @@ TEST_CASE("the window opens on a pattern with its numbers, its name and what to 
     CHECK(d.sees("nextstep"));
     CHECK(d.sees("causalmask"));
     CHECK(d.sees("9/103"));
-    for (Index q = 0; q < 4; ++q)
-        for (Index k = 0; k <= q; ++k) CHECK(d.sees(written(d, "blocks.0.attn.pattern", {0, 0, q, k})));
+    const auto drawn = d.heatmap("blocks.0.attn.pattern");
+    for (int q = 0; q < 4; ++q)
+        for (int k = 0; k <= q; ++k)
+            CHECK(std::stof(drawn.number(q, k)) ==
+                  Approx(d.session.shown().run->value("blocks.0.attn.pattern").at(Cell{0, 0, q, k})).margin(0.00005));
 }
 
 TEST_CASE("keys step through the pass") {
@@ -81,7 +75,7 @@ TEST_CASE("a click on a number explains it, and a click on an operand's number f
     CHECK(d.session.cursor().cell == cell);
     CHECK(d.sees("Σexp="));
     CHECK(d.sees("weight="));
-    REQUIRE(d.click_text(written(d, "blocks.0.attn.masked_scores", {0, 0, 3, 0})));
+    d.click(d.heatmap("blocks.0.attn.masked_scores").middle(3, 0));
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->step == "blocks.0.attn.masked_scores");
     CHECK(d.last<command::Follow>()->cell == Cell{0, 0, 3, 0});

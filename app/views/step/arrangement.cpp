@@ -1,0 +1,214 @@
+#include "app/views/step/arrangement.h"
+
+#include "app/core/step/shown_step.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+// A picture to place.
+struct Picture {
+    const Step& step;
+    Place place;
+    HeatmapNeeds needs;
+    HeatmapSizes sizes;
+    float title;
+};
+
+// What all arrangements of a step are made from.
+struct Layout {
+    const Ui& ui;
+    Area area;
+    std::vector<Picture> operands;
+    Picture result;
+
+    [[nodiscard]] float gap() const { return ui.px(14); }
+};
+
+// The operands, each once.
+std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
+    std::vector<Ref> operands;
+    for (const StepId id : result.operands)
+        if (std::find(operands.begin(), operands.end(), &plan[id]) == operands.end()) operands.push_back(&plan[id]);
+    return operands;
+}
+
+// A step beside the result, or the result itself.
+Picture picture_of(const Ui& ui, const Session& session, const Step& step, const Step& result, float width) {
+    const Place place = place_beside(step, result, session.cursor().place);
+    HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
+    if (!session.shown().run_of(step).value(step.id).empty())
+        needs = needs_of(ui, shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+    return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
+}
+
+// ---- sizes
+
+// The heights that a picture of this width can use.
+Want height_wanted(const Ui& ui, const Picture& p, float width) {
+    const float most = fitted_height(ui, p.needs, width, 1e6F);
+    return {std::min(p.sizes.least.y, most), std::min(p.sizes.good.y, most), most};
+}
+
+// The widths that a picture of at most this height can use.
+Want width_wanted(const Ui& ui, const Picture& p, float height) {
+    const float cell = std::max((height - p.needs.around.y) / static_cast<float>(p.needs.rows), number_width(ui, 4));
+    const float most = std::min(p.sizes.most.x, p.needs.around.x + cell * static_cast<float>(p.needs.columns));
+    // A title is worth some width.
+    const float title = std::min(p.title, ui.px(190));
+    return {std::max(std::min(p.sizes.least.x, most), title), std::max(std::min(p.sizes.good.x, most), title),
+            std::max(most, title)};
+}
+
+// How well a picture reads at this size: 1 if its cells are square and hold four characters.
+float readability(const Ui& ui, const Picture& p, ImVec2 size) {
+    const ImVec2 room = {std::max(size.x - p.needs.around.x, 1.0F), std::max(size.y - p.needs.around.y, 1.0F)};
+    const ImVec2 cell = fitted_cell(ui, p.needs.rows, p.needs.columns, room);
+    const float shape = std::sqrt(std::min(cell.x, cell.y) / std::max(cell.x, cell.y));
+    const bool too_small = size.x + 1.0F < p.sizes.least.x || size.y + 1.0F < p.sizes.least.y;
+    return shape * std::min(1.0F, cell.x / number_width(ui, 4)) * std::min(1.0F, cell.y / ui.px(20)) *
+           (too_small ? 0.25F : 1.0F);
+}
+
+// Of all pictures together; the result counts twice. What must be scrolled reads less well.
+float readability(const Layout& l, const Arrangement& a) {
+    const auto size = [](const Area& area) { return ImVec2{area.width(), area.height()}; };
+    float sum = 2.0F * readability(l.ui, l.result, size(a.result));
+    for (std::size_t i = 0; i < a.operands.size(); ++i)
+        sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
+    return a.bottom > l.area.high.y + 1.0F ? sum * 0.5F : sum;
+}
+
+// ---- operands left of the result
+
+// Pictures in a column, centred, each at the height that it can use. Returns its bottom.
+float stack(const Layout& l, const std::vector<Picture>& pictures, Area column, std::vector<Card>& cards) {
+    std::vector<Want> wants;
+    for (const Picture& p : pictures) wants.push_back(height_wanted(l.ui, p, column.width()));
+    const float gaps = l.gap() * static_cast<float>(pictures.size() - 1);
+    const std::vector<float> heights = shares(column.height() - gaps, wants);
+    float sum = gaps;
+    for (const float height : heights) sum += height;
+    float y = column.low.y + std::max(0.0F, (column.height() - sum) * 0.5F);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        cards.push_back(
+            {pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false, pictures[i].place});
+        y += heights[i] + l.gap();
+    }
+    return y - l.gap();
+}
+
+// The width of the arrow: its text has a line for each word.
+float arrow_width(const Layout& l) {
+    const std::string name(l.result.step.operation.about().name);
+    float widest = 0.0F;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t end = std::min(name.find(' ', at), name.size());
+        widest = std::max(widest, compat::text_size(l.ui.fonts.caption, name.substr(at, end - at)).x);
+        at = end + 1;
+    }
+    return std::clamp(widest + l.ui.px(10), l.ui.px(48), l.ui.px(104));
+}
+
+Arrangement side_by_side(const Layout& l) {
+    const Area& area = l.area;
+    const float arrow = arrow_width(l), room = area.width() - arrow;
+    const float each =
+        (area.height() - l.gap() * static_cast<float>(l.operands.size() - 1)) / static_cast<float>(l.operands.size());
+    Want left;
+    for (const Picture& p : l.operands) left = larger(left, width_wanted(l.ui, p, each));
+    const Want right = width_wanted(l.ui, l.result, area.height());
+    // The result first gets the width for its numbers, and what the operands can't use.
+    const float kept = std::min(left.least, room * 0.5F);
+    const float result = std::min(std::max({right.good, std::min(room * 0.5F, right.most), room - left.most}),
+                                  std::max(room - kept, 1.0F));
+    Arrangement a;
+    const float edge = std::floor(area.high.x - result);
+    const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, a.operands);
+    std::vector<Card> cards;
+    const float result_bottom = stack(l, {l.result}, {{edge, area.low.y}, area.high}, cards);
+    a.result = cards.front().area;
+    a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
+    a.bottom = std::max(bottom, result_bottom);
+    return a;
+}
+
+// ---- operands above the result
+
+struct Row {
+    std::size_t first = 0;
+    std::vector<float> widths;
+    Want height;
+};
+
+Row row_of(const Layout& l, std::size_t first, std::size_t count) {
+    Row row{.first = first, .widths = {}, .height = {}};
+    std::vector<Want> wants;
+    for (std::size_t i = first; i < first + count; ++i)
+        wants.push_back(width_wanted(l.ui, l.operands[i], l.area.height() * 0.5F));
+    row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(count - 1), wants);
+    for (std::size_t i = 0; i < count; ++i)
+        row.height = larger(row.height, height_wanted(l.ui, l.operands[first + i], row.widths[i]));
+    return row;
+}
+
+Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
+    const Area& area = l.area;
+    const float arrow = l.ui.px(34);
+    std::vector<Row> rows;
+    std::vector<Want> wants;
+    for (std::size_t i = 0; i < l.operands.size(); i += per_row) {
+        rows.push_back(row_of(l, i, std::min(per_row, l.operands.size() - i)));
+        wants.push_back(rows.back().height);
+    }
+    wants.push_back(height_wanted(l.ui, l.result, area.width()));
+    const std::vector<float> heights =
+        shares(area.height() - arrow - l.gap() * static_cast<float>(rows.size() - 1), wants);
+    Arrangement a;
+    a.downwards = true;
+    float y = area.low.y;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        float x = area.low.x;
+        for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
+            const Picture& p = l.operands[rows[r].first + i];
+            const float height = fitted_height(l.ui, p.needs, rows[r].widths[i], heights[r]);
+            a.operands.push_back({p.step, {{x, y}, {x + rows[r].widths[i], y + height}}, false, p.place});
+            x += rows[r].widths[i] + l.gap() * 2.0F;
+        }
+        y += heights[r] + l.gap();
+    }
+    y -= l.gap();
+    a.operation = {{area.low.x, y}, {area.high.x, y + arrow}};
+    a.result = {{area.low.x, y + arrow}, {area.high.x, y + arrow + heights.back()}};
+    a.bottom = a.result.high.y;
+    return a;
+}
+
+}  // namespace
+
+Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
+    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
+    for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
+        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
+    if (l.operands.empty()) {
+        const Want height = height_wanted(ui, l.result, area.width());
+        const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));
+        return {{}, {}, {area.low, {area.high.x, bottom}}, false, bottom};
+    }
+    std::vector<Arrangement> tried;
+    tried.push_back(side_by_side(l));
+    for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, l.operands.size()); ++per_row)
+        tried.push_back(one_above_the_other(l, per_row));
+    std::vector<float> read;
+    for (const Arrangement& a : tried) read.push_back(readability(l, a));
+    return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);
+}
+
+}  // namespace decoderscope
