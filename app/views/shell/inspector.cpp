@@ -33,6 +33,7 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
     const bool has_cell = inspect_cell(ui, session, commands);
     inspect_what_ifs(ui, session, state, commands);
     if (has_cell) {
+        inspect_norm(ui, session);
         inspect_vector(ui, session);
         explain_cell(ui, session, state, commands);
         type_over(ui, session, state, commands);

@@ -28,6 +28,9 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
 // The row of the selected cell as a vector; nothing for steps that hold none.
 void inspect_vector(const Ui& ui, const Session& session);
 
+// What a norm does to the row of the selected cell; nothing for other steps.
+void inspect_norm(const Ui& ui, const Session& session);
+
 // How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
 void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 

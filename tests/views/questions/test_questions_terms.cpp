@@ -65,11 +65,12 @@ TEST_CASE("question 15: what does LayerNorm do to this row?") {
     double mean = 0.0, squares = 0.0;
     for (Index d = 0; d < 64; ++d) mean += static_cast<double>(x.at(Cell{0, 2, d})) / 64.0;
     for (Index d = 0; d < 64; ++d) squares += std::pow(static_cast<double>(x.at(Cell{0, 2, d})) - mean, 2.0) / 64.0;
-    CHECK(learner.reads("mean = " + short_number(mean)));
-    CHECK(learner.reads("variance = " + short_number(squares)));
-    CHECK(learner.reads("1/" + short_number(std::sqrt(squares + 1e-5))));
-    const double gain = static_cast<double>(learner.value("layers.1.norm3.weight", {5})),
-                 shift = static_cast<double>(learner.value("layers.1.norm3.bias", {5}));
-    CHECK(learner.reads(short_number(gain)));
-    CHECK(learner.reads(short_number(shift)));
+    CHECK(learner.reads("Mean " + short_number(mean)));
+    CHECK(learner.reads("variance " + short_number(squares)));
+    CHECK(learner.reads("scale " + short_number(std::sqrt(squares + 1e-5))));
+    const auto gain = static_cast<double>(learner.value("layers.1.norm3.weight", {5})),
+               shift = static_cast<double>(learner.value("layers.1.norm3.bias", {5})),
+               value = static_cast<double>(learner.value("blocks.1.ln3.normalized", {0, 2, 5}));
+    CHECK(learner.reads("gain " + short_number(gain) + ", plus the shift " + short_number(shift) + ", is " +
+                        short_number(value)));
 }
