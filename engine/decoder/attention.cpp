@@ -77,7 +77,7 @@ Ref attention(Builder& b, const Attention& a) {
     const Ref v = rows(b, a.at + ".v", a, proj.v, false, kept.v, Meaning::value);  // [batch, kv_head, key, d_head]
 
     // All of these [batch, head, query, key].
-    Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
+    Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{b.config.attention_scale}, {q, k});
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});

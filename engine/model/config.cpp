@@ -184,6 +184,7 @@ const std::vector<Key>& keys() {
                                {{"none", ParallelResidual::none},
                                 {"one_norm", ParallelResidual::one_norm},
                                 {"two_norms", ParallelResidual::two_norms}}),
+        real("attention_scale", &Config::attention_scale, message("a number from 0"), from_zero),
         real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
         real("logit_soft_cap", &Config::logit_soft_cap, message("a number from 0"), from_zero),
         real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability),

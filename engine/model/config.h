@@ -41,6 +41,7 @@ struct Config {
     bool lm_head = false;
     bool tie_word_embeddings = false;
     ParallelResidual parallel_residual = ParallelResidual::none;
+    double attention_scale = 0.0;     // 0 = 1/√d_head
     double attention_soft_cap = 0.0;  // 0 = none
     double logit_soft_cap = 0.0;
     float mask_value = -std::numeric_limits<float>::infinity();

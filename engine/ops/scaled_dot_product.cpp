@@ -20,17 +20,21 @@ Axes ScaledDotProduct::axes(const OperandAxes& in) const {
     return {in[0][0], in[0][1], {axis::query, in[0][2].size}, {axis::key, in[1][2].size}};
 }
 
+double ScaledDotProduct::scale_for(Index d_head) const {
+    return scale > 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(d_head));
+}
+
 Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size, d_head = in[0].dim(3);
     const Index key_heads = in[1].dim(1), group = heads / key_heads;
-    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_head)));
+    const auto factor = static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
         const ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
         const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
-        multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, scale);
+        multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, factor);
     });
     return out;
 }
@@ -46,14 +50,13 @@ Changed ScaledDotProduct::changed(const OperandsChange& change) const {
 
 Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Index d_head = in[0].dim(3), group = in[0].dim(1) / in[1].dim(1);
-    const double scale = 1.0 / std::sqrt(static_cast<double>(d_head));
-    const std::string scale_text = "1/√" + std::to_string(d_head);
+    const std::string scale_text = scale > 0.0 ? short_number(scale) : "1/√" + std::to_string(d_head);
     std::vector<Term> terms;
     for (Index d = 0; d < d_head; ++d)
-        terms.push_back(
-            term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
-                  cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}), constant_factor(scale, scale_text)}));
-    return {{line("q · k / √d_head", std::move(terms))}};
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
+                              cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}),
+                              constant_factor(scale_for(d_head), scale_text)}));
+    return {{line(scale > 0.0 ? "q · k · scale" : "q · k / √d_head", std::move(terms))}};
 }
 
 }  // namespace decoderscope

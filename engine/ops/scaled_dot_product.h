@@ -8,6 +8,8 @@ namespace decoderscope {
 // query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query heads share one. {q [batch, head,
 // query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
 struct ScaledDotProduct {
+    double scale = 0.0;  // 0 = 1/√d_head
+
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -16,6 +18,9 @@ struct ScaledDotProduct {
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     bool operator==(const ScaledDotProduct&) const = default;
+
+private:
+    [[nodiscard]] double scale_for(Index d_head) const;
 };
 
 }  // namespace decoderscope
