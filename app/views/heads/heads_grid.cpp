@@ -237,10 +237,20 @@ void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Are
     const MeasuredHeads& measured = *known;
     heads.painted = 0;
     const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
-    float y = area.low.y + draw_choices_of_grid(ui, session, heads, top, area, commands) + ui.px(8);
+    // In a low window the choices scroll with the grid.
+    const float bar = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("heads-tab", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
+    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(8);
     const float line = compat::font_size(ui.fonts.caption);
-    y = draw_caption(ui, heads, measured.weights, {{area.low.x, y}, {area.high.x, y + line}}) + ui.px(12);
-    draw_grid(ui, session, state, measured, {{area.low.x, y}, area.high}, commands);
+    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}}) + ui.px(12);
+    const float bottom = std::max(whole.high.y, y + ui.px(160));
+    draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, bottom - start.y});
+    ImGui::EndChild();
     state.hovered.reset();
 }
 

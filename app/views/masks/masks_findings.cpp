@@ -158,17 +158,15 @@ void draw_nan(const MasksScene& scene, Area area) {
     const NanStep& first = trail.front();
     ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + ui.px(4), area.low.y + line * 0.4F}, ui.px(3),
                                                 ui.theme.error, 12);
-    const float label = draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(14), area.low.y}, ui.theme.text,
-                                  tr("first NaN") + std::string(" "));
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(18) + label, area.low.y});
-    const std::string name =
-        fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.width() - label - ui.px(20));
+    const float left = area.low.x + ui.px(14);
+    ImGui::SetCursorScreenPos({left, area.low.y});
+    const std::string name = fitted(ui.fonts.mono_small, cell_name(first.name, first.first), area.high.x - left);
     if (link(ui, ui.fonts.mono_small, ui.theme.accent, name, 1))
         scene.commands.push_back(command::Follow{first.name, first.first});
-    const float left = area.low.x + ui.px(14);
     const Plan& plan = scene.run().plan();
     const std::string list = nan_list(plan, trail, plan[first.id].block, 3);
-    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, list, 2);
+    const std::string text = list.empty() ? tr("is the first NaN") : tr("is the first NaN, {then}", {{"then", list}});
+    const float y = draw_prose(ui, {left, area.low.y + line}, area.high.x - left, ui.theme.muted, text, 2);
     area_tooltip(ui, {{left, area.low.y + line}, {area.high.x, y}},
                  {tr("where NaN spreads: how many numbers of each step. A weight of 0 times NaN is NaN, so a mask does "
                      "not stop it."),

@@ -66,14 +66,17 @@ struct Scene {
     float width;  // of a line
 };
 
-// How many heads have a chip beside the rest's "… 24 more".
+// How many heads have a chip: all, or as many as leave room for "… 24 more".
 Index chips_in(const Scene& s, Index heads, float room) {
-    Index count = 0;
-    for (float x = 0.0F; count < heads; ++count) {
-        x += head_chip_width(s.ui, count) + s.ui.px(2);
-        if (x > room - (count + 1 < heads ? s.ui.px(170) : 0.0F)) break;
-    }
-    return std::max<Index>(count, 1);
+    const auto fitting = [&](float length) {
+        Index count = 0;
+        for (float x = 0.0F; count < heads; ++count) {
+            x += head_chip_width(s.ui, count) + s.ui.px(2);
+            if (x > length) break;
+        }
+        return count;
+    };
+    return fitting(room) == heads ? heads : std::max<Index>(fitting(room - s.ui.px(170)), 1);
 }
 
 void add_heads(std::vector<FlowItem>& choices, const Scene& s) {

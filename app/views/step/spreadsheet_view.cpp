@@ -209,8 +209,10 @@ void use_mouse(const Scene& s, const Seen& seen, Hovered& hovered, Commands& com
         s.sheet.chosen.reset();
     }
     if (!place || !s.sheet.pressed) return;
-    if (ImGui::IsItemActive() && *place != *s.sheet.pressed) choose_block(s.sheet, *place);
-    if (!ImGui::IsItemDeactivated()) return;
+    // A quick drag may still move in the frame that releases the button.
+    const bool released = ImGui::IsItemDeactivated();
+    if ((ImGui::IsItemActive() || released) && *place != *s.sheet.pressed) choose_block(s.sheet, *place);
+    if (!released) return;
     if (!s.sheet.chosen && *place == *s.sheet.pressed) {
         const Cell cell = s.slice.cell(s.row_at(place->first), s.column_at(place->second));
         s.sheet.followed = cell;

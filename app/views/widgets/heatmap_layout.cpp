@@ -64,7 +64,7 @@ HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
     const auto with_around = [&](float width, float height) {
         return ImVec2{needs.around.x + width, needs.around.y + height};
     };
-    return {with_around(side(needs.columns, ui.px(kHittable), 200), side(needs.rows, ui.px(kHittableHeight), 120)),
+    return {with_around(side(needs.columns, ui.px(kHittable), 150), side(needs.rows, ui.px(kHittableHeight), 120)),
             with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
             with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
 }

@@ -218,7 +218,7 @@ void splitter(const Ui& ui, const char* id, Area area, float& width, float direc
     ImGui::InvisibleButton(id, {area.width(), area.height()});
     const bool active = ImGui::IsItemActive();
     if (active) width += direction * ImGui::GetIO().MouseDelta.x / ui.fonts.scale;
-    width = std::clamp(width, least, most);
+    width = std::clamp(width, least, std::max(least, most));
     if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     const float x = std::floor((area.low.x + area.high.x) * 0.5F);
     ImGui::GetWindowDrawList()->AddLine({x, area.low.y}, {x, area.high.y}, active ? ui.theme.accent : ui.theme.line,
