@@ -3,10 +3,12 @@
 #include "app/application_clipboard.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
+#include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
+#include "app/views/shell/text_size.h"
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/theme.h"
 #include "app/window/window_offscreen.h"
@@ -37,6 +39,11 @@ Application::Application(SavedWork work, std::function<void()> wake) : session_(
 
 void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
 
+float Application::text_scale(ImVec2 window) {
+    state_.largest_text = largest_text_size(window);
+    return state_.text_size();
+}
+
 bool Application::frame(Textures& textures) {
     const Theme theme = make_theme(state_.settings.dark, state_.settings.sequential);
     if (styled_dark_ != state_.settings.dark || styled_scale_ != fonts_->scale) {
@@ -44,6 +51,7 @@ bool Application::frame(Textures& textures) {
         styled_dark_ = state_.settings.dark;
         styled_scale_ = fonts_->scale;
     }
+    ImGui::GetIO().ConfigInputTextCursorBlink = !state_.reduces_motion();
     session_.update();
     if (const auto view = session_.take_view())
         for (const Command& command : show_saved(state_, *view)) session_.apply(command);
@@ -62,6 +70,7 @@ void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
     state_.settings = load_settings(settings_path_);
     kept_ = state_.settings;
+    state_.desktop_reduces_motion = desktop_reduces_motion(config_folder());
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as

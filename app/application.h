@@ -19,7 +19,8 @@ public:
 
     bool frame(Textures& textures) override;
     void use_fonts(const Fonts& fonts) override;
-    [[nodiscard]] float text_scale() const override { return state_.settings.text_scale; }
+    [[nodiscard]] float text_scale(ImVec2 window) override;
+    [[nodiscard]] bool wants_full_screen() const override { return state_.presenting; }
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }

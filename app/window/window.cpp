@@ -92,6 +92,7 @@ private:
             again_ = painter_.draw(frontend_, inbox_.input, *canvas) || inbox_.input.held();
             cursors_.show(window_.get(), ImGui::GetMouseCursor());
             show_title();
+            full_screen_.follow(window_.get(), frontend_.wants_full_screen());
             glfwSwapBuffers(window_.get());
         } else {
             again_ = false;
@@ -138,6 +139,7 @@ private:
     Painter painter_;
     GlfwClipboard clipboard_;
     Cursors cursors_;
+    FullScreen full_screen_;
     Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
     Clock::time_point wake_at_ = Clock::now();
     int settling_ = frames_to_settle;

@@ -4,6 +4,8 @@
 
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+
 namespace decoderscope {
 
 namespace {
@@ -45,5 +47,45 @@ void Cursors::show(GLFWwindow* window, ImGuiMouseCursor wanted) {
 }
 
 void Cursors::Deleter::operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
+
+namespace {
+
+// The monitor that shows most of a rectangle of the desktop; the primary one if none does, null if there is none.
+GLFWmonitor* monitor_of(int x, int y, int width, int height) {
+    int count = 0;
+    GLFWmonitor** const monitors = glfwGetMonitors(&count);
+    GLFWmonitor* best = glfwGetPrimaryMonitor();
+    long most = 0;
+    for (int i = 0; i < count; ++i) {
+        int left = 0;
+        int top = 0;
+        glfwGetMonitorPos(monitors[i], &left, &top);
+        const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
+        if (mode == nullptr) continue;
+        const long wide = std::min(x + width, left + mode->width) - std::max(x, left);
+        const long high = std::min(y + height, top + mode->height) - std::max(y, top);
+        if (wide <= 0 || high <= 0 || wide * high <= most) continue;
+        most = wide * high;
+        best = monitors[i];
+    }
+    return best;
+}
+
+}  // namespace
+
+void FullScreen::follow(GLFWwindow* window, bool wanted) {
+    if (wanted == full_) return;
+    full_ = wanted;
+    if (!wanted) {
+        glfwSetWindowMonitor(window, nullptr, before_.x, before_.y, before_.width, before_.height, GLFW_DONT_CARE);
+        return;
+    }
+    glfwGetWindowPos(window, &before_.x, &before_.y);
+    glfwGetWindowSize(window, &before_.width, &before_.height);
+    GLFWmonitor* const monitor = monitor_of(before_.x, before_.y, before_.width, before_.height);
+    const GLFWvidmode* const mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
+    full_ = mode != nullptr;
+    if (full_) glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
 
 }  // namespace decoderscope

@@ -37,4 +37,17 @@ private:
     ImGuiMouseCursor shown_ = ImGuiMouseCursor_Arrow;
 };
 
+// Makes a window fill the monitor that shows most of it, and gives it its place and size back.
+class FullScreen {
+public:
+    void follow(GLFWwindow* window, bool wanted);
+
+private:
+    struct Place {
+        int x = 0, y = 0, width = 0, height = 0;
+    };
+    bool full_ = false;
+    Place before_;
+};
+
 }  // namespace decoderscope

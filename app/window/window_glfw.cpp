@@ -1,5 +1,6 @@
 #include "app/window/window_glfw.h"
 
+#include "app/views/shell/text_size.h"
 #include "app/window/window_keys.h"
 #include "app/window/window_wake.h"
 #include "engine/error.h"
@@ -7,6 +8,7 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -24,8 +26,15 @@ Inbox& inbox_of(GLFWwindow* window) { return *static_cast<Inbox*>(glfwGetWindowU
 
 void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     if (action == GLFW_REPEAT) return;  // ImGui does its own repeat
-    inbox_of(window).input.push(
-        KeyEvent{key_of_glfw(key, scancode), action == GLFW_PRESS, mods_of_glfw(mods, key, action)});
+    Inbox& inbox = inbox_of(window);
+    const Mods held = mods_of_glfw(mods, key, action);
+    const auto pressed = inbox.keys_down.find(scancode);
+    // A key is released as what it was pressed as, even if Ctrl, which changes its meaning, was released before.
+    const bool known = action == GLFW_RELEASE && pressed != inbox.keys_down.end();
+    const Key meant = known ? pressed->second : key_of_glfw(key, scancode, held.ctrl);
+    if (known) inbox.keys_down.erase(pressed);
+    if (action == GLFW_PRESS) inbox.keys_down.insert_or_assign(scancode, meant);
+    inbox.input.push(KeyEvent{meant, action == GLFW_PRESS, held});
 }
 
 void on_button(GLFWwindow* window, int button, int action, int mods) {
@@ -55,6 +64,21 @@ void on_drop(GLFWwindow* window, int count, const char** paths) {
 
 void damage(GLFWwindow* window) { inbox_of(window).damaged = true; }
 
+// The window gets no smaller than what the panels need at the smallest text size, on any monitor.
+void limit_size(GLFWwindow* window) {
+    float scale = 1.0F;
+    float ignored = 1.0F;
+    int pixels = 0;
+    int units = 0;
+    int ignored_height = 0;
+    glfwGetWindowContentScale(window, &scale, &ignored);
+    glfwGetFramebufferSize(window, &pixels, &ignored_height);
+    glfwGetWindowSize(window, &units, &ignored_height);
+    const float per_pixel = pixels > 0 ? static_cast<float>(units) / static_cast<float>(pixels) : 1.0F;
+    const auto least = [&](float length) { return static_cast<int>(std::ceil(length * scale * per_pixel)); };
+    glfwSetWindowSizeLimits(window, least(kLeastWindow.x), least(kLeastWindow.y), GLFW_DONT_CARE, GLFW_DONT_CARE);
+}
+
 void install_callbacks(GLFWwindow* window) {
     glfwSetKeyCallback(window, on_key);
     glfwSetCharCallback(
@@ -66,7 +90,10 @@ void install_callbacks(GLFWwindow* window) {
     glfwSetDropCallback(window, on_drop);
     glfwSetWindowRefreshCallback(window, damage);
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { damage(w); });
-    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { damage(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) {
+        limit_size(w);
+        damage(w);
+    });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { damage(w); });
     glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int) { damage(w); });
 }
@@ -135,7 +162,7 @@ WindowHandle open_window(const WindowOptions& options, const std::string& title,
             {{"reason", glfw_error()}});
     }
     glfwSetWindowUserPointer(window.get(), &inbox);
-    glfwSetWindowSizeLimits(window.get(), 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    limit_size(window.get());
     install_callbacks(window.get());
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(0);  // the loop keeps its own pace: a hidden window must not block it

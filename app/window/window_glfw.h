@@ -3,6 +3,7 @@
 #include "app/views/widgets/input.h"
 #include "app/window/window.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ public:
 // What GLFW's callbacks leave for the loop.
 struct Inbox {
     InputQueue input;
+    std::map<int, Key> keys_down;  // by scancode, what each was pressed as
     std::vector<std::string> dropped;
     bool damaged = true;           // the picture on screen is out of date
     double pixels_per_unit = 1.0;  // GLFW uses its own units for the mouse on a scaled screen

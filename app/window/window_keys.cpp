@@ -2,18 +2,48 @@
 
 #include <GLFW/glfw3.h>
 
+#include <string_view>
+
 namespace decoderscope {
 namespace {
 
 Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
 
-// The letter that the layout prints on the key: the A of a French keyboard is where an English one has Q.
-Key printed_letter(int key, int scancode) {
+// What the layout prints on a key; empty if it isn't one ASCII character.
+std::string_view printed(int key, int scancode) {
     const char* name = glfwGetKeyName(key, scancode);
-    if (name == nullptr || name[0] == '\0' || name[1] != '\0') return Key::none;
-    if (name[0] >= 'a' && name[0] <= 'z') return offset(Key::a, name[0] - 'a');
-    if (name[0] >= 'A' && name[0] <= 'Z') return offset(Key::a, name[0] - 'A');
-    return Key::none;
+    return name == nullptr || name[0] == '\0' || name[1] != '\0' ? std::string_view() : std::string_view(name, 1);
+}
+
+Key key_of_sign(char sign) {
+    switch (sign) {
+        case '-':
+            return Key::minus;
+        case '=':
+            return Key::equal;
+        case '+':
+            return Key::plus;
+        case ',':
+            return Key::comma;
+        case '.':
+            return Key::period;
+        case '/':
+            return Key::slash;
+        case ';':
+            return Key::semicolon;
+        case '\'':
+            return Key::apostrophe;
+        case '[':
+            return Key::left_bracket;
+        case ']':
+            return Key::right_bracket;
+        case '\\':
+            return Key::backslash;
+        case '`':
+            return Key::grave;
+        default:
+            return Key::none;
+    }
 }
 
 Key key_by_place(int key) {
@@ -57,8 +87,9 @@ Key key_by_place(int key) {
         case GLFW_KEY_KP_SUBTRACT:
             return Key::minus;
         case GLFW_KEY_EQUAL:
-        case GLFW_KEY_KP_ADD:
             return Key::equal;
+        case GLFW_KEY_KP_ADD:
+            return Key::plus;
         case GLFW_KEY_COMMA:
             return Key::comma;
         case GLFW_KEY_PERIOD:
@@ -86,10 +117,21 @@ Key key_by_place(int key) {
 
 }  // namespace
 
-Key key_of_glfw(int key, int scancode) {
-    if (key == GLFW_KEY_UNKNOWN) return Key::none;
-    const Key letter = printed_letter(key, scancode);
-    return letter != Key::none ? letter : key_by_place(key);
+Key key_of_glfw(int key, int scancode, bool ctrl) {
+    return key == GLFW_KEY_UNKNOWN ? Key::none : key_meant(key, printed(key, scancode), ctrl);
+}
+
+Key key_meant(int key, std::string_view name, bool ctrl) {
+    if (name.size() != 1) return key_by_place(key);
+    const char sign = name.front();
+    if (sign >= 'a' && sign <= 'z') return offset(Key::a, sign - 'a');
+    if (sign >= 'A' && sign <= 'Z') return offset(Key::a, sign - 'A');
+    // The row of digits chooses heads, even where a digit needs Shift as in France.
+    const bool digit = key >= GLFW_KEY_0 && key <= GLFW_KEY_9;
+    const Key meant = key_of_sign(sign);
+    if (digit && !(ctrl && (meant == Key::minus || meant == Key::plus || meant == Key::equal)))
+        return key_by_place(key);
+    return meant != Key::none ? meant : key_by_place(key);
 }
 
 Mods mods_of_glfw(int mods, int key, int action) {

@@ -59,7 +59,9 @@ void Painter::use_scale(Frontend& frontend, float scale) {
 
 bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
     ImGui::SetCurrentContext(context());
-    use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(), 0.5F, 4.0F));
+    const ImVec2 window = {static_cast<float>(canvas.width) / canvas.scale,
+                           static_cast<float>(canvas.height) / canvas.scale};
+    use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(window), 0.5F, 4.0F));
 
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = ImVec2(static_cast<float>(canvas.width), static_cast<float>(canvas.height));

@@ -33,6 +33,8 @@ bool Driver::frame() {
     if (const auto view = session.take_view())
         for (const Command& command : show_saved(state, *view)) session.apply(command);
     const Theme theme = make_theme(state.settings.dark);
+    if (styled_dark_ != state.settings.dark) apply_style(theme, fonts_.scale);
+    styled_dark_ = state.settings.dark;
     const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();
@@ -54,19 +56,7 @@ void Driver::settle() {
     frame();
 }
 
-Area Driver::stage() const {
-    const ImVec2 size = ImGui::GetIO().DisplaySize;
-    Area area = {{state.settings.map_width * fonts_.scale, 0.0F},
-                 {size.x - state.settings.inspector_width * fonts_.scale, size.y}};
-    for (const DrawnText& piece : seen_) {
-        if (area.low.y == 0.0F && piece.text == "Generate") area.low.y = piece.high.y;
-        const std::size_t slash = piece.text.find('/');
-        const bool count = slash != std::string::npos && slash > 0 && slash + 1 < piece.text.size() &&
-                           piece.text.find_first_not_of("0123456789/") == std::string::npos;
-        if (count && piece.low.x > area.high.x) area.high.y = piece.low.y;
-    }
-    return area;
-}
+Area Driver::stage() const { return state.stage; }
 
 std::optional<DrawnText> Driver::find_on_stage(std::string_view part) const {
     for (const DrawnText& piece : seen_)

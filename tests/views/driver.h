@@ -59,7 +59,7 @@ public:
     // A step's heatmap at the cursor's place, as it is drawn under its title (the step's name, if none is given).
     [[nodiscard]] DrawnHeatmap heatmap(const std::string& step, std::string_view title = "") const;
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
-    // Where the stage is: between map and inspector, from below its tabs' titles to the timeline's count of steps.
+    // Where the open tab is drawn: between map and inspector, from below the tabs' titles to the timeline.
     [[nodiscard]] Area stage() const;
     [[nodiscard]] bool on_stage(const DrawnText& piece) const {
         const Area area = stage();
@@ -89,6 +89,7 @@ private:
     std::vector<DrawnText> seen_;
     std::vector<Area> pictures_;
     double frame_milliseconds_ = 0.0;
+    bool styled_dark_ = true;
 };
 
 }  // namespace decoderscope::testing

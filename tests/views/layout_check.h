@@ -6,7 +6,8 @@
 
 namespace decoderscope::testing {
 
-// The sizes of windows, each with a size of the text that it has to bear.
+// A window and the scale of all lengths in it: text size times the monitor's scale. Each text size is tested in the
+// smallest window that it is promised for, and in one that fills a monitor of 3840 × 2160.
 struct Screen {
     float scale;
     ImVec2 size;

@@ -20,6 +20,19 @@ TEST_CASE("GLFW's keys are ours", "[window]") {
     CHECK(key_of_glfw(GLFW_KEY_UNKNOWN, 0) == Key::none);
 }
 
+TEST_CASE("a key is what its layout prints on it, plus and minus with Ctrl even in the row of digits", "[window]") {
+    CHECK(key_meant(GLFW_KEY_Q, "a", false) == Key::a);                // France
+    CHECK(key_meant(GLFW_KEY_RIGHT_BRACKET, "+", true) == Key::plus);  // Germany
+    CHECK(key_meant(GLFW_KEY_SLASH, "-", true) == Key::minus);
+    CHECK(key_meant(GLFW_KEY_EQUAL, "=", true) == Key::equal);  // the United States
+    CHECK(key_meant(GLFW_KEY_6, "-", true) == Key::minus);      // France, where 6 needs Shift
+    CHECK(key_meant(GLFW_KEY_6, "-", false) == digit_key(6));
+    CHECK(key_meant(GLFW_KEY_KP_ADD, "+", true) == Key::plus);
+    CHECK(key_meant(GLFW_KEY_KP_SUBTRACT, "-", true) == Key::minus);
+    CHECK(key_meant(GLFW_KEY_KP_0, "0", true) == digit_key(0));
+    CHECK(key_meant(GLFW_KEY_LEFT, "", false) == Key::left);
+}
+
 TEST_CASE("a modifier's own press and release count at once", "[window]") {
     CHECK(mods_of_glfw(0, GLFW_KEY_LEFT_CONTROL, GLFW_PRESS) == with_ctrl);
     CHECK(mods_of_glfw(GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_RELEASE) == Mods{});

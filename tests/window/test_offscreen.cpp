@@ -36,7 +36,7 @@ public:
         fonts = given;
         ++times_given;
     }
-    [[nodiscard]] float text_scale() const override { return wanted_scale; }
+    [[nodiscard]] float text_scale(ImVec2) override { return wanted_scale; }
 
     std::array<std::uint32_t, 4> texels{red, green, blue, white};
     std::uint64_t version = 1;

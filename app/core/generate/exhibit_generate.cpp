@@ -2,7 +2,7 @@
 #include "app/core/generate/generation.h"
 #include "app/core/generate/logit_lens.h"
 #include "app/core/text/numbers.h"
-#include "app/core/text/utf8.h"
+#include "app/core/text/token_text.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::size_t most_candidates = 24;
 
-std::string piece_of(const Scenario& scenario, Index token) {
-    return printable(scenario.model()->tokenizer.piece(token));
-}
+std::string piece_of(const Scenario& scenario, Index token) { return token_text(scenario.model()->tokenizer, token); }
 
 // The tokens at the positions of a row.
 std::vector<std::string> row_labels_of(const Scenario& scenario, Index row, Index length) {

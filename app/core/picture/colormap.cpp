@@ -204,4 +204,9 @@ Rgba text_color_on(Rgba background) {
     return white_contrasts_more ? Rgba{255, 255, 255, 255} : Rgba{0, 0, 0, 255};
 }
 
+double contrast(Rgba a, Rgba b) {
+    const auto [darker, lighter] = std::minmax(luminance(a), luminance(b));
+    return (lighter + 0.05) / (darker + 0.05);
+}
+
 }  // namespace decoderscope

@@ -58,6 +58,8 @@ private:
 
 // Relative luminance (WCAG 2), from 0 for black to 1 for white.
 [[nodiscard]] double luminance(Rgba color);
+// The contrast ratio of two opaque colours (WCAG 2), from 1 to 21.
+[[nodiscard]] double contrast(Rgba a, Rgba b);
 // Black or white, whichever reads better on this colour.
 [[nodiscard]] Rgba text_color_on(Rgba background);
 

@@ -5,7 +5,7 @@
 #include "app/core/report/page.h"
 #include "app/core/text/counting.h"
 #include "app/core/text/labels.h"
-#include "app/core/text/utf8.h"
+#include "app/core/text/token_text.h"
 #include "engine/error.h"
 #include "engine/translate.h"
 
@@ -41,7 +41,7 @@ void token_rows(Page& page, const std::string& name, const Tensor& tokens, const
         for (Index at = 0; at < tokens.dim(1); ++at) {
             const Cell cell = {row, at};
             const bool padding = !kept.empty() && kept.at(cell) == 0.0F;
-            pieces.push_back(padding ? "·" : printable(tokenizer.piece(static_cast<Index>(tokens.at(cell)))));
+            pieces.push_back(padding ? "·" : token_text(tokenizer, static_cast<Index>(tokens.at(cell))));
         }
         page.tokens(name + " " + std::to_string(row), pieces);
     }

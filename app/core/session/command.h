@@ -47,6 +47,10 @@ struct TypeInput {
     TypedSequences typed;
     bool continues = false;
 };
+// Lets an encoder–decoder write its target: it arrives as if it had been typed.
+struct WriteTarget {};
+// Cancels that.
+struct StopWriting {};
 // Sets a configuration key, as --set does.
 struct SetOption {
     std::string key, value;
@@ -204,15 +208,14 @@ struct Tell {
 
 namespace decoderscope {
 
-using Command =
-    std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
-                 command::StopOpening, command::TypeInput, command::SetOption, command::SetRecording,
-                 command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
-                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
-                 command::RemoveEdit, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
-                 command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
-                 command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell,
-                 command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-                 command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
+using Command = std::variant<
+    command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
+    command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption, command::SetRecording,
+    command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
+    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdit,
+    command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
+    command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
+    command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany,
+    command::Pin, command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
 
 }  // namespace decoderscope

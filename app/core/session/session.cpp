@@ -17,7 +17,7 @@ Session::Session(std::shared_ptr<const Model> model, std::function<void()> wake)
     : Session(scenario_of(std::move(model)), std::move(wake)) {}
 
 Session::Session(Scenario scenario, std::function<void()> wake)
-    : work_(std::move(scenario)), computed_(wake), desk_(wake) {
+    : work_(std::move(scenario)), computed_(wake), desk_(wake), writer_(wake) {
     start(plan_of(work_.scenario()));
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
@@ -36,12 +36,13 @@ void Session::advance_jobs() {
     const auto until = JobRunner::Clock::now() + kShareOfAFrame;
     desk_.advance_saving(until);
     computed_.advance_runs(until);
+    writer_.advance(until);
     desk_.advance_others(until);
     computed_.advance_measuring(until);
 }
 
 std::optional<JobRunner::Clock::time_point> Session::due() const {
-    return earliest({desk_.due(), computed_.due_runs(), computed_.due_measuring()});
+    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring()});
 }
 
 void Session::update(std::chrono::milliseconds patience) {
@@ -50,6 +51,7 @@ void Session::update(std::chrono::milliseconds patience) {
     const std::optional<Worker::Result> result = computed_.collect(patience);
     computed_.collect_early();
     if (result) take(*result);
+    take_written();
     computed_.collect_measured();
     desk_.collect(work_.changes());
 }
@@ -60,6 +62,8 @@ void Session::finish_run() {
 }
 
 void Session::finish() {
+    writer_.finish();
+    take_written();
     while (computed_.computing() || desk_.reading()) update(std::chrono::milliseconds(1000));
     computed_.finish_measuring();
     desk_.finish_saving();
@@ -92,6 +96,20 @@ void Session::type(const command::TypeInput& command) {
                                   "{count} edits do not fit what was typed; undo brings them back.", dropped)});
     } catch (const Error& error) {
         work_.refuse_input(error.sentence());
+    }
+}
+
+// What the model wrote becomes the target's text: exactly these tokens, whatever text they make.
+void Session::take_written() {
+    try {
+        const std::optional<WrittenTarget> written = writer_.collect(changes());
+        if (!written) return;
+        type({.typed = {.target = Typed{.text = ids_text(written->rows), .ids = true}}});
+        if (written->unfinished > 0)
+            desk_.tell({message_n("{count} line has no end: the model was stopped there.",
+                                  "{count} lines have no end: the model was stopped there.", written->unfinished)});
+    } catch (const Error& error) {
+        desk_.tell({error.sentence(), true});
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/generate/target_writer.h"
 #include "app/core/session/computed.h"
 #include "app/core/session/desk.h"
 #include "app/core/session/work.h"
@@ -48,6 +49,8 @@ public:
     [[nodiscard]] const Sentence& input_error() const { return work_.input_error(); }
     [[nodiscard]] bool can_undo() const { return work_.undone() != nullptr; }
     [[nodiscard]] bool can_redo() const { return work_.redone() != nullptr; }
+    // Whether the model is writing its target.
+    [[nodiscard]] bool writing() const { return writer_.writing(); }
     // How often the work has changed.
     [[nodiscard]] std::uint64_t changes() const { return work_.changes(); }
 
@@ -111,6 +114,7 @@ private:
     void advance_jobs();
     void take(const Worker::Result& result);
     void take(const ModelLoader::Result& result);
+    void take_written();
     void look_at_opened(const ModelLoader::Result& opened);
     void restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
     void tell_remarks(const std::vector<Sentence>& more = {});
@@ -118,6 +122,7 @@ private:
     Work work_;
     Computed computed_;
     Desk desk_;
+    TargetWriter writer_;
 };
 
 }  // namespace decoderscope

@@ -30,6 +30,12 @@ struct Session::Apply {
 
     void operator()(const command::TypeInput& c) const { s.type(c); }
 
+    void operator()(const command::WriteTarget&) const {
+        if (const Sentence obstacle = writing_obstacle(s.scenario()); !obstacle.empty()) throw Error(obstacle);
+        s.writer_.start(s.scenario(), s.changes());
+    }
+    void operator()(const command::StopWriting&) const { s.writer_.stop(); }
+
     void operator()(const command::SetSampling& c) const {
         check_sampling(c.sampling);
         if (c.sampling == s.sampling()) return;

@@ -99,18 +99,22 @@ TokenRows rows_of(const Tensor& tokens, const Tensor& mask) {
     return rows;
 }
 
-Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
-    Typed typed{.ids = !tokenizer.can_encode()};
+std::string ids_text(const TokenRows& rows) {
+    std::string text;
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        if (row > 0) typed.text += '\n';
-        if (!typed.ids) {
-            std::string text = tokenizer.decode(rows[row]);
-            replace_all(text, "\n", kLineBreak);
-            typed.text += text;
-            continue;
-        }
-        for (std::size_t i = 0; i < rows[row].size(); ++i)
-            typed.text += (i > 0 ? " " : "") + std::to_string(rows[row][i]);
+        if (row > 0) text += '\n';
+        for (std::size_t i = 0; i < rows[row].size(); ++i) text += (i > 0 ? " " : "") + std::to_string(rows[row][i]);
+    }
+    return text;
+}
+
+Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
+    if (!tokenizer.can_encode()) return {.text = ids_text(rows), .ids = true};
+    Typed typed;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::string text = tokenizer.decode(rows[row]);
+        replace_all(text, "\n", kLineBreak);
+        typed.text += (row > 0 ? "\n" : "") + text;
     }
     return typed;
 }

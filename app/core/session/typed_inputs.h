@@ -34,6 +34,9 @@ using TokenRows = std::vector<std::vector<Index>>;
 // What to type for these rows: text if the tokenizer can encode text, else ids.
 [[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
 
+// The rows as ids: "1 2 3", a line each.
+[[nodiscard]] std::string ids_text(const TokenRows& rows);
+
 // What to do when the sequence that was not typed has another number of batch rows than the typed one: cut its surplus
 // rows, or make the two even. Even loses nothing: the sequence with fewer rows gets rows that hold only the beginning
 // token, and loses them again when the other shrinks. Without a beginning token the numbers must match.

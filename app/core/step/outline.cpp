@@ -1,5 +1,7 @@
 #include "app/core/step/outline.h"
 
+#include "engine/translate.h"
+
 #include <algorithm>
 #include <set>
 
@@ -44,12 +46,15 @@ void note_reads(const Plan& plan, OutlineBlock& block) {
 
 }  // namespace
 
+const char* stack_name(StackKind stack) { return stack == StackKind::encoder ? tr("Encoder") : tr("Decoder"); }
+
 std::vector<OutlineBlock> outline_of(const Plan& plan) {
     std::vector<OutlineBlock> outline;
     Ref before = nullptr;
     for (const Step& step : plan.steps()) {
         if (step.is_source()) continue;
-        if (before == nullptr || before->block != step.block) outline.push_back({step.block, {}});
+        if (before == nullptr || before->block != step.block || before->stack != step.stack)
+            outline.push_back({step.block, step.stack, {}});
         std::vector<OutlinePart>& parts = outline.back().parts;
         if (parts.empty() || before->part != step.part)
             parts.push_back({step.part, step.title, step.meaning, {}, false});

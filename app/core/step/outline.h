@@ -20,8 +20,12 @@ struct OutlinePart {
 // A block, or the steps before, between and after the blocks (then `name` is empty).
 struct OutlineBlock {
     std::string name;  // "blocks.0", "encoder.blocks.1"
+    StackKind stack = StackKind::decoder;
     std::vector<OutlinePart> parts;
 };
+
+// "Encoder" or "Decoder".
+[[nodiscard]] const char* stack_name(StackKind stack);
 
 // The computed steps as the diagram draws them, in order. The arrows decide which parts lie on the stream: a norm does
 // if a residual sum or the next block reads it.

@@ -1,23 +1,8 @@
 #include "app/core/text/labels.h"
 
-#include "app/core/text/utf8.h"
+#include "app/core/text/token_text.h"
 
 namespace decoderscope {
-
-namespace {
-
-// The sequence that an axis runs over: the target's tokens, the source's, or neither.
-enum class Sequence { none, target, source };
-
-Sequence sequence_of(const Step& step, std::string_view axis) {
-    if (axis == axis::src) return Sequence::source;
-    if (axis == axis::pos || axis == axis::query) return step.in_encoder() ? Sequence::source : Sequence::target;
-    if (axis == axis::key)
-        return step.in_encoder() || step.part == Part::cross_attention ? Sequence::source : Sequence::target;
-    return Sequence::none;
-}
-
-}  // namespace
 
 std::string attention_beside(const Step& step) {
     return step.attention.empty() && !step.block.empty() ? step.block + ".attn" : step.attention;
@@ -37,20 +22,42 @@ std::string cell_name(const std::string& tensor, const Cell& cell) {
     return tensor + "[" + index + "]";
 }
 
+TokenSequence sequence_along(const Step& step, std::size_t axis) {
+    const std::string_view name = step.axes[axis].name;
+    const TokenSequence own = step.in_encoder() ? TokenSequence::source : TokenSequence::target;
+    if (name == axis::src) return TokenSequence::source;
+    if (name == axis::pos || name == axis::query) return own;
+    if (name == axis::key) return step.part == Part::cross_attention ? TokenSequence::source : own;
+    return TokenSequence::none;
+}
+
+namespace {
+
+std::vector<std::string> vocabulary_labels(const Tokenizer& tokenizer, Index size) {
+    std::vector<std::string> labels;
+    labels.reserve(static_cast<std::size_t>(size));
+    for (Index id = 0; id < size; ++id) labels.push_back(token_text(tokenizer, id));
+    return labels;
+}
+
+}  // namespace
+
 std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
     const Axis& along = step.axes[axis];
-    const Sequence sequence = sequence_of(step, along.name);
-    const Tensor& tokens = sequence == Sequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+    const TokenSequence sequence = sequence_along(step, axis);
+    const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
+    const Tensor& tokens = sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
     const Model& model = *scenario.model();
-    const Tokenizer& tokenizer = sequence == Sequence::source ? model.encoder_tokenizer : model.tokenizer;
+    const Tokenizer& tokenizer = in_source ? model.encoder_tokenizer : model.tokenizer;
+    if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
     // In [batch, pos] every row has its own tokens.
     const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
-    const bool named = sequence != Sequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
+    const bool named = sequence != TokenSequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
                        batch < tokens.dim(0);
     std::vector<std::string> labels;
     for (Index i = 0; i < along.size; ++i) {
         const Cell token = {batch, i};
-        labels.push_back(named ? printable(tokenizer.piece(static_cast<Index>(tokens.at(token)))) : std::to_string(i));
+        labels.push_back(named ? token_text(tokenizer, static_cast<Index>(tokens.at(token))) : std::to_string(i));
     }
     return labels;
 }

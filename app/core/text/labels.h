@@ -19,8 +19,12 @@ namespace decoderscope {
 // "blocks.0.attn.z[0, 1, 2, 3]".
 [[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
 
-// The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over (as text if the model
-// has a vocabulary, else as ids), or plain indices. `batch` chooses the row of the batch.
+// The sequence that an axis of a step runs over: the target's tokens, the source's, or neither.
+enum class TokenSequence { none, target, source };
+[[nodiscard]] TokenSequence sequence_along(const Step& step, std::size_t axis);
+
+// The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over, or of the vocabulary
+// (as text if the model has one, else as ids), or plain indices. `batch` chooses the row of the batch.
 [[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
                                                    Index batch);
 

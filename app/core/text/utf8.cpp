@@ -43,19 +43,6 @@ Utf8Character decoded(std::string_view text, std::size_t at) {
     return is_valid(code, length) ? Utf8Character{code, text.substr(at, length)} : broken;
 }
 
-// Control characters, line and paragraph separators, text direction, noncharacters: what must not reach a figure.
-bool is_unprintable(char32_t code) {
-    constexpr std::array<CodeRange, 8> ranges = {{{0x00, 0x1F},
-                                                  {0x7F, 0x9F},
-                                                  {0x200B, 0x200C},
-                                                  {0x200E, 0x200F},
-                                                  {0x2028, 0x202E},
-                                                  {0x2060, 0x206F},
-                                                  {0xFEFF, 0xFEFF},
-                                                  {0xFFF9, 0xFFFB}}};
-    return is_in(code, ranges) || (code & 0xFFFEU) == 0xFFFE;
-}
-
 std::string printable_character(const Utf8Character& character) {
     switch (character.code) {
         case '\n':
@@ -72,6 +59,19 @@ std::string printable_character(const Utf8Character& character) {
 }
 
 }  // namespace
+
+// Control characters, line and paragraph separators, text direction, noncharacters.
+bool is_unprintable(char32_t code) {
+    constexpr std::array<CodeRange, 8> ranges = {{{0x00, 0x1F},
+                                                  {0x7F, 0x9F},
+                                                  {0x200B, 0x200C},
+                                                  {0x200E, 0x200F},
+                                                  {0x2028, 0x202E},
+                                                  {0x2060, 0x206F},
+                                                  {0xFEFF, 0xFEFF},
+                                                  {0xFFF9, 0xFFFB}}};
+    return is_in(code, ranges) || (code & 0xFFFEU) == 0xFFFE;
+}
 
 std::vector<Utf8Character> characters(std::string_view text) {
     std::vector<Utf8Character> found;

@@ -23,6 +23,9 @@ struct Utf8Character {
 // spaces, each is written as "␣".
 [[nodiscard]] std::string printable(std::string_view text);
 
+// Whether a character can't be seen or would disturb its neighbours: controls, separators, text direction.
+[[nodiscard]] bool is_unprintable(char32_t code);
+
 // Whether a character only changes how its neighbours are drawn (a variation selector, a joiner).
 [[nodiscard]] bool is_ignorable(char32_t code);
 

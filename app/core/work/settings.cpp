@@ -1,12 +1,12 @@
 #include "app/core/work/settings.h"
 
+#include "app/core/work/desktop_motion.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <ostream>
 
@@ -40,12 +40,8 @@ std::vector<std::string> with_recent(std::vector<std::string> recent, const std:
 }
 
 std::string settings_path() {
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    if (config != nullptr && *config != '\0') return (fs::path(config) / "decoderscope" / "settings.json").string();
-    if (home != nullptr && *home != '\0')
-        return (fs::path(home) / ".config" / "decoderscope" / "settings.json").string();
-    return {};
+    const std::string folder = config_folder();
+    return folder.empty() ? std::string() : (fs::path(folder) / "decoderscope" / "settings.json").string();
 }
 
 Settings load_settings(const std::string& path) {
@@ -63,6 +59,10 @@ Settings load_settings(const std::string& path) {
     if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
     settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
     settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
+    settings.map_folded = flag(json, "map_folded", settings.map_folded);
+    settings.inspector_folded = flag(json, "inspector_folded", settings.inspector_folded);
+    if (const auto motion = json.find("reduced_motion"); motion != json.end() && motion->is_boolean())
+        settings.reduced_motion = motion->get<bool>();
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
     settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
     if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
@@ -77,14 +77,17 @@ void save_settings(const std::string& path, const Settings& settings) {
     fs::create_directories(folder, failed);
     if (failed)
         throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
-    const Json json = {{"dark", settings.dark},
-                       {"text_scale", settings.text_scale},
-                       {"color_map", color_map_name(settings.sequential)},
-                       {"map_width", settings.map_width},
-                       {"inspector_width", settings.inspector_width},
-                       {"hint_done", settings.hint_done},
-                       {"large_pointer", settings.large_pointer},
-                       {"recent", settings.recent}};
+    Json json = {{"dark", settings.dark},
+                 {"text_scale", settings.text_scale},
+                 {"color_map", color_map_name(settings.sequential)},
+                 {"map_width", settings.map_width},
+                 {"inspector_width", settings.inspector_width},
+                 {"map_folded", settings.map_folded},
+                 {"inspector_folded", settings.inspector_folded},
+                 {"hint_done", settings.hint_done},
+                 {"large_pointer", settings.large_pointer},
+                 {"recent", settings.recent}};
+    if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
     // JSON must be UTF-8, but a path need not be.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });

@@ -2,6 +2,7 @@
 
 #include "app/core/picture/colormap.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,11 @@ struct Settings {
     float text_scale = 1.0F;                             // times the monitor's scale; 0.6 to 3
     ColorMap sequential = ColorMap::viridis;             // for weights and probabilities
     float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1
-    bool hint_done = false;                              // the hint that says what to press has been followed
-    bool large_pointer = false;                          // the cell that is pointed at is marked for a lecture hall
-    std::vector<std::string> recent;                     // paths of the opened models, the latest first
+    bool map_folded = false, inspector_folded = false;
+    std::optional<bool> reduced_motion;  // nothing: as the desktop is set
+    bool hint_done = false;              // the hint that says what to press has been followed
+    bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
+    std::vector<std::string> recent;     // paths of the opened models, the latest first
 
     bool operator==(const Settings&) const = default;
 };

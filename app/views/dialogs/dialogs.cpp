@@ -3,6 +3,8 @@
 #include "app/views/shell/actions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
+#include "app/views/shell/text_size.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -10,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace decoderscope {
@@ -32,15 +35,17 @@ void keys_dialog(const Ui& ui, ViewState& state) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const Action& action : actions())
         if (action.listed && action.key != Key::none) rows.emplace_back(chord_text(action), tr(action.label));
-    rows.insert(rows.end(), {{"1 … 9", tr("Choose head 0 … 8")},
-                             {"Shift+1 … 9", tr("Switch head 0 … 8 off or on")},
+    rows.insert(rows.end(), {{"0 … 9", tr("Choose head 0 … 9")},
+                             {"Shift+0 … 9", tr("Switch head 0 … 9 off or on")},
                              {tr("click"), tr("Explain a cell; on an operand: follow it")},
                              {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
                              {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});
     text_line(ui.fonts.heading, ui.theme.text, tr("Keys"));
-    ImGui::Dummy({ui.px(840), ui.px(4)});
-    // Two columns, read downwards.
-    const std::size_t half = (rows.size() + 1) / 2;
+    // Two columns, read downwards, where there is room for them.
+    const float column = ui.px(430);
+    const bool two = ImGui::GetIO().DisplaySize.x >= column * 2 + ui.px(64);
+    ImGui::Dummy({column * (two ? 2.0F : 1.0F) - ui.px(20), ui.px(4)});
+    const std::size_t half = two ? (rows.size() + 1) / 2 : rows.size();
     const float start = ImGui::GetCursorPosX();
     const auto cell = [&](float x, const std::pair<std::string, std::string>& row) {
         ImGui::SetCursorPosX(x);
@@ -53,54 +58,17 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         cell(start, rows[i]);
         if (i + half >= rows.size()) continue;
         ImGui::SameLine();
-        cell(start + ui.px(430), rows[i + half]);
+        cell(start + column, rows[i + half]);
     }
     // The press that opened it is still in this frame.
     if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
-}
-
-void palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    ImGui::SetNextItemWidth(ui.px(460));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    if (ImGui::InputText("##search", state.search.data(), state.search.size())) state.chosen_action = 0;
-    std::vector<std::pair<int, const Action*>> found;
-    for (const Action& action : actions()) {
-        const int score = fuzzy_score(tr(action.label), state.search.data());
-        if (action.listed && score >= 0 && action.enabled(session)) found.emplace_back(score, &action);
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (found.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("No action has these letters in this order."));
-    const auto move = [&](std::ptrdiff_t by) {
-        const auto count = static_cast<std::ptrdiff_t>(found.size());
-        if (count > 0)
-            state.chosen_action =
-                static_cast<std::size_t>((static_cast<std::ptrdiff_t>(state.chosen_action) + by + count) % count);
-    };
-    if (pressed(Key::down, {}, true)) move(1);
-    if (pressed(Key::up, {}, true)) move(-1);
-    const Action* run = nullptr;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const Action& action = *found[i].second;
-        if (ImGui::Selectable(labelled(tr(action.label), std::to_string(i)).c_str(), i == state.chosen_action))
-            run = &action;
-        const std::string chord = chord_text(action);
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(ui.px(460) - compat::text_size(ui.fonts.mono_small, chord).x);
-        text_line(ui.fonts.mono_small, ui.theme.muted, chord);
-    }
-    if (pressed(Key::enter) && state.chosen_action < found.size()) run = found[state.chosen_action].second;
-    if (run != nullptr) {
-        close(state);
-        run->run(session, state, commands);
-    } else if (pressed(Key::escape)) {
-        close(state);
-    }
 }
 
 // A line for a path, with a button. Returns the path once it is entered.
 std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* text) {
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    focusable_field("##path");
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     const bool clicked = button(text, "done");
@@ -155,7 +123,7 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr_n("{file}, {count} edit, has changes that are in no file.",
                    "{file}, {count} edits, has changes that are in no file.", edits, {{"file", file}}));
-    const bool save = button(tr("Save"), "save") || pressed(Key::enter);
+    const bool save = button(tr("Save"), "save") || (!focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     const bool close_now = button(tr("Close without saving"), "close");
     ImGui::SameLine();
@@ -165,6 +133,34 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     close(state);
     state.close_when_saved = true;
     save_session(session, state, commands);
+}
+
+// Smaller, the size that is drawn, larger: the sizes that the window bears.
+void text_size_row(const Ui& ui, ViewState& state) {
+    const float drawn = state.text_size();
+    const auto step = [&](const char* text, std::optional<float> size, const char* none) {
+        ImGui::PushStyleColor(ImGuiCol_Text, size ? ui.theme.text : ui.theme.muted);
+        const bool clicked = focusable(ImGui::Button(text));
+        ImGui::PopStyleColor();
+        if (!size) tooltip(none);
+        if (clicked && size) state.settings.text_scale = *size;
+    };
+    step("−", smaller_text_size(drawn), tr("This is the smallest size."));
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.mono, ui.theme.text, tr("{percent} %", {{"percent", std::lround(drawn * 100.0F)}}));
+    ImGui::SameLine();
+    step("+", larger_text_size(drawn, state.largest_text), tr("The window is too small for a larger size."));
+}
+
+std::string text_size_note(const ViewState& state) {
+    const Arguments sizes = {{"wanted", std::lround(state.settings.text_scale * 100.0F)},
+                             {"most", std::lround(state.largest_text * 100.0F)}};
+    if (state.settings.text_scale > state.largest_text)
+        return tr(message(
+            "The window has room for text at {most} %. It gets {wanted} % again once the window is large enough.",
+            sizes));
+    return tr(message("This window has room for text of up to {most} %; a larger window has room for more.", sizes));
 }
 
 void settings_dialog(const Ui& ui, ViewState& state) {
@@ -186,13 +182,16 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)
         state.settings.sequential = clicked == 0 ? ColorMap::viridis : ColorMap::cividis;
     row(tr("Text size"));
-    if (ImGui::Button("−")) state.settings.text_scale = std::max(0.6F, state.settings.text_scale / 1.1F);
-    ImGui::SameLine();
-    text_line(ui.fonts.mono, ui.theme.text,
-              tr("{percent} %", {{"percent", std::lround(state.settings.text_scale * 100.0F)}}));
-    ImGui::SameLine();
-    if (ImGui::Button("+")) state.settings.text_scale = std::min(3.0F, state.settings.text_scale * 1.1F);
+    text_size_row(ui, state);
+    row(tr("Motion"));
+    const std::array<const char*, 3> motions = {tr("As the desktop"), tr("Reduced"), tr("Full")};
+    const int motion = !state.settings.reduced_motion ? 0 : *state.settings.reduced_motion ? 1 : 2;
+    if (const int clicked = segmented(ui, "motion", motions, motion); clicked == 0)
+        state.settings.reduced_motion.reset();
+    else if (clicked > 0)
+        state.settings.reduced_motion = clicked == 1;
     ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted, text_size_note(state));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("Kept from one start to the next. The monitor's own scale is respected."));
     if (!state.dialog_opens && pressed(Key::escape)) close(state);
@@ -229,19 +228,22 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     const Dialog shown = state.dialog;
     if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
-        state.search.fill('\0');
-        state.chosen_action = 0;
+        state.focus.hide();
     }
+    // A dialog that is higher than the room for it scrolls.
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    ImGui::SetNextWindowPos({screen.x * 0.5F, screen.y * 0.16F}, ImGuiCond_Always, {0.5F, 0.0F});
+    const float margin = ui.px(12), top = screen.y > ui.px(700) ? screen.y * 0.12F : margin;
+    ImGui::SetNextWindowPos({screen.x * 0.5F, top}, ImGuiCond_Always, {0.5F, 0.0F});
+    ImGui::SetNextWindowSizeConstraints(
+        {0, 0}, {std::max(screen.x - margin * 2, ui.px(200)), std::max(screen.y - top - margin, ui.px(100))});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(16), ui.px(16)));
-    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove)) {
+    if (ImGui::BeginPopup("dialog", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav)) {
         switch (state.dialog) {
             case Dialog::keys:
                 keys_dialog(ui, state);
                 break;
             case Dialog::palette:
-                palette_dialog(ui, session, state, commands);
+                draw_palette_dialog(ui, session, state, commands);
                 break;
             case Dialog::export_file:
                 draw_export_dialog(ui, session, state, commands);

@@ -2,6 +2,7 @@
 
 #include "app/core/export/csv.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -83,8 +84,7 @@ void label(const Ui& ui, const char* text) {
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
     for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
         const std::string text = labelled(dialog.choices[i].label, std::to_string(i));
-        if (!ImGui::Selectable(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
-                               {ui.px(kWidth), 0.0F}))
+        if (!press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups, {ui.px(kWidth), 0.0F}))
             continue;
         dialog.chosen = i;
         dialog.typed = false;
@@ -153,6 +153,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     label(ui, choice.each ? tr("Folder") : tr("File"));
     ImGui::SetNextItemWidth(ui.px(kWidth - 80));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    focusable_field("##path");
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);

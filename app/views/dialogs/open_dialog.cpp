@@ -3,6 +3,7 @@
 #include "app/core/text/utf8.h"
 #include "app/views/dialogs/open_questions.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -133,7 +134,7 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
     for (const PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
         const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kWidth - 120));
-        if (ImGui::Selectable((label + "##" + entry.path).c_str())) {
+        if (press_row((label + "##" + entry.path).c_str())) {
             set_path(open, entry.path);
             if (!plain) ask_for(open, path_of(entry.path), commands);
         }
@@ -154,6 +155,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     ImGui::SetNextItemWidth(ui.px(kWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
+    focusable_field("##path");
     const bool entered =
         ImGui::InputText("##path", open.path.data(), open.path.size(),
                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete);
@@ -216,7 +218,8 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
             commands.push_back(command::StopOpening{});
             break;
         case QuestionsEnd::none:
-            if (!state.dialog_opens && pressed(Key::escape)) {
+            // With a list open, Esc closes that one only.
+            if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
                 leave_open_dialog(session, commands);
                 close(state);
             }

@@ -1,6 +1,7 @@
 #include "app/views/dialogs/open_questions.h"
 
 #include "app/core/text/utf8.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -29,9 +30,9 @@ void fill_in(const Opening& opening, OpenDialogState& open) {
 
 void drop_down(const Question& question, std::string& answer, float width) {
     ImGui::SetNextItemWidth(width);
-    if (!ImGui::BeginCombo("##choice", answer.c_str())) return;
+    if (!begin_list("##choice", answer.c_str())) return;
     for (const std::string& choice : question.choices)
-        if (ImGui::Selectable(choice.c_str(), choice == answer)) answer = choice;
+        if (press_row(choice.c_str(), choice == answer)) answer = choice;
     ImGui::EndCombo();
 }
 
@@ -50,6 +51,7 @@ void typed(std::string& answer, float width) {
     std::array<char, 32> text{};
     std::copy_n(answer.begin(), std::min(answer.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(width);
+    focusable_field("##typed");
     if (ImGui::InputText("##typed", text.data(), text.size())) answer = text.data();
 }
 
@@ -87,7 +89,7 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     for (const Question& question : recognised.questions) row(ui, question, open.answers[question.key]);
     if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
     ImGui::Dummy({1, ui.px(4)});
-    const bool opens = button(tr("Open"), "open") || (!typing() && pressed(Key::enter));
+    const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     if (button(tr("Another one"), "back")) return QuestionsEnd::back;
     if (!opens) return QuestionsEnd::none;

@@ -1,5 +1,6 @@
 #include "app/core/diff/comparison_text.h"
 #include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -16,6 +17,10 @@ constexpr std::array kAgainstTips = {
     message("A run that was kept before"), message("A trace in a safetensors file, from here or from PyTorch")};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
+
+constexpr float kLine = 34.0F;
+
+bool tolerance_fits(const Ui& ui, float width);
 
 void caption(const Ui& ui, const char* text) {
     ImGui::AlignTextToFramePadding();
@@ -36,11 +41,24 @@ void choose_against(const Ui& ui, DiffTabState& diff) {
     }
 }
 
-void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
+float tolerance_width(const Ui& ui) {
     float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
     for (const char* text : kToleranceTexts) width += button_width(text);
-    ImGui::SameLine();
-    ImGui::SetCursorScreenPos({right - width, ImGui::GetCursorScreenPos().y});
+    return width;
+}
+
+float against_width(const Ui& ui) {
+    float width = compat::text_size(ui.fonts.caption, tr("now against")).x + ui.px(8) + ui.px(2) * 3;
+    for (const Phrase& text : kAgainst) width += button_width(tr(text));
+    return width;
+}
+
+// At the right of the line, or below it.
+void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
+    if (tolerance_fits(ui, area.width()))
+        ImGui::SetCursorScreenPos({area.high.x - tolerance_width(ui), area.low.y});
+    else
+        ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
@@ -50,21 +68,22 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, float right) {
     }
 }
 
+bool tolerance_fits(const Ui& ui, float width) { return against_width(ui) + tolerance_width(ui) + ui.px(16) <= width; }
+
 // ---- the second line: the details of the choice
 
 void choose_option(const Ui& ui, const Session& session, DiffTabState& diff) {
     if (diff.option.first.empty())
         diff.option = {"norm_first", session.shown().scenario.config().norm_first ? "false" : "true"};
     ImGui::SetNextItemWidth(ui.px(260));
-    if (!ImGui::BeginCombo("##option", (diff.option.first + " = " + diff.option.second).c_str(),
-                           ImGuiComboFlags_HeightLarge)) {
+    if (!begin_list("##option", (diff.option.first + " = " + diff.option.second).c_str(),
+                    ImGuiComboFlags_HeightLarge)) {
         tooltip(tr("Configuration key that differs in B"));
     } else {
         const Snapshot& shown = session.shown();
         const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
         for (const auto& option : others->options)
-            if (ImGui::Selectable((option.first + " = " + option.second).c_str(), option == diff.option))
-                diff.option = option;
+            if (press_row((option.first + " = " + option.second).c_str(), option == diff.option)) diff.option = option;
         ImGui::EndCombo();
     }
     ImGui::SameLine(0, ui.px(10));
@@ -86,6 +105,7 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
+    focusable_field("##trace");
     bool entered = ImGui::InputTextWithHint("##trace", tr("path of a .safetensors file"), diff.typed.data(),
                                             diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine(0, ui.px(4));
@@ -109,12 +129,16 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
+float diff_header_height(const Ui& ui, float width) {
+    return ui.px(tolerance_fits(ui, width) ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
+}
+
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.lab<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
     choose_against(ui, diff);
-    choose_tolerance(ui, diff, area.high.x);
-    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(34)});
+    choose_tolerance(ui, diff, area);
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
         case Against::unedited:
             ImGui::AlignTextToFramePadding();

@@ -2,6 +2,7 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
 #include "app/views/diff/diff_parts.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -16,18 +17,24 @@ namespace {
 // A right-aligned column of numbers.
 struct Column {
     Phrase title, tip;
-    float width;  // at a scale of 1
+    float width;     // at a scale of 1
+    bool wide_only;  // left out where the steps' names need the room
 };
 constexpr std::array kColumns = {
-    Column{message("largest"), message("max |A − B| over all cells of the step"), 76},
-    Column{message("relative"), message("The largest difference relative to the largest number in A and B"), 76},
-    Column{message("mean"), message("The mean of |A − B| over all cells"), 76},
-    Column{message("cells over"), message("How many cells differ by more than the tolerance"), 124},
+    Column{message("largest"), message("max |A − B| over all cells of the step"), 76, false},
+    Column{message("relative"), message("The largest difference relative to the largest number in A and B"), 76, true},
+    Column{message("mean"), message("The mean of |A − B| over all cells"), 76, true},
+    Column{message("cells over"), message("How many cells differ by more than the tolerance"), 124, false},
 };
+
+bool is_shown(const Ui& ui, Area area, std::size_t column) {
+    return !kColumns[column].wide_only || area.width() >= ui.px(620);
+}
 
 float right_of(const Ui& ui, Area area, std::size_t column) {
     float right = area.high.x - ui.px(6);
-    for (std::size_t i = column + 1; i < kColumns.size(); ++i) right -= ui.px(kColumns[i].width);
+    for (std::size_t i = column + 1; i < kColumns.size(); ++i)
+        if (is_shown(ui, area, i)) right -= ui.px(kColumns[i].width);
     return right;
 }
 
@@ -56,12 +63,13 @@ void draw_head(const Ui& ui, DiffTabState& diff, Area area) {
     ImGui::GetWindowDrawList()->AddLine({x, line}, {x + (in_order ? second : first), line}, ui.theme.accent,
                                         ui.px(1.5F));
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
+        if (!is_shown(ui, area, i)) continue;
         const float right = right_of(ui, area, i);
         const ImVec2 size = compat::text_size(ui.fonts.caption, tr(kColumns[i].title));
         text_at_right(ui, ui.fonts.caption, right, y, ui.theme.muted, tr(kColumns[i].title));
         ImGui::SetCursorScreenPos({right - size.x, y});
         ImGui::PushID(static_cast<int>(i));
-        ImGui::InvisibleButton("column", size);
+        press_area("column", size);
         ImGui::PopID();
         tooltip(tr(kColumns[i].tip));
     }
@@ -101,14 +109,15 @@ void draw_numbers(const Ui& ui, const TensorDifference& d, Area row, float y) {
                               difference_text(d.relative()), difference_text(d.mean),
                               tr("{count} of {all}", {{"count", d.over}, {"all", d.count}})};
     for (std::size_t i = 0; i < texts.size(); ++i)
-        if (i == 0 || d.largest > 0.0) text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
+        if (is_shown(ui, row, i) && (i == 0 || d.largest > 0.0))
+            text_at_right(ui, ui.fonts.mono_small, right_of(ui, row, i), y, color, texts[i]);
 }
 
 void draw_row(const Ui& ui, const Session& session, const TensorDifference& d, Area row, int id, Commands& commands) {
     const Ref step = session.shown().run->plan().find(d.name);
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(id);
-    const bool clicked = ImGui::InvisibleButton("step", {row.width(), row.height()});
+    const bool clicked = press_area("step", {row.width(), row.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered(), here = d.name == session.step().name;
     ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -172,7 +172,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
     diff.shown = {};
-    const float header = ui.px(70);
+    const float header = diff_header_height(ui, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
     if (b.of == nullptr) {

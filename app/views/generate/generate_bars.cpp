@@ -2,6 +2,7 @@
 #include "app/core/text/numbers.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -51,9 +52,8 @@ void row_tooltip(const Bars& bars, const Candidate& candidate, std::size_t rank)
     if (!compat::begin_tooltip()) return;
     const Ui& ui = bars.scene.ui;
     const auto line = [&](const std::string& text) { text_line(ui.fonts.caption, ui.theme.muted, text); };
-    text_line(
-        ui.fonts.mono_small, ui.theme.text,
-        tr("“{token}”  id {id}", {{"token", bars.scene.piece_with_spaces(candidate.token)}, {"id", candidate.token}}));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              tr("“{token}”  id {id}", {{"token", bars.scene.piece(candidate.token)}, {"id", candidate.token}}));
     line(tr("rank {rank} of {count}", {{"rank", rank + 1}, {"count", bars.next.candidates.size()}}));
     line(tr("logit {logit}", {{"logit", number_text(static_cast<double>(candidate.logit), 4)}}));
     line(tr("the model's probability {probability}", {{"probability", number_text(candidate.before, 4)}}));
@@ -77,7 +77,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
     const bool cut = candidate.removed_by != RemovedBy::nothing, drawn = bars.draws && rank == bars.shown.draw.rank;
     ImGui::SetCursorScreenPos(row.low);
     ImGui::PushID(static_cast<int>(rank));
-    const bool clicked = ImGui::InvisibleButton("token", {row.width(), row.height()});
+    const bool clicked = press_area("token", {row.width(), row.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -85,7 +85,7 @@ void draw_row(const Bars& bars, std::size_t rank, Area row) {
         list.AddRectFilled(row.low, row.high, drawn ? ui.theme.accent_soft : ui.theme.raised, ui.px(3));
     const float y = row.low.y + (row.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     const ImU32 ink = cut ? ui.theme.muted : ui.theme.text;
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece_with_spaces(candidate.token),
+    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(6), y}, ink, bars.scene.piece(candidate.token),
               bars.before - row.low.x - ui.px(14));
     const auto length = [&](double p) { return static_cast<float>(p / bars.scale) * bars.bar; };
     const ImU32 color = color_of(Meaning::output);
@@ -167,7 +167,7 @@ void draw_sum(const Bars& bars, Area area) {
            {{"number", fixed_text(shown.number, 4)},
             {"seed", shown.sampling.seed},
             {"position", bars.scene.length},
-            {"token", bars.scene.piece_with_spaces(drawn.token)},
+            {"token", bars.scene.piece(drawn.token)},
             {"from", fixed_text(shown.draw.from, 4)},
             {"to", fixed_text(shown.draw.to, 4)}});
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.text, text, area.width());
@@ -187,7 +187,7 @@ void draw_sum(const Bars& bars, Area area) {
         if (right - left < 1.0F && !lit) continue;
         const ImU32 color = lit ? ui.theme.accent : with_alpha(color_of(Meaning::output), rank % 2 == 0 ? 0.75F : 0.5F);
         list.AddRectFilled({left, strip.low.y}, {std::max(right - 1.0F, left + 1.0F), strip.high.y}, color);
-        const std::string piece = bars.scene.piece_with_spaces(bars.next.candidates[rank].token);
+        const std::string piece = bars.scene.piece(bars.next.candidates[rank].token);
         const float width = compat::text_size(ui.fonts.mono_small, piece).x;
         if (width + ui.px(6) < right - left)
             draw_text(ui, ui.fonts.mono_small, {(left + right - width) * 0.5F, strip.low.y + ui.px(1)},
@@ -209,7 +209,10 @@ void draw_next_token(const GenerateScene& scene, Area area) {
                    tr("The logits of the last position hold NaN or an infinity: no token can be drawn."), 2);
         return;
     }
-    const float title = ui.px(20), sum = ui.px(52), note = ui.px(42), least = ui.px(16);
+    // What was removed takes a line more where there is less room.
+    const int lines = area.width() < ui.px(620) ? 3 : 2;
+    const float title = ui.px(20), sum = ui.px(52), note = ui.px(6.0F + 18.0F * static_cast<float>(lines)),
+                least = ui.px(16);
     const float room = std::max(area.height() - title - sum - note, least);
     Bars bars{scene, shown, *shown.next, why_text_ends(scene.scenario(), scene.row).empty()};
     bars.rows = std::min({bars.next.candidates.size(), std::size_t{20}, static_cast<std::size_t>(room / least)});
@@ -224,7 +227,7 @@ void draw_next_token(const GenerateScene& scene, Area area) {
     float y = area.low.y + title;
     for (std::size_t rank = 0; rank < bars.rows; ++rank, y += line)
         draw_row(bars, rank, {{area.low.x, y}, {area.high.x, y + line}});
-    draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), 2);
+    draw_prose(ui, {area.low.x, y + ui.px(4)}, area.width(), ui.theme.muted, removed_text(bars), lines);
     if (bars.draws) draw_sum(bars, {{area.low.x, y + note + ui.px(4)}, area.high});
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -75,7 +76,7 @@ void draw_layers(const GenerateScene& scene, const CacheRows& rows, Index layers
         const bool chosen = layer == scene.tab().layer;
         ImGui::SetCursorScreenPos(row.low);
         ImGui::PushID(static_cast<int>(layer));
-        if (ImGui::InvisibleButton("layer", {row.width(), row.height()})) scene.tab().layer = layer;
+        if (press_area("layer", {row.width(), row.height()})) scene.tab().layer = layer;
         ImGui::PopID();
         tooltip(tr("Layer {layer}: click to see its k and v", {{"layer", layer}}).c_str());
         if (chosen) list.AddRectFilled(row.low, row.high, ui.theme.raised, ui.px(3));
@@ -141,10 +142,8 @@ void draw_cache(const GenerateScene& scene, Area area) {
     const Index layers = layers_of(scene.run());
     scene.tab().layer = std::clamp<Index>(scene.tab().layer, 0, layers - 1);
     const CacheRows rows = cache_rows(scene, layers);
-    const float gap = ui.px(8), text = ui.px(36);
-    float y = area.low.y;
-    draw_prose(ui, {area.low.x, y}, area.width(), ui.theme.text, summary_of(scene, rows, layers), 2);
-    y += text;
+    const float gap = ui.px(8);
+    float y = draw_prose(ui, area.low, area.width(), ui.theme.text, summary_of(scene, rows, layers), 3) + ui.px(4);
     const float strip = std::min(ui.px(18) * static_cast<float>(layers), ui.px(126));
     draw_layers(scene, rows, layers, {{area.low.x, y}, {area.high.x, y + strip}});
     y += strip + gap;

@@ -1,6 +1,7 @@
 #include "app/core/generate/generation.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -35,9 +36,10 @@ void transport(const GenerateScene& scene) {
 
 // A slider that shows its value inside.
 template <class Draw>
-bool slider(const Ui& ui, float width, float right, const char* tip, Draw draw) {
+bool slider(const Ui& ui, const char* label, float width, float right, const char* tip, Draw draw) {
     flow(ui, 8, width, right);
     ImGui::SetNextItemWidth(width);
+    focusable_field(label);
     for (const ImGuiCol grab : {ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive})  // keeps the value readable
         ImGui::PushStyleColor(grab, with_alpha(ui.theme.accent, 0.55F));
     const bool changed = draw();
@@ -50,7 +52,7 @@ bool temperature_slider(const Ui& ui, double& temperature, float right) {
     auto value = static_cast<float>(temperature);
     const char* format = value == 0.0F ? tr("greedy") : tr("temperature %.2f");
     const bool changed = slider(
-        ui, ui.px(142), right,
+        ui, "##temperature", ui.px(142), right,
         tr("Divides the logits: below 1 the probable tokens win more often, above 1 less. 0 always takes the first."),
         [&] { return ImGui::SliderFloat("##temperature", &value, 0.0F, 2.0F, format); });
     if (changed) temperature = std::max(0.0, std::round(static_cast<double>(value) * 100.0) / 100.0);
@@ -61,7 +63,7 @@ bool top_k_slider(const Ui& ui, Index& top_k, Index vocab, float right) {
     const int most = static_cast<int>(std::min<Index>(vocab, 100));
     int value = static_cast<int>(std::min<Index>(top_k, 1 << 24));
     const bool changed = slider(
-        ui, ui.px(96), right, tr("Keeps only this many of the most probable tokens; 0 keeps all."),
+        ui, "##top-k", ui.px(96), right, tr("Keeps only this many of the most probable tokens; 0 keeps all."),
         [&] { return ImGui::SliderInt("##top-k", &value, 0, most, value == 0 ? tr("top-k off") : tr("top-k %d")); });
     if (changed) top_k = std::max(0, value);
     return changed;
@@ -70,7 +72,7 @@ bool top_k_slider(const Ui& ui, Index& top_k, Index vocab, float right) {
 bool top_p_slider(const Ui& ui, double& top_p, float right) {
     auto value = static_cast<float>(top_p);
     const bool changed =
-        slider(ui, ui.px(104), right,
+        slider(ui, "##top-p", ui.px(104), right,
                tr("Keeps the most probable tokens that together reach this probability; 1 keeps all."), [&] {
                    return ImGui::SliderFloat("##top-p", &value, 0.01F, 1.0F,
                                              value >= 1.0F ? tr("top-p off") : tr("top-p %.2f"));
@@ -85,6 +87,7 @@ bool seed_field(const Ui& ui, std::uint64_t& seed, float right) {
     text_line(ui.fonts.caption, ui.theme.muted, tr("seed"));
     ImGui::SameLine(0, ui.px(6));
     ImGui::SetNextItemWidth(ui.px(76));
+    focusable_field("##seed");
     const bool changed = ImGui::InputScalar("##seed", ImGuiDataType_U64, &seed);
     tooltip(tr("The same seed draws the same tokens again, also after stepping back."));
     return changed;
@@ -152,7 +155,7 @@ void chip_tooltip(const GenerateScene& scene, Index position, bool generated) {
     } else {
         const Index token = scene.token_at(position);
         text_line(ui.fonts.mono_small, ui.theme.text,
-                  tr("“{token}”  id {id}", {{"token", scene.piece_with_spaces(token)}, {"id", token}}));
+                  tr("“{token}”  id {id}", {{"token", scene.piece(token)}, {"id", token}}));
         text_line(ui.fonts.caption, ui.theme.muted,
                   generated ? tr("position {position}, generated", {{"position", position}})
                             : tr("position {position}, given", {{"position", position}}));

@@ -56,15 +56,14 @@ void cell_tooltip(const GenerateScene& scene, const LensTable& table, std::size_
     if (!compat::begin_tooltip()) return;
     const Ui& ui = scene.ui;
     const LensCell& cell = table.rows[row].cells[static_cast<std::size_t>(position)];
-    text_line(ui.fonts.mono_small, ui.theme.muted,
-              tr("logit_lens.{place}.probs, position {position} “{token}”",
-                 {{"place", table.rows[row].at},
-                  {"position", position},
-                  {"token", scene.piece_with_spaces(scene.token_at(position))}}));
+    text_line(
+        ui.fonts.mono_small, ui.theme.muted,
+        tr("logit_lens.{place}.probs, position {position} “{token}”",
+           {{"place", table.rows[row].at}, {"position", position}, {"token", scene.piece(scene.token_at(position))}}));
     for (const auto& [token, probability] : cell.top) {
         text_line(ui.fonts.mono_small, ui.theme.text, fixed_text(static_cast<double>(probability), 4));
         ImGui::SameLine(ui.px(64));
-        text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece_with_spaces(token) + "”");
+        text_line(ui.fonts.mono_small, ui.theme.text, "“" + scene.piece(token) + "”");
     }
     if (cell.top.empty()) text_line(ui.fonts.caption, ui.theme.warning, tr("the probabilities are NaN"));
     if (table.settled[static_cast<std::size_t>(position)] == row)
@@ -82,11 +81,11 @@ void draw_cell(const GenerateScene& scene, const LensTable& table, std::size_t r
     list.AddRectFilled(inner.low, inner.high, to_imgui(color), ui.px(2));
     const ImU32 ink = to_imgui(text_color_on(color));
     const float line = compat::font_size(ui.fonts.mono_small);
-    const std::string piece = cell.top.empty() ? "NaN" : scene.piece_with_spaces(cell.top.front().first);
+    const std::string piece = cell.top.empty() ? "NaN" : scene.piece(cell.top.front().first);
     if (inner.height() >= line * 2.3F && !cell.top.empty()) {
         const float middle = (inner.low.y + inner.high.y) * 0.5F;
         centred(ui, {{inner.low.x, middle - line * 1.1F}, {inner.high.x, middle}}, ink, piece);
-        centred(ui, {{inner.low.x, middle}, {inner.high.x, middle + line * 1.1F}}, with_alpha(ink, 0.75F),
+        centred(ui, {{inner.low.x, middle}, {inner.high.x, middle + line * 1.1F}}, ink,
                 fixed_text(static_cast<double>(p), 2));
     } else if (inner.height() >= line) {
         centred(ui, inner, ink, piece);
@@ -101,7 +100,7 @@ void draw_table(const GenerateScene& scene, const LensTable& table, const Grid& 
     for (Index position = grid.first; position < grid.first + grid.columns; ++position) {
         const Area box = grid.box(0, position);
         centred(ui, {{box.low.x, grid.area.low.y}, {box.high.x, box.low.y}}, ui.theme.text,
-                scene.piece_with_spaces(scene.token_at(position)));
+                scene.piece(scene.token_at(position)));
     }
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const Area first = grid.box(row, grid.first);
@@ -152,11 +151,14 @@ void draw_key(const GenerateScene& scene, const Grid& grid, ImVec2 at, float rig
 
 void draw_lens(const GenerateScene& scene, Area area) {
     const Ui& ui = scene.ui;
-    const float text = ui.px(36), key = ui.px(24);
-    draw_prose(ui, area.low, area.width(), ui.theme.muted,
-               tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
-                  "after each block. The first token of each, by layer and position."),
-               2);
+    const float key = ui.px(24);
+    const float text =
+        ui.px(4) - area.low.y +
+        draw_prose(
+            ui, area.low, area.width(), ui.theme.muted,
+            tr("What the model would say next if it ended early: the final norm and the head on the residual stream "
+               "after each block. The first token of each, by layer and position."),
+            3);
     const auto say = [&](ImU32 color, const std::string& line) {
         draw_prose(ui, {area.low.x, area.low.y + text}, area.width(), color, line, 3);
     };

@@ -29,8 +29,6 @@ struct GenerateScene {
     [[nodiscard]] const Run& run() const { return *session.shown().run; }
     // A token in readable form: its piece on one line, or its id.
     [[nodiscard]] std::string piece(Index token) const;
-    // The same, with a leading space made visible.
-    [[nodiscard]] std::string piece_with_spaces(Index token) const;
     // The row's token at a position.
     [[nodiscard]] Index token_at(Index position) const;
 };

@@ -17,6 +17,9 @@ void at_right(const Ui& ui, float right, float y, ImU32 color, const std::string
     draw_text(ui, font, {right - compat::text_size(font, text).x, y}, color, text);
 }
 
+// How many of the columns of numbers there is room for beside the names.
+std::size_t columns_in(const Ui& ui, Area area) { return area.width() < ui.px(620) ? 2 : 3; }
+
 void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area row) {
     const Ui& ui = scene.ui;
     const Ref step = scene.run().plan().find(d.name);
@@ -24,12 +27,13 @@ void draw_difference(const GenerateScene& scene, const TensorDifference& d, Area
     ImGui::GetWindowDrawList()->AddRectFilled({row.low.x + ui.px(2), y + ui.px(3)},
                                               {row.low.x + ui.px(10), y + ui.px(11)},
                                               step != nullptr ? color_of(step->meaning) : ui.theme.line, ui.px(2));
-    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name, row.width() * 0.5F);
+    draw_text(ui, ui.fonts.mono_small, {row.low.x + ui.px(18), y}, ui.theme.text, d.name,
+              row.width() - ui.px(24.0F + 124.0F * static_cast<float>(columns_in(ui, row))));
     const std::array texts = {d.same_bits ? std::string(tr("equal bit for bit")) : difference_text(d.largest),
                               difference_text(d.scale), difference_text(d.relative())};
-    for (std::size_t i = 0; i < texts.size(); ++i)
+    for (std::size_t i = 0; i < columns_in(ui, row); ++i)
         if (i == 0 || !d.same_bits)
-            at_right(ui, row.high.x - ui.px(124.0F * static_cast<float>(texts.size() - 1 - i)), y,
+            at_right(ui, row.high.x - ui.px(124.0F * static_cast<float>(columns_in(ui, row) - 1 - i)), y,
                      i == 0 ? ui.theme.text : ui.theme.muted, texts[i], ui.fonts.mono_small);
 }
 
@@ -37,9 +41,9 @@ void draw_differences(const GenerateScene& scene, const ShownProof& proof, Area 
     const Ui& ui = scene.ui;
     const float line = ui.px(18), scrollbar = ImGui::GetStyle().ScrollbarSize + ui.px(4);
     const std::array titles = {tr("largest difference"), tr("largest number"), tr("relative")};
-    for (std::size_t i = 0; i < titles.size(); ++i)
-        at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(titles.size() - 1 - i)), area.low.y,
-                 ui.theme.muted, titles[i], ui.fonts.caption);
+    for (std::size_t i = 0; i < columns_in(ui, area); ++i)
+        at_right(ui, area.high.x - scrollbar - ui.px(124.0F * static_cast<float>(columns_in(ui, area) - 1 - i)),
+                 area.low.y, ui.theme.muted, titles[i], ui.fonts.caption);
     const float height = std::floor((area.height() - line) / line) * line;
     if (height < line) return;
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + line});

@@ -1,5 +1,5 @@
 #include "app/core/generate/generation.h"
-#include "app/core/text/utf8.h"
+#include "app/core/text/token_text.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/shell/panels.h"
@@ -10,13 +10,7 @@
 
 namespace decoderscope {
 
-std::string GenerateScene::piece(Index token) const { return printable(scenario().model()->tokenizer.piece(token)); }
-
-std::string GenerateScene::piece_with_spaces(Index token) const {
-    std::string text = piece(token);
-    if (text.starts_with(' ')) text.replace(0, 1, "␣");
-    return text;
-}
+std::string GenerateScene::piece(Index token) const { return token_text(scenario().model()->tokenizer, token); }
 
 Index GenerateScene::token_at(Index position) const {
     return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));

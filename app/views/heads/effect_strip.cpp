@@ -3,7 +3,7 @@
 #include "app/core/heads/measured_heads.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
-#include "app/core/text/utf8.h"
+#include "app/core/text/token_text.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -56,7 +56,7 @@ struct Shown {
     // The name of an index of the output: the token, or the index itself.
     [[nodiscard]] std::string name_of(Index index) const {
         const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
-        return has_logits() && index < tokenizer.size() ? "“" + printable(tokenizer.piece(index)) + "”"
+        return has_logits() && index < tokenizer.size() ? "“" + token_text(tokenizer, index) + "”"
                                                         : std::to_string(index);
     }
 };

@@ -1,6 +1,8 @@
 #include "app/views/shell/actions.h"
 
+#include "app/core/generate/target_writer.h"
 #include "app/core/heads/head_switches.h"
+#include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
@@ -50,6 +52,7 @@ Effect goes_in_block(std::string step) {
 }
 
 bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
+bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
 bool can_undo(const Session& session) { return session.can_undo(); }
 bool can_redo(const Session& session) { return session.can_redo(); }
 
@@ -82,10 +85,59 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
 
 void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
 
-Effect scales_text(float factor) {
-    return changes([factor](ViewState& state) {
-        state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
+void enlarge_text(ViewState& state) {
+    if (const auto size = larger_text_size(state.text_size(), state.largest_text)) state.settings.text_scale = *size;
+}
+
+void shrink_text(ViewState& state) {
+    if (const auto size = smaller_text_size(state.text_size())) state.settings.text_scale = *size;
+}
+
+void reset_text(ViewState& state) { state.settings.text_scale = 1.0F; }
+
+// Enters the presentation, or leaves it.
+void present(ViewState& state) {
+    state.presenting = !state.presenting;
+    state.presentation = {};
+}
+
+// While presenting, a panel slides over the stage; else map and inspector are folded beside it.
+Effect slides(SlidePanel panel) {
+    return changes([panel](ViewState& state) {
+        bool& asked = state.presentation.asked[static_cast<std::size_t>(panel)];
+        if (state.presenting) {
+            asked = !asked;
+        } else if (panel == SlidePanel::map) {
+            show_map(state, state.panels.map == 0.0F);
+        } else if (panel == SlidePanel::inspector) {
+            show_inspector(state, state.panels.inspector == 0.0F);
+        }
     });
+}
+
+// Esc: takes back what came last: panels over the stage, the presentation, the chosen cell.
+void escape(const Session&, ViewState& state, Commands& commands) {
+    auto& asked = state.presentation.asked;
+    state.focus.hide();
+    if (state.presenting && std::ranges::find(asked, true) != asked.end())
+        asked.fill(false);
+    else if (state.presenting)
+        present(state);
+    else
+        commands.push_back(command::Deselect{});
+}
+
+// The selected cell of the shown slice moves by rows and columns; the first one is at the top left.
+Effect moves_cell(Index down, Index right) {
+    return [down, right](const Session& session, ViewState&, Commands& commands) {
+        const Slice slice = slice_of(session.step(), session.cursor().place, session.shown().scenario.config().nhead);
+        const auto now = session.cursor().cell ? slice.find(*session.cursor().cell) : std::nullopt;
+        const auto moved = [](Index from, Index by, Index count) { return std::clamp<Index>(from + by, 0, count - 1); };
+        if (slice.rows() < 1 || slice.columns() < 1) return;
+        commands.push_back(command::SelectCell{
+            now ? slice.cell(moved(now->first, down, slice.rows()), moved(now->second, right, slice.columns()))
+                : slice.cell(0, 0)});
+    };
 }
 
 // ---- the table, group by group
@@ -108,6 +160,30 @@ std::vector<Action> actions_of_cursor() {
                                                                    s.playing = !s.playing;
                                                                })},
     };
+}
+
+std::vector<Action> actions_of_cell() {
+    const Mods alt = {.alt = true};
+    return {{.label = message("Select the cell to the right"),
+             .key = Key::right,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(0, 1)},
+            {.label = message("Select the cell to the left"),
+             .key = Key::left,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(0, -1)},
+            {.label = message("Select the cell below"),
+             .key = Key::down,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(1, 0)},
+            {.label = message("Select the cell above"),
+             .key = Key::up,
+             .mods = alt,
+             .repeats = true,
+             .run = moves_cell(-1, 0)}};
 }
 
 // The actions that open each lab.
@@ -145,7 +221,7 @@ std::vector<Action> actions_of_run() {
         {.label = message("Back along the trail of followed cells"),
          .key = Key::backspace,
          .run = asks(command::GoBack{})},
-        {.label = message("Deselect the cell"), .key = Key::escape, .run = asks(command::Deselect{})},
+        {.label = message("Deselect the cell; leave the presentation"), .key = Key::escape, .run = escape},
     };
 }
 
@@ -205,19 +281,55 @@ std::vector<Action> actions_of_window() {
         {.label = message("Pointer for a lecture hall on or off"),
          .key = Key::l,
          .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
-        {.label = message("Larger text"), .key = Key::equal, .mods = with_ctrl, .run = scales_text(1.1F)},
-        {.label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = scales_text(1 / 1.1F)},
         {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {
                                                                          s.wants_to_close = true;
                                                                      })},
     };
 }
 
-// By digit: choose a head, or switch it.
+// The same effect by another key, which isn't listed.
+Action also(Action action, Key key, Mods mods) {
+    action.key = key;
+    action.mods = mods;
+    action.listed = false;
+    return action;
+}
+
+// A plus is a key of its own, one with Shift, or one of the number pad, depending on the keyboard.
+std::vector<Action> actions_of_text() {
+    const Action larger = {
+        .label = message("Larger text"), .key = Key::plus, .mods = with_ctrl, .run = changes(enlarge_text)};
+    const Action smaller = {
+        .label = message("Smaller text"), .key = Key::minus, .mods = with_ctrl, .run = changes(shrink_text)};
+    const Action normal = {
+        .label = message("Text at 100 %"), .key = Key::digit_0, .mods = with_ctrl, .run = changes(reset_text)};
+    return {larger,
+            also(larger, Key::plus, with_ctrl_shift),
+            also(larger, Key::equal, with_ctrl),
+            also(larger, Key::equal, with_ctrl_shift),
+            smaller,
+            also(smaller, Key::minus, with_ctrl_shift),
+            normal,
+            also(normal, Key::digit_0, with_ctrl_shift)};
+}
+
+std::vector<Action> actions_of_panels() {
+    return {
+        {.label = message("Presentation: the stage alone, with large text"), .key = Key::f11, .run = changes(present)},
+        {.label = message("Map: show or fold"), .key = Key::f2, .run = slides(SlidePanel::map)},
+        {.label = message("Inspector: show or fold"), .key = Key::f3, .run = slides(SlidePanel::inspector)},
+        {.label = message("Timeline over the presentation"), .key = Key::f4, .run = slides(SlidePanel::timeline)},
+        {.label = message("Toolbar, input and tabs over the presentation"),
+         .key = Key::f6,
+         .run = slides(SlidePanel::bars)},
+    };
+}
+
+// By digit: choose the head of that number, or switch it.
 std::vector<Action> actions_of_heads() {
     std::vector<Action> list;
-    for (int digit = 1; digit <= 9; ++digit) {
-        const Index head = digit - 1;
+    for (int digit = 0; digit <= 9; ++digit) {
+        const Index head = digit;
         list.push_back({.label = message("Head {head}", {{"head", head}}),
                         .key = digit_key(digit),
                         .listed = false,
@@ -237,16 +349,22 @@ std::vector<Action> make_actions() {
     std::vector<Action> all;
     const auto add = [&all](std::vector<Action> group) { std::ranges::move(group, std::back_inserter(all)); };
     add(actions_of_cursor());
+    add(actions_of_cell());
     add(actions_of_tabs());
     add({{.label = message("Checks: what holds for this run?"), .key = Key::v, .run = opens(Dialog::checks)},
          {.label = message("Edit the input"), .key = Key::i, .enabled = reads_tokens, .run = changes([](ViewState& s) {
                                                                                           s.input.focus = true;
-                                                                                      })}});
+                                                                                      })},
+         {.label = message("Let the model write the target"),
+          .enabled = can_write,
+          .run = asks(command::WriteTarget{})}});
     add(actions_of_labs());
     add(actions_of_run());
     add(actions_of_edits());
     add(actions_of_files());
     add(actions_of_window());
+    add(actions_of_panels());
+    add(actions_of_text());
     add(actions_of_heads());
     return all;
 }
@@ -262,8 +380,11 @@ void run_shortcuts(const Session& session, ViewState& state, Commands& commands)
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     const bool typing_goes_on = state.lab<InspectorState>().typed.take_back > 0;
     if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
+    // Space and Enter press the control that Tab has led to.
+    const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
     for (const Action& action : actions())
-        if (action.key != Key::none && pressed(action.key, action.mods, action.repeats) && action.enabled(session))
+        if (action.key != Key::none && !taken(action.key) && pressed(action.key, action.mods, action.repeats) &&
+            action.enabled(session))
             action.run(session, state, commands);
 }
 

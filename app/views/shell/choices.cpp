@@ -99,7 +99,7 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
                            ImGui::SameLine(0, s.ui.px(4));
                            ImGui::AlignTextToFramePadding();
                            text_line(s.ui.fonts.caption, s.ui.theme.muted,
-                                     tr_n("… {count} more: keys 1–9", "… {count} more: keys 1–9", heads - chips));
+                                     tr_n("… {count} more: keys 0–9", "… {count} more: keys 0–9", heads - chips));
                        }});
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <imgui.h>
+
 #include <limits>
 #include <span>
 #include <string>
@@ -21,8 +23,14 @@ public:
     // The fonts to use; called before the first frame and whenever the scale changes. They stay valid until the next
     // call.
     virtual void use_fonts(const Fonts& fonts) { static_cast<void>(fonts); }
-    // The user's scale on top of the monitor's: at 1 everything has the size that the monitor asks for.
-    [[nodiscard]] virtual float text_scale() const { return 1.0F; }
+    // The user's scale on top of the monitor's, for a window of this size (pixels at the monitor's scale of 1): at 1
+    // everything has the size that the monitor asks for. Called before each frame.
+    [[nodiscard]] virtual float text_scale(ImVec2 window) {
+        static_cast<void>(window);
+        return 1.0F;
+    }
+    // Whether the window is to fill its monitor.
+    [[nodiscard]] virtual bool wants_full_screen() const { return false; }
 
     // Files that were dropped on the window.
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }

@@ -1,10 +1,9 @@
 #include "app/views/shell/input_bar.h"
 
+#include "app/views/shell/input_sequences.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
-#include "engine/error.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -13,84 +12,6 @@
 namespace decoderscope {
 
 namespace {
-
-// How many lines are shown at once: fewer while idle, to leave the panels below more room.
-constexpr Index kMostLines = 3, kMostIdleLines = 2;
-
-// One of the two sequences: what the session runs it on, and the box that it is typed into.
-struct Sequence {
-    const char* label;
-    const char* name;  // in messages; empty if there is only one
-    const Tokenizer& tokenizer;
-    const Tensor& tokens;  // [batch, length]
-    const Tensor& mask;
-    InputBox& box;
-    bool source;
-};
-
-std::vector<Sequence> sequences(const Session& session, InputBarState& state) {
-    const Inputs& in = session.scenario().inputs;
-    const Model& model = *session.scenario().model();
-    std::vector<Sequence> found;
-    if (in.tokens.empty()) return found;
-    const bool two = !in.encoder_tokens.empty();
-    if (two)
-        found.push_back({tr("Source"), "source", model.encoder_tokenizer, in.encoder_tokens, in.encoder_attention_mask,
-                         state.source, true});
-    found.push_back({two ? tr("Target") : tr("Input"), two ? "target" : "", model.tokenizer, in.tokens,
-                     in.attention_mask, state.target, false});
-    return found;
-}
-
-Typed typed_in(const Sequence& sequence) {
-    return {.text = from_carriers(sequence.box.text), .ids = sequence.box.ids, .name = sequence.name};
-}
-
-// Whether a box's text is what the session runs. It may lack trailing rows that hold only the beginning token: they are
-// added if the other sequence has more lines.
-bool says(const Sequence& sequence, TokenRows rows) {
-    try {
-        const TokenRows typed = rows_of(sequence.tokenizer, typed_in(sequence));
-        const auto beginning = sequence.tokenizer.special().beginning;
-        while (rows.size() > typed.size() && beginning && rows.back() == TokenRows::value_type{*beginning})
-            rows.pop_back();
-        return typed == rows;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
-// After a change other than typing (undo, another model, a generated token) the box shows what is run.
-void keep_in_step(const Sequence& sequence) {
-    InputBox& box = sequence.box;
-    if (box.tokens.shares_values_with(sequence.tokens) && box.mask.shares_values_with(sequence.mask)) return;
-    box.tokens = sequence.tokens;
-    box.mask = sequence.mask;
-    const TokenRows rows = rows_of(sequence.tokens, sequence.mask);
-    const bool ids = !sequence.tokenizer.can_encode();
-    box.pending = false;
-    if (box.ids == ids && says(sequence, rows)) return;
-    box.ids = ids;
-    box.text = to_carriers(typed_of(sequence.tokenizer, rows).text);
-    ++box.renewed;
-    box.first_row = box.first_chip = 0;
-}
-
-Index lines_in(const std::string& text) { return 1 + static_cast<Index>(std::count(text.begin(), text.end(), '\n')); }
-
-Index lines_of(const Sequence& sequence) { return std::max(lines_in(sequence.box.text), sequence.tokens.dim(0)); }
-
-// The number of lines that the bar shows.
-Index lines_shown(const std::vector<Sequence>& all) {
-    Index lines = 1, most = kMostIdleLines;
-    for (const Sequence& sequence : all) {
-        lines = std::max(lines, lines_of(sequence));
-        if (sequence.box.active) most = kMostLines;
-    }
-    return std::min(lines, most);
-}
-
-float line_height(const Ui& ui) { return compat::font_size(ui.fonts.mono_small); }
 
 float box_height(const Ui& ui, Index lines) {
     return static_cast<float>(lines) * line_height(ui) + ImGui::GetStyle().FramePadding.y * 2.0F;
@@ -142,37 +63,27 @@ void ask_for(const std::vector<Sequence>& all, const Sequence& typed, InputBarSt
     commands.push_back(std::move(command));
 }
 
-// ---- what is run
+// ---- below the box
 
-void scroll(const Sequence& sequence, Index shown) {
-    const ImGuiIO& io = ImGui::GetIO();
-    InputBox& box = sequence.box;
-    const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
-    const bool sideways = rows <= shown || io.KeyShift;
-    const auto by = [](float wheel, float step) { return static_cast<Index>(std::lround(wheel * step)); };
-    if (!sideways) box.first_row -= by(io.MouseWheel, 1.0F);
-    box.first_chip -= by(io.MouseWheelH + (sideways ? io.MouseWheel : 0.0F), 5.0F);
-    box.first_chip = std::clamp<Index>(box.first_chip, 0, length - 1);
-}
-
-void draw_rows(const Ui& ui, const Sequence& sequence, Area area, Index lines) {
-    InputBox& box = sequence.box;
-    const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
-    if (area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered()) scroll(sequence, lines);
-    box.first_row = std::clamp<Index>(box.first_row, 0, std::max<Index>(rows - lines, 0));
-    const float pad = ImGui::GetStyle().FramePadding.y;
-    for (Index line = 0; line < std::min(lines, rows - box.first_row); ++line) {
-        const Index row = box.first_row + line;
-        const auto part = [&](const Tensor& tensor) {
-            return tensor.empty() ? std::span<const float>()
-                                  : tensor.values().subspan(static_cast<std::size_t>(row * length),
-                                                            static_cast<std::size_t>(length));
-        };
-        const float y = area.low.y + pad + static_cast<float>(line) * line_height(ui);
-        const Area at = {{area.low.x, y}, {area.high.x, y + line_height(ui) - ui.px(1)}};
-        draw_chips(ui, sequence.tokenizer, {part(sequence.tokens), part(sequence.mask), box.first_chip, box.active},
-                   at);
+// Offers to let the model write the target, and says what stands below the tokens.
+void draw_offer(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Commands& commands) {
+    float x = area.low.x;
+    if (sequence.writable) {
+        const bool writing = session.writing();
+        const std::string text =
+            fitted(ui.fonts.caption, writing ? tr("writing … stop") : tr("let the model write it"), area.width());
+        ImGui::SetCursorScreenPos(area.low);
+        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 0))
+            commands.push_back(writing ? Command(command::StopWriting{}) : Command(command::WriteTarget{}));
+        tooltip(writing ? tr("Stops the model; the target stays as it is.")
+                        : tr("The target is replaced by the model's own answer to the source: always its most probable "
+                             "token, up to the end token. Undo brings the old one back."));
+        x += compat::text_size(ui.fonts.caption, text).x + ui.px(12);
     }
+    if (!sequence.predicted) return;
+    const std::string label = tr("predicts next");
+    const float left = area.high.x - compat::text_size(ui.fonts.caption, label).x;
+    if (left >= x) draw_text(ui, ui.fonts.caption, {left, area.low.y}, ui.theme.muted, label);
 }
 
 void draw_error(const Ui& ui, const std::string& error, Area area) {
@@ -185,12 +96,24 @@ void draw_error(const Ui& ui, const std::string& error, Area area) {
     ImGui::EndTooltip();
 }
 
+// The name of the sequence, its number of lines, and how many of its tokens the model predicts.
 void draw_label(const Ui& ui, const Sequence& sequence, ImVec2 at, Index lines) {
-    const float pad = ImGui::GetStyle().FramePadding.y;
-    draw_text(ui, ui.fonts.caption, {at.x, at.y + pad}, ui.theme.muted, sequence.label, ui.px(48));
+    const float width = ui.px(50);
+    float y = at.y + ImGui::GetStyle().FramePadding.y;
+    const auto write = [&](ImU32 color, const std::string& text) {
+        draw_text(ui, ui.fonts.caption, {at.x, y}, color, text, width);
+        y += line_height(ui);
+    };
+    write(ui.theme.muted, sequence.label);
     if (const Index rows = sequence.tokens.dim(0); rows > 1 && lines > 1)
-        draw_text(ui, ui.fonts.caption, {at.x, at.y + pad + line_height(ui)}, ui.theme.muted,
-                  tr_n("{count} line", "{count} lines", rows), ui.px(48));
+        write(ui.theme.muted, tr_n("{count} line", "{count} lines", rows));
+    if (!sequence.predictions || sequence.predictions->judged == 0) return;
+    const Arguments counts = {{"right", sequence.predictions->right}, {"all", sequence.predictions->judged}};
+    write(ui.theme.text, tr(message("✓ {right}/{all}", counts)));
+    const Area count = {{at.x, y - line_height(ui)}, {at.x + width, y}};
+    if (!count.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
+    ImGui::TextUnformatted(tr(message("{right} of {all} next tokens are predicted right", counts)).c_str());
+    ImGui::EndTooltip();
 }
 
 const char* box_tip(const InputBox& box) {
@@ -200,12 +123,52 @@ const char* box_tip(const InputBox& box) {
                         "within a line: a line break.  Esc: done  (I)");
 }
 
+// ---- side by side
+
+// A sequence's part of the bar's width. Predictions make chips wider.
+float share_of(const std::vector<Sequence>& all, const Sequence& sequence) {
+    if (all.size() == 1) return 1.0F;
+    const bool predicted = std::any_of(all.begin(), all.end(), [](const Sequence& s) { return s.predicted; });
+    return !predicted ? 0.5F : sequence.predicted ? 0.56F : 0.44F;
+}
+
+// Where a sequence's label, box, offer and chips are.
+struct Columns {
+    ImVec2 label;
+    Area box, offer, chips;
+};
+
+Columns columns_of(const Ui& ui, const std::vector<Sequence>& all, const Sequence& sequence, ImVec2 low, float width) {
+    const float label = ui.px(54), gap = ui.px(sequence.predicted ? 18 : 10);
+    const float box = std::min(ui.px(300), (width - label) * (all.size() > 1 ? 0.36F : 0.42F));
+    const Area text = {{low.x + label, low.y}, {low.x + label + box, low.y + box_height(ui, lines_shown(all))}};
+    const float below = text.high.y + ui.px(1);
+    return {low,
+            text,
+            {{text.low.x, below}, {text.high.x, below + line_height(ui)}},
+            {{text.high.x + gap, low.y}, {low.x + width - ui.px(14), low.y + box_height(ui, lines_high(all))}}};
+}
+
+void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, const std::vector<Sequence>& all,
+                   const Sequence& sequence, const Columns& columns, Commands& commands) {
+    const Index lines = lines_shown(all);
+    draw_label(ui, sequence, columns.label, lines);
+    ImGui::SetCursorScreenPos(columns.box.low);
+    if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
+    if (!sequence.box.active) tooltip(box_tip(sequence.box));
+    if (!session.input_error().empty() && bar.typed_source == sequence.source)
+        draw_error(ui, tr(session.input_error()), columns.chips);
+    else
+        draw_token_rows(ui, session, sequence, columns.chips, lines, commands);
+    draw_offer(ui, session, sequence, columns.offer, commands);
+}
+
 }  // namespace
 
 float input_bar_height(const Ui& ui, const Session& session, ViewState& state) {
     const std::vector<Sequence> all = sequences(session, state.input);
     for (const Sequence& sequence : all) keep_in_step(sequence);
-    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_shown(all)) + ui.px(10));
+    return all.empty() ? 0.0F : std::floor(box_height(ui, lines_high(all)) + ui.px(10));
 }
 
 void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -215,29 +178,19 @@ void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.panel);
     list.AddLine({area.low.x, area.high.y}, area.high, ui.theme.line);
-    const Index lines = lines_shown(all);
-    const float width = (area.width() - ui.px(8)) / static_cast<float>(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const Sequence& sequence = all[i];
-        const ImVec2 low = {area.low.x + ui.px(12) + width * static_cast<float>(i), area.low.y + ui.px(4)};
-        const float label = ui.px(54), box = std::min(ui.px(300), (width - label) * 0.42F);
-        const Area chips = {{low.x + label + box + ui.px(10), low.y},
-                            {low.x + width - ui.px(14), low.y + box_height(ui, lines)}};
-        draw_label(ui, sequence, low, lines);
-        ImGui::SetCursorScreenPos({low.x + label, low.y});
-        ImGui::PushID(sequence.label);
-        if (bar.focus && i == 0) {
+    float x = area.low.x + ui.px(12);
+    for (const Sequence& sequence : all) {
+        const float width = (area.width() - ui.px(8)) * share_of(all, sequence);
+        const Columns columns = columns_of(ui, all, sequence, {x, area.low.y + ui.px(4)}, width);
+        ImGui::PushID(sequence.source ? "source" : "target");
+        if (bar.focus && &sequence == &all.front()) {
+            ImGui::SetCursorScreenPos(columns.box.low);
             ImGui::SetKeyboardFocusHere();
             bar.focus = false;
         }
-        if (edit(ui, sequence.box, {box, box_height(ui, lines)})) ask_for(all, sequence, bar, commands);
-        if (!sequence.box.active) tooltip(box_tip(sequence.box));
+        draw_sequence(ui, session, bar, all, sequence, columns, commands);
         ImGui::PopID();
-        const bool refused = !session.input_error().empty() && bar.typed_source == sequence.source;
-        if (refused)
-            draw_error(ui, tr(session.input_error()), chips);
-        else
-            draw_rows(ui, sequence, chips, lines);
+        x += width;
     }
 }
 

@@ -2,6 +2,8 @@
 #include "app/views/shell/actions.h"
 #include "engine/translate.h"
 
+#include <string>
+
 namespace decoderscope {
 
 std::string key_text(Key key) {
@@ -9,6 +11,8 @@ std::string key_text(Key key) {
         return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::a))};
     if (key >= Key::digit_0 && key <= Key::digit_9)
         return {static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(Key::digit_0))};
+    if (key >= Key::f1 && key <= Key::f12)
+        return "F" + std::to_string(static_cast<int>(key) - static_cast<int>(Key::f1) + 1);
     switch (key) {
         case Key::left:
             return "←";
@@ -28,16 +32,16 @@ std::string key_text(Key key) {
             return tr(message_c("key", "Esc"));
         case Key::backspace:
             return tr(message_c("key", "Backspace"));
-        case Key::equal:
+        case Key::plus:
             return "+";
+        case Key::equal:
+            return "=";
         case Key::minus:
             return "−";
         case Key::comma:
             return ",";
         case Key::period:
             return ".";
-        case Key::f1:
-            return "F1";
         default:
             return "";
     }
@@ -46,6 +50,7 @@ std::string key_text(Key key) {
 std::string chord_text(const Action& action) {
     if (action.key == Key::none) return {};
     return std::string(action.mods.ctrl ? tr(message_c("key", "Ctrl+")) : "") +
+           (action.mods.alt ? tr(message_c("key", "Alt+")) : "") +
            (action.mods.shift ? tr(message_c("key", "Shift+")) : "") + key_text(action.key);
 }
 

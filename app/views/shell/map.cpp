@@ -1,9 +1,13 @@
+#include "app/core/diff/reach.h"
 #include "app/core/step/shown_step.h"
 #include "app/views/shell/panels.h"
+#include "app/views/shell/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace decoderscope {
 
@@ -15,6 +19,7 @@ struct Diagram {
     const Session& session;
     Commands& commands;
     Area area;
+    Value<Reach> reach;  // of the edits; empty if there are none
     float y = 0.0F;
     float here_y = 0.0F;  // where the current step was drawn
 
@@ -26,14 +31,15 @@ bool holds(const OutlinePart& part, StepId id) {
     return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
 }
 
-// Whether a clickable row was clicked, and whether the mouse is on it.
+// Whether a clickable row was clicked, and whether the mouse is on it. A part and its first step lead to the same step:
+// `kind` tells their ids apart.
 struct Clicked {
     bool clicked = false, hovered = false;
 };
-Clicked clickable(Area box, StepId id) {
+Clicked clickable(Area box, const char* kind, StepId id) {
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(id));
-    const bool clicked = ImGui::InvisibleButton("part", {box.width(), box.height()});
+    const bool clicked = ImGui::InvisibleButton(kind, {box.width(), box.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -46,6 +52,28 @@ std::string short_name(const Step& step) {
     return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
 }
 
+bool changed(const Diagram& d, const OutlinePart& part) {
+    return d.reach && std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.reach->has(id); });
+}
+
+bool changed(const Diagram& d, const OutlineBlock& block) {
+    return std::any_of(block.parts.begin(), block.parts.end(),
+                       [&](const OutlinePart& part) { return changed(d, part); });
+}
+
+// The room that the mark of a change needs at the right end of a row.
+float mark_room(const Diagram& d, bool is_changed) {
+    return is_changed ? compat::text_size(d.ui.fonts.mono_small, kChangedMark).x + d.ui.px(5) : 0.0F;
+}
+
+void draw_mark(const Diagram& d, Area box, bool is_changed) {
+    if (!is_changed) return;
+    ImFont* font = d.ui.fonts.mono_small;
+    draw_text(d.ui, font,
+              {box.high.x - mark_room(d, true), box.low.y + (box.height() - compat::font_size(font)) * 0.5F},
+              d.ui.theme.accent, kChangedMark);
+}
+
 // The steps of the current part, one line each.
 void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
     const Plan& plan = d.session.shown().run->plan();
@@ -54,8 +82,9 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
     for (const StepId id : part.steps) {
         const Step& step = plan[id];
         const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
-        const Clicked hit = clickable(box, id);
+        const Clicked hit = clickable(box, "step", id);
         if (hit.clicked) go_to(d, id);
+        if (hit.hovered) step_tooltip(d.ui, d.session, step);
         if (id == here) d.here_y = d.y;
         if (id == here)
             list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
@@ -63,11 +92,24 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
             list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
         list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
                            {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
+        const bool is_changed = d.reach && d.reach->has(id);
         draw_text(d.ui, d.ui.fonts.mono_small,
                   {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
-                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step), box.high.x - x - d.ui.px(22));
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
+                  box.high.x - x - d.ui.px(22) - mark_room(d, is_changed));
+        draw_mark(d, box, is_changed);
         d.y += height;
     }
+}
+
+// One step is explained, several are named.
+void part_tooltip(const Diagram& d, const OutlinePart& part) {
+    const Plan& plan = d.session.shown().run->plan();
+    if (part.steps.size() == 1) return step_tooltip(d.ui, d.session, plan[part.steps.front()]);
+    if (!compat::begin_tooltip()) return;
+    text_line(d.ui.fonts.caption, d.ui.theme.text, tr(part.title));
+    for (const StepId id : part.steps) text_line(d.ui.fonts.mono_small, d.ui.theme.muted, plan[id].name);
+    ImGui::EndTooltip();
 }
 
 // A box next to the stream with lines out and back, or a node on the stream.
@@ -77,8 +119,9 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     const ImU32 color = color_of(part.meaning);
     const float x = part.on_stream ? d.stream_x() - d.ui.px(10) : d.stream_x() + d.ui.px(18);
     const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
-    const Clicked hit = clickable(box, part.steps.front());
+    const Clicked hit = clickable(box, "part", part.steps.front());
     if (hit.clicked) go_to(d, part.steps.front());
+    if (hit.hovered) part_tooltip(d, part);
     const float middle = d.y + d.row() * 0.5F;
     if (lit) d.here_y = d.y;
     const bool sum = part.part == Part::add;
@@ -101,9 +144,12 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     }
     const Step& only = d.session.shown().run->plan()[part.steps.front()];
     const std::string title = sum ? short_name(only) : tr(part.title);
+    const bool is_changed = changed(d, part);
     draw_text(d.ui, d.ui.fonts.caption,
               {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
-              lit ? d.ui.theme.text : d.ui.theme.muted, title, box.high.x - x - d.ui.px(16));
+              lit ? d.ui.theme.text : d.ui.theme.muted, title,
+              box.high.x - x - d.ui.px(sum ? 44 : 16) - mark_room(d, is_changed));
+    draw_mark(d, box, is_changed);
     d.y += d.row() + d.ui.px(1);
     if (lit && part.steps.size() > 1) {
         steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
@@ -135,7 +181,7 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     list.AddLine({d.stream_x(), d.y - d.ui.px(6)}, {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
     list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual),
                  d.ui.px(2.5F));
-    const Clicked hit = clickable(box, block.parts.front().steps.front());
+    const Clicked hit = clickable(box, "block", block.parts.front().steps.front());
     // A click goes to the same step in that block if there is one, for comparison.
     if (hit.clicked) go_to(d, block.parts.front().steps.front());
     list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
@@ -143,14 +189,24 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
     draw_text(d.ui, d.ui.fonts.caption,
               {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
               d.ui.theme.muted, block.name);
+    const bool is_changed = changed(d, block);
+    draw_mark(d, box, is_changed);
     const float side = d.ui.px(5);
-    float x = box.high.x - d.ui.px(8) - static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
+    float x = box.high.x - d.ui.px(8) - mark_room(d, is_changed) -
+              static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
     for (const OutlinePart& part : block.parts) {
         list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
                            color_of(part.meaning), d.ui.px(1));
         x += side + d.ui.px(2);
     }
     d.y += d.row() + d.ui.px(6);
+}
+
+// "Encoder" or "Decoder" over its blocks.
+void stack_title(Diagram& d, StackKind stack) {
+    draw_text(d.ui, d.ui.fonts.text, {d.area.low.x + d.ui.px(10), d.y}, d.ui.theme.text, stack_name(stack),
+              d.area.width() - d.ui.px(18));
+    d.y += compat::font_size(d.ui.fonts.text) + d.ui.px(6);
 }
 
 }  // namespace
@@ -162,12 +218,16 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,
                           {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
-    Diagram d{ui, session, commands, content, start.y + ui.px(10)};
+    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(10)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
     const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    const bool two_stacks = outline->blocks.front().stack != outline->blocks.back().stack;
+    std::optional<StackKind> stack;
     for (const OutlineBlock& block : outline->blocks) {
+        if (two_stacks && stack != block.stack) stack_title(d, block.stack);
+        stack = block.stack;
         const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
                                                             [&](const OutlinePart& part) { return holds(part, here); });
         if (open)

@@ -11,8 +11,13 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
 // The boxes that tokens are typed into, and the tokens as chips. The height is 0 for a model that reads no tokens.
 [[nodiscard]] float input_bar_height(const Ui& ui, const Session& session, ViewState& state);
 void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// Unfolds or folds a panel beside the stage. One that is unfolded gets the room, if need be, of the other.
+void show_map(ViewState& state, bool shown);
+void show_inspector(ViewState& state, bool shown);
 void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
-// The stage: the tab titles, and the open tab.
+// The titles of the tabs. Returns their height.
+[[nodiscard]] float draw_tabs(const Ui& ui, ViewState& state, Area area);
+// The stage: the open tab.
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // Whether the left button paints the mask only while a switch is on, or always.
 enum class Brush { switched, always };
@@ -26,6 +31,7 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+[[nodiscard]] float timeline_height(const Ui& ui, const Session& session);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // The mark that tells whether the laws of every forward pass hold for this run. A click opens the dialog with the
 // details.
@@ -46,6 +52,7 @@ void leave_open_dialog(const Session& session, Commands& commands);
 void save_session(const Session& session, ViewState& state, Commands& commands);
 // Closes the window when the user asks for it: at once, after asking whether to save, or after saving.
 void follow_closing(const Session& session, ViewState& state);
+void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

@@ -15,9 +15,25 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
     state.open_tab = state.tab;
 }
 
+// A tab that needs more height than there is keeps it, and scrolls.
+void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const Lab& lab, Area area,
+                   Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    // Over a picture the wheel zooms.
+    const ImGuiWindowFlags wheel = state.stage_takes_wheel ? ImGuiWindowFlags_NoScrollWithMouse : 0;
+    compat::begin_child("stage", {area.width(), area.height()}, {.flags = wheel});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + ui.px(lab.least_height)}};
+    lab.draw(ui, session, state, content, commands);
+    state.stage_takes_wheel = ImGui::IsWindowHovered() && ImGui::IsAnyItemHovered();
+    ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
+    ImGui::Dummy({1, 1});
+    ImGui::EndChild();
+}
+
 }  // namespace
 
-void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     const float bar = ui.px(40);
     ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
     for (const Lab& lab : labs()) {
@@ -29,9 +45,16 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
         if (toggle_button(ui, title.c_str(), state.tab == lab.id, tip.c_str())) state.tab = lab.id;
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
+    return bar;
+}
+
+void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     if (state.tab != state.open_tab) change_tab(session, state, commands);
-    if (const Lab* open = find_lab(state.tab))
-        open->draw(ui, session, state, {{area.low.x, area.low.y + bar}, area.high}, commands);
+    state.stage = area;
+    const Lab* open = find_lab(state.tab);
+    if (open == nullptr) return;
+    if (area.height() >= ui.px(open->least_height)) return open->draw(ui, session, state, area, commands);
+    draw_scrolled(ui, session, state, *open, area, commands);
 }
 
 }  // namespace decoderscope

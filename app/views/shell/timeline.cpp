@@ -1,5 +1,7 @@
-#include "app/core/diff/transformer_lens.h"
+#include "app/core/diff/reach.h"
+#include "app/core/step/outline.h"
 #include "app/views/shell/panels.h"
+#include "app/views/shell/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -21,6 +23,45 @@ void transport(const Ui& ui, ViewState& state, Commands& commands) {
     ImGui::SameLine(0, ui.px(8));
     if (icon_button(ui, "play", state.playing ? Icon::pause : Icon::play, true, tr("Play (Space)")))
         state.playing = !state.playing;
+}
+
+constexpr float kMarks = 64, kStackNames = 14, kReachLine = 24;
+
+// Whether an encoder's steps precede the decoder's.
+bool has_two_stacks(const Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    return plan[session.timeline().front()].stack != plan[session.timeline().back()].stack;
+}
+
+// "Encoder" and "Decoder" over their steps, where there is room.
+void stack_names(const Ui& ui, const Session& session, Area area) {
+    const Plan& plan = session.shown().run->plan();
+    const std::vector<StepId>& steps = session.timeline();
+    const float pitch = area.width() / static_cast<float>(steps.size());
+    for (std::size_t from = 0, to = 0; from < steps.size(); from = to) {
+        while (to < steps.size() && plan[steps[to]].stack == plan[steps[from]].stack) ++to;
+        const float x = area.low.x + pitch * static_cast<float>(from);
+        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.muted, stack_name(plan[steps[from]].stack),
+                  pitch * static_cast<float>(to - from) - ui.px(8));
+    }
+}
+
+// A bar over the steps that the edits reach.
+void changed_bar(const Ui& ui, const Session& session, const Reach& reach, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const std::vector<StepId>& steps = session.timeline();
+    const float pitch = area.width() / static_cast<float>(steps.size());
+    for (std::size_t from = 0; from < steps.size(); ++from) {
+        if (!reach.has(steps[from])) continue;
+        std::size_t to = from;
+        while (to < steps.size() && reach.has(steps[to])) ++to;
+        list.AddRectFilled({std::floor(area.low.x + pitch * static_cast<float>(from)), area.low.y},
+                           {std::max(area.low.x + pitch * static_cast<float>(to) - ui.px(1),
+                                     area.low.x + pitch * static_cast<float>(from) + 1),
+                            area.high.y},
+                           ui.theme.accent);
+        from = to;
+    }
 }
 
 // One mark per step, coloured by its meaning; the current one is taller.
@@ -55,21 +96,50 @@ void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
     }
 }
 
-void hover_mark(const Session& session, const Ui& ui, std::size_t index) {
-    const Step& step = session.shown().run->plan()[session.timeline()[index]];
-    if (!compat::begin_tooltip()) return;
-    text_line(ui.fonts.mono_small, ui.theme.text, step.name);
-    text_line(ui.fonts.caption, ui.theme.muted,
-              std::string(step.operation.about().name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
-    const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
-    if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
-    ImGui::EndTooltip();
+// What the edits did to the output, and how many steps they reach.
+void reach_line(const Ui& ui, const Session& session, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(area.low, area.high, ui.theme.raised);
+    const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F;
+    float x = area.low.x + ui.px(12);
+    const auto write = [&](ImU32 color, const std::string& text) {
+        if (area.high.x - x < ui.px(40)) return;
+        x += draw_text(ui, ui.fonts.caption, {x, y}, color, text, area.high.x - x - ui.px(12)) + ui.px(16);
+    };
+    const Snapshot& shown = session.shown();
+    const Value<Reach> reach = shown_reach(session.derived(), shown);
+    if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
+    const std::string sentence = tr(reach_sentence(shown.scenario, *reach));
+    std::string steps;
+    if (reach->first)
+        steps = tr_n("{mark} {count} of {all} steps changed, first {step}",
+                     "{mark} {count} of {all} steps changed, first {step}", reach->changed_steps,
+                     {{"mark", kChangedMark}, {"all", reach->steps}, {"step", shown.run->plan()[*reach->first].name}});
+    write(ui.theme.text, sentence);
+    write(ui.theme.muted, steps);
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton("reach", {area.width(), area.height()});
+    tooltip((sentence + "\n" + steps).c_str());
+}
+
+bool is_edited(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return !shown.scenario.edits.empty() && shown.run != shown.unedited;
 }
 
 }  // namespace
 
+float timeline_height(const Ui& ui, const Session& session) {
+    return ui.px(kMarks + (has_two_stacks(session) ? kStackNames : 0) + (is_edited(session) ? kReachLine : 0));
+}
+
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    const bool edited = is_edited(session), two_stacks = has_two_stacks(session);
+    if (edited) {
+        area.high.y -= ui.px(kReachLine);
+        reach_line(ui, session, {{area.low.x, area.high.y}, {area.high.x, area.high.y + ui.px(kReachLine)}});
+    }
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
     transport(ui, state, commands);
 
@@ -80,18 +150,26 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     draw_text(ui, ui.fonts.mono, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(12)}, ui.theme.muted, count);
     draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
 
-    const Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
-                       {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
+    Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
+                 {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
     if (bars.width() < ui.px(40)) return;
+    if (two_stacks) {
+        stack_names(ui, session, {{bars.low.x, bars.low.y - ui.px(4)}, bars.high});
+        bars.low.y += ui.px(kStackNames);
+    }
+    if (const Value<Reach> reach = shown_reach(session.derived(), session.shown())) {
+        changed_bar(ui, session, *reach, {bars.low, {bars.high.x, bars.low.y + ui.px(3)}});
+        bars.low.y += ui.px(5);
+    }
     marks(ui, session, bars, here);
     ImGui::SetCursorScreenPos(bars.low);
     ImGui::InvisibleButton("scrub", {bars.width(), bars.height()});
     const float part = (ImGui::GetIO().MousePos.x - bars.low.x) / bars.width();
     const auto index =
         static_cast<std::size_t>(std::clamp(part, 0.0F, 0.99999F) * static_cast<float>(session.timeline().size()));
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) hover_mark(session, ui, index);
-    if (ImGui::IsItemActive() && index != here)
-        commands.push_back(command::GoTo{session.shown().run->plan()[session.timeline()[index]].name});
+    const Step& touched = session.shown().run->plan()[session.timeline()[index]];
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) step_tooltip(ui, session, touched);
+    if (ImGui::IsItemActive() && index != here) commands.push_back(command::GoTo{touched.name});
 }
 
 }  // namespace decoderscope

@@ -1,5 +1,7 @@
+#include "app/core/norms/placements.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/input.h"
 #include "engine/model/bundled.h"
@@ -8,58 +10,20 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
 namespace {
 
-void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
-    if (ImGui::Button((name + "  ▾##model").c_str())) ImGui::OpenPopup("models");
-    std::string about = tr(session.scenario().model()->description);
-    for (const Sentence& remark : session.scenario().model()->remarks)
-        about += (about.empty() ? "" : "\n") + tr(remark);
-    tooltip(about.c_str());
-    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
-    if (!ImGui::BeginPopup("models")) return;
-    if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
-    const auto open = [&](Dialog dialog) {
-        state.dialog = dialog;
-        state.dialog_opens = true;
-    };
-    if (ImGui::Selectable(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str()))
-        open(Dialog::open_model);
-    if (ImGui::Selectable(labelled(tr("Save the session   Ctrl+S"), "save").c_str()))
-        save_session(session, state, commands);
-    if (ImGui::Selectable(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str()))
-        open(Dialog::save_session);
-    if (!state.settings.recent.empty()) {
-        ImGui::Dummy({1, ui.px(2)});
-        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
-        for (const std::string& path : state.settings.recent)
-            if (ImGui::Selectable(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
-                                  path == session.file() || path == session.scenario().model()->name))
-                commands.push_back(opening_command(path));
-    }
-    ImGui::Separator();
-    for (const BundledModel& model : bundled_models()) {
-        const bool chosen = model.name == session.scenario().model()->name;
-        if (ImGui::Selectable(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {ui.px(720), 0}))
-            commands.push_back(command::OpenModel{model.name, {}});
-        tooltip(tr(model.description).c_str());
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(ui.px(180));
-        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), ui.px(540)));
-    }
-    ImGui::EndPopup();
-}
-
 // What the model runs on, in a few words.
 std::string input_text(const Scenario& scenario) {
     const Inputs& in = scenario.inputs;
     const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
-    const Sentence own =
-        in.tokens.empty() ? message("{batch} × {pos} vectors", sizes) : message("{batch} × {pos} tokens", sizes);
+    const Index all = in.batch() * in.pos();
+    const Sentence own = in.tokens.empty() ? message_n("{batch} × {pos} vector", "{batch} × {pos} vectors", all, sizes)
+                                           : message_n("{batch} × {pos} token", "{batch} × {pos} tokens", all, sizes);
     if (!in.encoder_tokens.empty())
         return tr_n("{input}, source {count} token", "{input}, source {count} tokens", in.encoder_tokens.dim(1),
                     {{"input", own}});
@@ -69,12 +33,87 @@ std::string input_text(const Scenario& scenario) {
     return tr(own);
 }
 
+void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
+    if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
+        ImGui::OpenPopup("models");
+    std::string about = tr("{name}: {input}", {{"name", name}, {"input", input_text(session.scenario())}});
+    if (!session.scenario().model()->description.english().empty())
+        about += std::string("\n") + tr(session.scenario().model()->description);
+    for (const Sentence& remark : session.scenario().model()->remarks)
+        about += (about.empty() ? "" : "\n") + tr(remark);
+    tooltip(about.c_str());
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("models")) return;
+    const auto open = [&](Dialog dialog) {
+        state.dialog = dialog;
+        state.dialog_opens = true;
+    };
+    if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
+    if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
+    if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
+    if (!state.settings.recent.empty()) {
+        ImGui::Dummy({1, ui.px(2)});
+        text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
+        for (const std::string& path : state.settings.recent)
+            if (press_row(fitted(ui.fonts.text, path, ui.px(500)).append("##").append(path).c_str(),
+                          path == session.file() || path == session.scenario().model()->name))
+                commands.push_back(opening_command(path));
+    }
+    ImGui::Separator();
+    const float wide = std::min(ui.px(720), ImGui::GetIO().DisplaySize.x - ui.px(48));
+    for (const BundledModel& model : bundled_models()) {
+        const bool chosen = model.name == session.scenario().model()->name;
+        if (press_row(model.name.c_str(), chosen, ImGuiSelectableFlags_None, {wide, 0}))
+            commands.push_back(command::OpenModel{model.name, {}});
+        tooltip(tr(model.description).c_str());
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(ui.px(180));
+        text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, tr(model.description), wide - ui.px(180)));
+    }
+    ImGui::EndPopup();
+}
+
+void move_norms(const PlaceOfNorms& place, Commands& commands) {
+    if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post)
+        commands.push_back(command::SetOption{"norm_first", place.placement == NormPlacement::pre ? "true" : "false"});
+    else
+        commands.push_back(command::SetOption{"norm_placement", place.word});
+}
+
+// All four places, with what each means.
+void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
+    ImGui::SameLine(0, ui.px(2));
+    if (focusable(ImGui::Button("▾##places"))) ImGui::OpenPopup("places");
+    tooltip(tr("Other places of the norms: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("places")) return;
+    for (const PlaceOfNorms& place : places_of_norms()) {
+        const std::string label = std::string(tr(place.title)) + "   " + place.formula;
+        if (press_row(labelled(label.c_str(), place.word).c_str(), place.placement == now) && place.placement != now)
+            move_norms(place, commands);
+        tooltip(tr("{meaning}\nNorms that the model lacks there get gain 1 and shift 0.", {{"meaning", place.meaning}})
+                    .c_str());
+    }
+    ImGui::EndPopup();
+}
+
+// Pre-Norm and Post-Norm side by side, and the other places in a menu; one of those stands beside them while it is on.
 void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const std::array<const char*, 2> labels = {tr("Pre-Norm"), tr("Post-Norm")};
-    const bool norm_first = session.scenario().config().norm_first;
-    const int clicked = segmented(ui, "norm", labels, norm_first ? 0 : 1);
-    if (clicked >= 0 && (clicked == 0) != norm_first)
-        commands.push_back(command::SetOption{"norm_first", clicked == 0 ? "true" : "false"});
+    const NormPlacement now = session.scenario().config().placement();
+    std::vector<const PlaceOfNorms*> shown;
+    for (const PlaceOfNorms& place : places_of_norms())
+        if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post || place.placement == now)
+            shown.push_back(&place);
+    std::vector<const char*> labels;
+    int chosen = 0;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        labels.push_back(tr(shown[i]->title));
+        if (shown[i]->placement == now) chosen = static_cast<int>(i);
+    }
+    const int clicked = segmented(ui, "norm", labels, chosen);
+    if (clicked >= 0 && clicked != chosen) move_norms(*shown[static_cast<std::size_t>(clicked)], commands);
+    places_menu(ui, now, commands);
 }
 
 void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
@@ -87,7 +126,8 @@ void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {
     ImGui::SameLine();
 }
 
-void right_side(const Ui& ui, ViewState& state, Area area) {
+// Returns where the buttons begin.
+float right_side(const Ui& ui, ViewState& state, Area area) {
     const auto dialog = [&](Dialog which) {
         state.dialog = which;
         state.dialog_opens = true;
@@ -101,8 +141,9 @@ void right_side(const Ui& ui, ViewState& state, Area area) {
     if (button(tr("Settings"), "settings")) dialog(Dialog::settings);
     tooltip(tr("Theme, colour map, text size (Ctrl+,)"));
     ImGui::SameLine();
-    if (ImGui::Button("?")) dialog(Dialog::keys);
+    if (focusable(ImGui::Button("?"))) dialog(Dialog::keys);
     tooltip(tr("Keys (F1)"));
+    return area.high.x - width;
 }
 
 }  // namespace
@@ -114,20 +155,24 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     const float y = area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
     model_menu(ui, session, state, commands);
-    ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, input_text(session.scenario()));
-    ImGui::SameLine(0, ui.px(20));
+    ImGui::SameLine(0, ui.px(16));
     norm_switch(ui, session, commands);
-    ImGui::SameLine(0, ui.px(20));
+    ImGui::SameLine(0, ui.px(16));
     dropout_switch(ui, session, commands);
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));
     if (icon_button(ui, "redo", Icon::redo, session.can_redo(), tr("Redo (Ctrl+Y)")))
         commands.push_back(command::Redo{});
+    const float end = ImGui::GetItemRectMax().x;
     ImGui::SameLine();
-    right_side(ui, state, area);
+    const float start = right_side(ui, state, area);
+    // Where there is no room, the model's tooltip says it.
+    const std::string input = input_text(session.scenario());
+    if (end + ui.px(16) + compat::text_size(ui.fonts.caption, input).x < start - ui.px(16))
+        draw_text(ui, ui.fonts.caption,
+                  {end + ui.px(16), area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F},
+                  ui.theme.muted, input);
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);

@@ -5,8 +5,13 @@
 #include "app/core/work/settings.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/palette.h"
 #include "app/views/shell/input_bar.h"
 #include "app/views/shell/lab_states.h"
+#include "app/views/shell/panel_layout.h"
+#include "app/views/shell/presentation.h"
+#include "app/views/shell/text_size.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/heatmap_view.h"
 
 #include <array>
@@ -27,7 +32,14 @@ struct ViewState {
     std::string open_tab{kStepLab};  // the one that was drawn last
     LabStates labs;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
-    bool presenting = false;                          // for a lecture hall: the stage alone
+    bool presenting = false;                          // for a lecture hall: the stage alone, with large text
+    PresentationState presentation;
+    PanelWidths panels;                   // as last drawn
+    bool map_first = false;               // which of them stays if there is room for one only
+    float largest_text = 3.0F;            // the largest text size that the window bears
+    bool desktop_reduces_motion = false;  // the desktop is set to less motion
+    Area stage{};                         // where the open tab was drawn last
+    bool stage_takes_wheel = false;       // the mouse was on one of its pictures
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask
@@ -40,18 +52,25 @@ struct ViewState {
     bool recovery_later = false;    // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
-    std::array<char, 128> search{};  // the palette's
-    std::size_t chosen_action = 0;   // in the palette
-    std::string mapped_step;         // the step that the map was last scrolled to
-    bool close = false;              // the window closes
-    bool wants_to_close = false;     // the user wants it to close: at once if nothing is unsaved, else after a question
-    bool close_when_saved = false;   // the answer was to save first
-    bool busy = false;               // a view has more to do and wants another frame soon
-    bool paced = false;              // something advances at intervals and wants regular frames
+    PaletteState palette;
+    KeyboardFocus focus;
+    std::string mapped_step;        // the step that the map was last scrolled to
+    bool close = false;             // the window closes
+    bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
+    bool close_when_saved = false;  // the answer was to save first
+    bool busy = false;              // a view has more to do and wants another frame soon
+    bool paced = false;             // something advances at intervals and wants regular frames
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
+
+    // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
+    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop_reduces_motion); }
+    // The text size that is drawn; 1 is 100 %.
+    [[nodiscard]] float text_size() const {
+        return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);
+    }
 
     // What a lab remembers, by the lab's own type.
     template <class State>

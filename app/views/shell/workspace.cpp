@@ -1,10 +1,13 @@
 #include "app/views/shell/workspace.h"
 
 #include "app/views/shell/actions.h"
+#include "app/views/shell/panel_layout.h"
+#include "app/views/shell/text_size.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <array>
 
 namespace decoderscope {
 
@@ -45,31 +48,121 @@ float draw_message(const Ui& ui, const Session& session, Area area) {
     return height;
 }
 
-void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
-    const float bar = ui.px(8), toolbar = ui.px(44), timeline = ui.px(64);
-    const float scale = ui.fonts.scale;
-    draw_toolbar(ui, session, state, {whole.low, {whole.high.x, whole.low.y + toolbar}}, commands);
-    const float input_top = whole.low.y + toolbar, input_end = input_top + input_bar_height(ui, session, state);
+// Toolbar, input and what they have to say, one below the other. Returns where they end.
+float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
+    const float input_top = whole.low.y + ui.px(44), input_end = input_top + input_bar_height(ui, session, state);
+    draw_toolbar(ui, session, state, {whole.low, {whole.high.x, input_top}}, commands);
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
     const float message_end = offer_end + draw_message(ui, session, {{whole.low.x, offer_end}, whole.high});
-    const float top =
-        message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
-    const float bottom = whole.high.y - timeline;
+    return message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
+}
 
-    const float most = whole.width() / scale * 0.36F;
-    const float map_edge = whole.low.x + state.settings.map_width * scale;
-    splitter(ui, "map-edge", {{map_edge, top}, {map_edge + bar, bottom}}, state.settings.map_width, 1.0F, 150.0F, most);
-    const float inspector_edge = whole.high.x - state.settings.inspector_width * scale;
-    splitter(ui, "inspector-edge", {{inspector_edge - bar, top}, {inspector_edge, bottom}},
-             state.settings.inspector_width, -1.0F, 220.0F, most);
+// ---- the panels side by side
 
-    draw_map(ui, session, state, {{whole.low.x, top}, {map_edge, bottom}}, commands);
-    draw_stage(ui, session, state, {{map_edge + bar, top}, {inspector_edge - bar, bottom}}, commands);
-    draw_inspector(ui, session, state, {{inspector_edge, top}, {whole.high.x, bottom}}, commands);
+// What is left of a folded panel at the window's edge: a button that brings it back. Returns whether it was pressed.
+bool draw_rail(const Ui& ui, const char* id, Area area, Icon icon, const char* tip) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    const float size = ImGui::GetFrameHeight();
+    ImGui::SetCursorScreenPos({area.low.x + (area.width() - size) * 0.5F, area.low.y + ui.px(8)});
+    return icon_button(ui, id, icon, true, tip);
+}
+
+// A panel's edge that is dragged. The wanted width changes only then: what lack of room takes away comes back with the
+// room.
+void draw_edge(const Ui& ui, const char* id, Area area, float drawn, float least, float most, float direction,
+               float& wanted) {
+    float width = drawn;
+    splitter(ui, id, area, width, direction, least, most);
+    if (ImGui::IsItemActive() && width != drawn) wanted = width;
+}
+
+void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
+    const float bar = ui.px(kSplitter), scale = ui.fonts.scale;
+    const float top = draw_bars(ui, session, state, whole, commands);
+    const float bottom = whole.high.y - timeline_height(ui, session);
+    Settings& settings = state.settings;
+    const PanelWidths panels = state.panels =
+        fit_panels(whole.width() / scale, {.map = settings.map_width,
+                                           .inspector = settings.inspector_width,
+                                           .map_folded = settings.map_folded,
+                                           .inspector_folded = settings.inspector_folded,
+                                           .map_first = state.map_first});
+
+    const float map_end = whole.low.x + panels.map * scale, inspector_start = whole.high.x - panels.inspector * scale;
+    float low = whole.low.x + ui.px(kRail), high = whole.high.x - ui.px(kRail);
+    if (panels.map > 0.0F) {
+        low = map_end + bar;
+        draw_edge(ui, "map-edge", {{map_end, top}, {low, bottom}}, panels.map, kLeastMap, panels.most_map, 1.0F,
+                  settings.map_width);
+        draw_map(ui, session, state, {{whole.low.x, top}, {map_end, bottom}}, commands);
+    } else {
+        const Area rail = {{whole.low.x, top}, {low, bottom}};
+        if (draw_rail(ui, "unfold-map", rail, Icon::forward, tr("Show the map (F2)"))) show_map(state, true);
+    }
+    if (panels.inspector > 0.0F) {
+        high = inspector_start - bar;
+        draw_edge(ui, "inspector-edge", {{high, top}, {inspector_start, bottom}}, panels.inspector, kLeastInspector,
+                  panels.most_inspector, -1.0F, settings.inspector_width);
+        draw_inspector(ui, session, state, {{inspector_start, top}, {whole.high.x, bottom}}, commands);
+    } else {
+        const Area rail = {{high, top}, {whole.high.x, bottom}};
+        if (draw_rail(ui, "unfold-inspector", rail, Icon::back, tr("Show the inspector (F3)")))
+            show_inspector(state, true);
+    }
+    const float tabs_end = top + draw_tabs(ui, state, {{low, top}, {high, bottom}});
+    draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
     draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
+}
+
+// ---- the lecture hall: the stage alone, and the panels over it when they are asked for
+
+void draw_presentation(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
+    PresentationState& slides = state.presentation;
+    if (state.input.focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
+    draw_stage(ui, session, state, whole, commands);
+    const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
+                bottom = whole.high.y - timeline_height(ui, session);
+    const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,
+                inspector = std::max(state.settings.inspector_width, kLeastInspector) * ui.fonts.scale;
+    // By SlidePanel. Panels at the sides are between those above and below.
+    const std::array<Area, kSlidePanels> areas = {
+        Area{whole.low, {whole.high.x, top}}, Area{{whole.low.x, top}, {whole.low.x + map, bottom}},
+        Area{{whole.high.x - inspector, top}, {whole.high.x, bottom}}, Area{{whole.low.x, bottom}, whole.high}};
+    if (advance(slides, areas, whole, !state.reduces_motion(), ui.px(6))) state.busy = true;
+    const auto draw = [&](SlidePanel panel, const char* id, auto&& contents) {
+        const auto i = static_cast<std::size_t>(panel);
+        if (slides.visible[i] <= 0.0F) return;
+        const Area area = slid(areas[i], panel, slides.visible[i]);
+        ImGui::SetCursorScreenPos(area.low);
+        compat::begin_child(id, {area.width(), area.height()}, {.flags = ImGuiWindowFlags_NoScrollbar});
+        ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+        contents(area);
+        compat::add_rect(*ImGui::GetWindowDrawList(), area.low, area.high, ui.theme.line);
+        ImGui::EndChild();
+    };
+    draw(SlidePanel::map, "slide-map", [&](Area area) { draw_map(ui, session, state, area, commands); });
+    draw(SlidePanel::inspector, "slide-inspector",
+         [&](Area area) { draw_inspector(ui, session, state, area, commands); });
+    draw(SlidePanel::timeline, "slide-timeline", [&](Area area) { draw_timeline(ui, session, state, area, commands); });
+    draw(SlidePanel::bars, "slide-bars", [&](Area area) {
+        const float end = draw_bars(ui, session, state, area, commands);
+        slides.bars_height = end + draw_tabs(ui, state, {{area.low.x, end}, area.high}) - area.low.y;
+    });
+}
+
+// Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
+bool escape_closes_popup(const ViewState& state) {
+    return pressed(Key::escape) && compat::open_popups() > (state.dialog == Dialog::none ? 0 : 1);
+}
+
+// The room that everything is laid out in: the window, or what a window must have at least. What is beyond the edge of
+// a smaller one is cut off.
+Area room(const Ui& ui) {
+    const ImVec2 window = ImGui::GetIO().DisplaySize;
+    return {{0, 0}, {std::max(window.x, ui.px(kLeastRoom.x)), std::max(window.y, ui.px(kLeastRoom.y))}};
 }
 
 bool shows_them_how(const Command& command) {
@@ -93,11 +186,20 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
+    state.focus.begin(state.dialog == Dialog::open_model && typing());
+    const bool popup_ends = escape_closes_popup(state);
     run_shortcuts(session, state, commands);
     play(session, state, commands);
-    draw_panels(ui, session, state, {{0, 0}, size}, commands);
+    const Area whole = room(ui);
+    if (state.presenting)
+        draw_presentation(ui, session, state, whole, commands);
+    else
+        draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
     draw_dialogs(ui, session, state, commands);
+    if (popup_ends) compat::close_last_popup();
+    state.focus.end();
+    state.busy = state.busy || state.focus.moved();
     ImGui::End();
     if (std::any_of(commands.begin(), commands.end(), shows_them_how)) state.settings.hint_done = true;
     return commands;

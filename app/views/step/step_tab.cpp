@@ -143,9 +143,19 @@ void draw_pictures(const Ui& ui, const Session& session, ViewState& state, Area 
     ImGui::EndChild();
 }
 
+// For a lecture hall: the result alone, as large as the screen.
+void draw_alone(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    Hovered hovered;
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + pad}, {area.high.x - pad, area.high.y - pad}};
+    draw_card(ui, session, state, {session.step(), inner, true}, std::nullopt, hovered, commands);
+    state.hovered = hovered;
+}
+
 }  // namespace
 
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    if (state.presenting && !sheet_is_open(state)) return draw_alone(ui, session, state, area, commands);
     const float pad = ui.px(16), left = area.low.x + pad, right = area.high.x - pad;
     const float choices = choices_height(ui, session, state, right - left);
     const std::vector<std::string> hint = hint_lines(ui, state, right - left);

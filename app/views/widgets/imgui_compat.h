@@ -194,6 +194,21 @@ inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableF
 inline constexpr ImGuiSelectableFlags selectable_overlappable = ImGuiSelectableFlags_AllowItemOverlap;
 #endif
 
+// Closes the popup, such as a list or a menu, that was opened last.
+void close_last_popup();
+// How many popups are open, one within another.
+[[nodiscard]] int open_popups();
+// Whether the current window is, or lies in, the one that the user can reach: the popup that was opened last, if any.
+[[nodiscard]] bool in_front();
+// The id of the last item; 0 for text.
+[[nodiscard]] ImGuiID last_item();
+// Opens the list of a combo box by the box's id.
+void open_list(ImGuiID combo);
+// Ends the typing into a field.
+void clear_active();
+// Drops what ImGui itself was going to do about Tab in this frame.
+void cancel_tabbing();
+
 // ---- Clipboard. The functions moved and changed their argument in 1.91.1.
 
 class Clipboard {
@@ -269,6 +284,8 @@ inline void set_clipboard(Clipboard& clipboard) {
             return ImGuiKey_Minus;
         case Key::equal:
             return ImGuiKey_Equal;
+        case Key::plus:
+            return ImGuiKey_KeypadAdd;
         case Key::comma:
             return ImGuiKey_Comma;
         case Key::period:

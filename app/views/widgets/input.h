@@ -18,7 +18,7 @@ enum class Key : std::uint8_t {
     tab, space, enter, escape, backspace, insert, del,
     digit_0, digit_1, digit_2, digit_3, digit_4, digit_5, digit_6, digit_7, digit_8, digit_9,
     a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z,
-    minus, equal, comma, period, slash, semicolon, apostrophe, left_bracket, right_bracket, backslash, grave,
+    minus, equal, plus, comma, period, slash, semicolon, apostrophe, left_bracket, right_bracket, backslash, grave,
     f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12,
     count,
 };

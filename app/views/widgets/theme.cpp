@@ -1,10 +1,43 @@
 #include "app/views/widgets/theme.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
 namespace decoderscope {
 
 namespace {
 
 constexpr ImU32 rgb(unsigned hex) { return IM_COL32((hex >> 16) & 255U, (hex >> 8) & 255U, hex & 255U, 255U); }
+
+// A colour moved towards another one by a part of the way.
+Rgba toward(Rgba from, int goal, int percent) {
+    const auto part = [&](std::uint8_t value) {
+        return static_cast<std::uint8_t>(value + (goal - value) * percent / 100);
+    };
+    return {part(from.r), part(from.g), part(from.b), from.a};
+}
+
+constexpr double kGraphics = 3.0;  // the contrast that WCAG asks of graphics
+constexpr std::size_t kMeanings = static_cast<std::size_t>(Meaning::output) + 1;
+using MeaningColors = std::array<ImU32, kMeanings>;
+
+// The colours of meaning on a theme: as far towards white or black as it takes to be told from every ground.
+MeaningColors visible_colors(bool dark) {
+    const Theme theme = make_theme(dark);
+    const auto visible = [&](Rgba color) {
+        return std::ranges::all_of(std::array{theme.background, theme.panel, theme.raised, theme.accent_soft},
+                                   [&](ImU32 ground) { return contrast(color, to_rgba(ground)) >= kGraphics; });
+    };
+    MeaningColors colors{};
+    for (std::size_t i = 0; i < kMeanings; ++i) {
+        Rgba color = meaning_color(static_cast<Meaning>(i));
+        for (int percent = 0; percent < 100 && !visible(color); percent += 2)
+            color = toward(meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, percent);
+        colors[i] = to_imgui(color);
+    }
+    return colors;
+}
 
 ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
@@ -13,9 +46,9 @@ ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 Theme make_theme(bool dark, ColorMap sequential) {
     if (dark)
         return {true,          sequential,    rgb(0x14171C), rgb(0x1A1E25), rgb(0x252B34), rgb(0x323944),
-                rgb(0xE4E8EE), rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x24405E), rgb(0xE69F00), rgb(0xF0705A)};
+                rgb(0xE4E8EE), rgb(0x98A2B1), rgb(0x4EA1F3), rgb(0x1B3046), rgb(0xE69F00), rgb(0xF0705A)};
     return {false,         sequential,    rgb(0xF4F5F7), rgb(0xFFFFFF), rgb(0xE9ECF0), rgb(0xD3D8DF),
-            rgb(0x1B2027), rgb(0x5B6675), rgb(0x1566C0), rgb(0xD6E6F8), rgb(0xA86E00), rgb(0xB3321D)};
+            rgb(0x1B2027), rgb(0x5B6675), rgb(0x1566C0), rgb(0xDCEAFA), rgb(0x805300), rgb(0xB3321D)};
 }
 
 ColorMap map_of(const Theme& theme, Scale scale) {
@@ -29,15 +62,20 @@ ImU32 with_alpha(ImU32 color, float alpha) {
     return (color & ~IM_COL32_A_MASK) | (a << IM_COL32_A_SHIFT);
 }
 
-ImU32 color_of(Meaning meaning) { return to_imgui(meaning_color(meaning)); }
+Rgba to_rgba(ImU32 color) {
+    const auto part = [color](unsigned shift) { return static_cast<std::uint8_t>((color >> shift) & 255U); };
+    return {part(IM_COL32_R_SHIFT), part(IM_COL32_G_SHIFT), part(IM_COL32_B_SHIFT), part(IM_COL32_A_SHIFT)};
+}
+
+ImU32 color_of(Meaning meaning) {
+    static const MeaningColors dark = visible_colors(true), light = visible_colors(false);
+    const ImVec4 ground = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+    const bool is_dark = ground.x + ground.y + ground.z < 1.5F;
+    return (is_dark ? dark : light)[static_cast<std::size_t>(meaning)];
+}
 
 ImU32 ink_of(Meaning meaning, const Theme& theme) {
-    const Rgba color = meaning_color(meaning);
-    const auto toward = [&](std::uint8_t part) {
-        const int goal = theme.dark ? 255 : 0;
-        return static_cast<std::uint8_t>(part + (goal - part) * 2 / 5);
-    };
-    return to_imgui({toward(color.r), toward(color.g), toward(color.b), 255});
+    return to_imgui(toward(meaning_color(meaning), theme.dark ? 255 : 0, 40));
 }
 
 void apply_style(const Theme& theme, float scale) {

@@ -34,6 +34,9 @@ struct Ui {
 
 [[nodiscard]] ImU32 to_imgui(Rgba color);
 [[nodiscard]] ImU32 with_alpha(ImU32 color, float alpha);
+[[nodiscard]] Rgba to_rgba(ImU32 color);
+// The colour of a meaning for graphics, on the theme that apply_style() was given: moved towards white or black where
+// it takes that to be told from the ground.
 [[nodiscard]] ImU32 color_of(Meaning meaning);
 // The same colour for text: lighter on dark, darker on light, so that it is readable.
 [[nodiscard]] ImU32 ink_of(Meaning meaning, const Theme& theme);

@@ -1,5 +1,6 @@
 #include "app/views/widgets/token_chips.h"
 
+#include "app/core/text/token_text.h"
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -11,22 +12,13 @@ namespace decoderscope {
 
 namespace {
 
-std::string hexadecimal(std::string_view bytes, std::string_view before) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string text;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text += before;
-        text += {digits[byte >> 4U], digits[byte & 15U]};
-    }
-    return text;
-}
-
 // A chip that has been placed.
 struct Chip {
     Index position = 0;
-    std::string text;  // empty: padding
+    std::string text;        // empty: padding
+    std::string prediction;  // with its mark; empty: none
     float width = 0.0F;
+    float left = 0.0F;  // where it was drawn
 };
 
 bool is_padding(const ChipRow& row, Index position) {
@@ -37,17 +29,44 @@ Index id_at(const ChipRow& row, Index position) {
     return static_cast<Index>(row.ids[static_cast<std::size_t>(position)]);
 }
 
-Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
-    if (is_padding(row, position)) return {position, {}, ui.px(12)};
-    std::string text = fitted(ui.fonts.mono_small, chip_text(tokenizer.piece(id_at(row, position))), most);
-    const float width = compat::text_size(ui.fonts.mono_small, text).x;
-    return {position, std::move(text), std::max(width, ui.px(4)) + ui.px(8)};
+// ---- the predictions
+
+// Right and wrong are told apart by their marks, too.
+const char* mark_of(const Prediction& prediction) {
+    if (!prediction.is_judged()) return "";
+    return prediction.is_right() ? "✓" : "✗";
 }
+
+ImU32 prediction_ink(const Ui& ui, const Prediction& prediction) {
+    if (!prediction.is_judged()) return ui.theme.text;
+    return prediction.is_right() ? ui.theme.muted : ui.theme.error;
+}
+
+const Prediction* prediction_at(const ChipRow& row, Index position) {
+    const auto at = static_cast<std::size_t>(position);
+    return at < row.predictions.size() && row.predictions[at].token ? &row.predictions[at] : nullptr;
+}
+
+// ---- the chips
+
+Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
+    if (is_padding(row, position)) return {position, {}, {}, ui.px(12), 0.0F};
+    ImFont* font = ui.fonts.mono_small;
+    Chip chip{position, fitted(font, token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
+    if (const Prediction* prediction = prediction_at(row, position))
+        chip.prediction = mark_of(*prediction) + fitted(font, token_text(tokenizer, *prediction->token), most);
+    const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
+    chip.width = std::max(text, ui.px(4)) + ui.px(8);
+    return chip;
+}
+
+std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
+std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
 
 // The chips that fit, from left to right. If some are left out, their count needs room.
 std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
-    const float gap = ui.px(2), note = ui.px(48);
+    const float gap = ui.px(2), note = compat::text_size(ui.fonts.caption, note_behind(count)).x + ui.px(8);
     std::vector<Chip> chips;
     float used = 0.0F;
     Index at = row.from_end ? count - 1 : std::clamp<Index>(row.first, 0, std::max<Index>(count - 1, 0));
@@ -73,44 +92,103 @@ void draw_hatched(const Ui& ui, ImDrawList& list, Area chip) {
     compat::add_rect(list, chip.low, chip.high, color, ui.px(3), ui.px(1));
 }
 
-void chip_tooltip(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
+// "“m”, id 14, position 3"
+Sentence named(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
     const Index id = id_at(row, position);
-    Sentence token = message("token {position}: id {id}", {{"position", position}, {"id", id}});
-    if (tokenizer.has_piece(id)) {
-        const std::string piece = tokenizer.piece(id);
-        const bool bytes =
-            valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
-        const Arguments arguments = {
-            {"position", position}, {"id", id}, {"piece", chip_text(piece)}, {"bytes", hexadecimal(piece, " ")}};
-        token = bytes ? message("token {position}: id {id}, “{piece}”, bytes{bytes}", arguments)
-                      : message("token {position}: id {id}, “{piece}”", arguments);
-    }
-    const std::string text =
-        is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token);
+    if (!tokenizer.has_piece(id)) return message("id {id}, position {position}", {{"id", id}, {"position", position}});
+    const std::string piece = tokenizer.piece(id);
+    const bool bytes =
+        valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
+    const Arguments arguments = {
+        {"piece", token_text(piece)}, {"id", id}, {"position", position}, {"bytes", hexadecimal(piece, " ")}};
+    return bytes ? message("“{piece}”, bytes{bytes}, id {id}, position {position}", arguments)
+                 : message("“{piece}”, id {id}, position {position}", arguments);
+}
+
+void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position) {
     if (!compat::begin_tooltip()) return;
-    ImGui::TextUnformatted(text.c_str());
+    const Sentence token = named(tokenizer, row, position);
+    ImGui::TextUnformatted(is_padding(row, position)
+                               ? tr("{token}; padding, hidden by the mask", {{"token", token}}).c_str()
+                               : tr(token).c_str());
+    if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
     ImGui::EndTooltip();
 }
 
-}  // namespace
+// The chips of one row while they are drawn.
+struct Drawing {
+    const Ui& ui;
+    const Tokenizer& tokenizer;
+    const ChipRow& row;
+    Area chips, predictions;  // the lines of both
+    ImDrawList& list;
+    float x = 0.0F;
+    ChipsTouched touched = {};
 
-std::string chip_text(std::string_view piece) {
-    std::string text;
-    for (const Utf8Character& character : characters(piece)) {
-        if (character.bytes == " ")
-            text += "·";
-        else if (character.bytes == "\n")
-            text += "↵";
-        else if (character.bytes == "\t")
-            text += "→";
-        else if (character.code < 0x20 || character.code == 0x7F ||
-                 (character.code == 0xFFFD && character.bytes.size() == 1))
-            text += hexadecimal(character.bytes, "\\");
-        else
-            text += character.bytes;
+    [[nodiscard]] float text_y(Area line) const {
+        return line.low.y + (line.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
     }
-    return text;
+};
+
+// How many tokens are left out on one side: a click scrolls there.
+void note(Drawing& d, const std::string& text, Index page) {
+    ImGui::SetCursorScreenPos({d.x, d.text_y(d.chips)});
+    if (link(d.ui, d.ui.fonts.caption, d.ui.theme.muted, text, page < 0 ? -1 : -2)) d.touched.page = page;
+    d.x += compat::text_size(d.ui.fonts.caption, text).x + d.ui.px(6);
 }
+
+// A part of a chip under the mouse.
+struct Touch {
+    bool hovered = false, clicked = false;
+};
+Touch touch(Drawing& d, Area area, const char* id) {
+    ImGui::SetCursorScreenPos(area.low);
+    const bool clicked = ImGui::InvisibleButton(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    const Touch found{ImGui::IsItemHovered(), clicked && d.row.clickable};
+    if (found.hovered && d.row.clickable) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    return found;
+}
+
+Area under(const Chip& chip, Area line) {
+    return {{std::floor(chip.left), line.low.y}, {std::floor(chip.left + chip.width), line.high.y}};
+}
+
+void draw_prediction(Drawing& d, const Chip& chip) {
+    const Prediction* prediction = prediction_at(d.row, chip.position);
+    if (prediction == nullptr) return;
+    const Area at = under(chip, d.predictions);
+    ImGui::PushID(static_cast<int>(chip.position));
+    const Touch touched = touch(d, at, "prediction");
+    if (touched.hovered) {
+        d.list.AddRectFilled(at.low, at.high, d.ui.theme.raised, d.ui.px(3));
+        d.touched.asked = chip.position;
+    }
+    if (touched.clicked) d.touched.clicked = chip.position;
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, prediction_ink(d.ui, *prediction),
+              chip.prediction);
+    ImGui::PopID();
+}
+
+void draw_chip(Drawing& d, Chip& chip) {
+    chip.left = d.x;
+    const Area at = under(chip, d.chips);
+    ImGui::PushID(static_cast<int>(chip.position));
+    const Touch touched = touch(d, at, "chip");
+    if (touched.clicked) d.touched.clicked = chip.position;
+    if (chip.text.empty() && is_padding(d.row, chip.position))
+        draw_hatched(d.ui, d.list, at);
+    else
+        d.list.AddRectFilled(at.low, at.high, chip_color(id_at(d.row, chip.position), d.ui.theme.dark), d.ui.px(3));
+    if (d.row.lit == chip.position || (touched.hovered && d.row.clickable))
+        compat::add_rect(d.list, at.low, at.high, d.ui.theme.accent, d.ui.px(3),
+                         d.ui.px(d.row.lit == chip.position ? 2 : 1));
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
+    if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position);
+    ImGui::PopID();
+    d.x += chip.width + d.ui.px(2);
+}
+
+}  // namespace
 
 ImU32 chip_color(Index id, bool dark) {
     constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
@@ -121,31 +199,27 @@ ImU32 chip_color(Index id, bool dark) {
     return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
 }
 
-void draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area) {
-    const std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
-    if (chips.empty()) return;
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float text_y = area.low.y + (area.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
-    float x = area.low.x;
-    const auto note = [&](const std::string& text) {
-        draw_text(ui, ui.fonts.caption, {x, text_y}, ui.theme.muted, text, ui.px(44));
-        x += ui.px(48);
-    };
-    if (const Index before = chips.front().position; before > 0) note(std::to_string(before) + " …");
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    for (const Chip& chip : chips) {
-        const Area at = {{std::floor(x), area.low.y}, {std::floor(x + chip.width), area.high.y}};
-        if (chip.text.empty() && is_padding(row, chip.position))
-            draw_hatched(ui, list, at);
-        else
-            list.AddRectFilled(at.low, at.high, chip_color(id_at(row, chip.position), ui.theme.dark), ui.px(3));
-        draw_text(ui, ui.fonts.mono_small, {at.low.x + ui.px(4), text_y}, ui.theme.text, chip.text);
-        if (at.contains(mouse) && ImGui::IsWindowHovered()) chip_tooltip(tokenizer, row, chip.position);
-        x += chip.width + ui.px(2);
-    }
-    const Index after = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
-    x += ui.px(2);
-    if (after > 0) note("… " + std::to_string(after));
+ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area) {
+    std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
+    if (chips.empty()) return {};
+    const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
+    Drawing d = {ui,
+                 tokenizer,
+                 row,
+                 {area.low, {area.high.x, middle - ui.px(1)}},
+                 {{area.low.x, middle}, {area.high.x, area.high.y - ui.px(1)}},
+                 *ImGui::GetWindowDrawList(),
+                 area.low.x};
+    const auto page = static_cast<Index>(chips.size());
+    if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
+    for (Chip& chip : chips) draw_chip(d, chip);
+    d.x += ui.px(2);
+    const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
+    if (behind > 0) note(d, note_behind(behind), page);
+    if (row.predictions.empty()) return d.touched;
+    draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), d.text_y(d.predictions)}, ui.theme.muted, "→");
+    for (const Chip& chip : chips) draw_prediction(d, chip);
+    return d.touched;
 }
 
 }  // namespace decoderscope

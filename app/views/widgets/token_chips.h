@@ -1,15 +1,14 @@
 #pragma once
 
+#include "app/core/generate/prediction.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/model/tokenizer/tokenizer.h"
 
+#include <optional>
 #include <span>
 #include <string>
 
 namespace decoderscope {
-
-// A piece as a chip shows it: a space is "·", a line break "↵", a tab "→"; bytes that form no character are "\E3".
-[[nodiscard]] std::string chip_text(std::string_view piece);
 
 // A token's colour: always the same for an id, and distinct from those of neighbouring ids.
 [[nodiscard]] ImU32 chip_color(Index id, bool dark);
@@ -20,9 +19,21 @@ struct ChipRow {
     std::span<const float> mask;  // 0 = padding; empty: no padding
     Index first = 0;              // the first token to show
     bool from_end = false;        // show the end rather than the beginning
+    // What the model predicts at each position, written below its chip; empty: nothing.
+    std::span<const Prediction> predictions = {};
+    std::optional<Index> lit = {};  // the position that is selected
+    bool clickable = false;         // a click selects a position
 };
 
-// Draws as many chips as fit into the area, and the number left out. A chip's tooltip tells its id and piece.
-void draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area);
+// What the mouse does to a row of chips.
+struct ChipsTouched {
+    std::optional<Index> clicked;  // a position
+    std::optional<Index> asked;    // the position whose prediction is under the mouse
+    Index page = 0;                // by how many tokens the notes before and behind the chips ask to scroll
+};
+
+// Draws as many chips as fit into the area's width, and how many are left out. With predictions the lower half of the
+// area is theirs, with an arrow left of it. A chip's tooltip tells its token, id and position.
+ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area);
 
 }  // namespace decoderscope

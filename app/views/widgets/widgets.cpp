@@ -1,5 +1,6 @@
 #include "app/views/widgets/widgets.h"
 
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
@@ -78,15 +79,21 @@ void tooltip(const char* text) {
 
 std::string labelled(std::string_view text, std::string_view id) { return std::string(text).append("###").append(id); }
 
-bool button(std::string_view text, std::string_view id) { return ImGui::Button(labelled(text, id).c_str()); }
+bool button(std::string_view text, std::string_view id) { return focusable(ImGui::Button(labelled(text, id).c_str())); }
 
 bool toggle_button(const Ui& ui, const char* label, bool on, const char* tip) {
     if (on) {
         ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
         ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.text);
     }
-    const bool clicked = ImGui::Button(label);
-    if (on) ImGui::PopStyleColor(2);
+    const bool clicked = focusable(ImGui::Button(label));
+    if (on) {
+        ImGui::PopStyleColor(2);
+        // A line, because the colour of its ground alone must not tell that it is on.
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        ImGui::GetWindowDrawList()->AddRectFilled({low.x + ui.px(4), high.y - ui.px(2)}, {high.x - ui.px(4), high.y},
+                                                  ui.theme.accent);
+    }
     tooltip(tip);
     return clicked;
 }
@@ -109,7 +116,7 @@ bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id
     const ImVec2 size = compat::text_size(font, text);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(id);
-    const bool clicked = ImGui::InvisibleButton("link", {std::max(size.x, 1.0F), size.y});
+    const bool clicked = press_area("link", size);
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -182,7 +189,7 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 middle, float r, ImU32 color)
 bool icon_button(const Ui& ui, const char* id, Icon icon, bool enabled, const char* tip) {
     const float size = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool clicked = ImGui::InvisibleButton(id, {size, size}) && enabled;
+    const bool clicked = press_area(id, {size, size}) && enabled;
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (hovered && enabled) list.AddRectFilled(at, {at.x + size, at.y + size}, ui.theme.raised, ui.px(4));
@@ -215,7 +222,7 @@ float counter_width(const Ui& ui, const char* label, std::int64_t value) {
 
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most) {
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::InvisibleButton(id, {area.width(), area.height()});
+    ImGui::InvisibleButton(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
     const bool active = ImGui::IsItemActive();
     if (active) width += direction * ImGui::GetIO().MouseDelta.x / ui.fonts.scale;
     width = std::clamp(width, least, std::max(least, most));

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace decoderscope;
 
@@ -146,6 +147,13 @@ TEST_CASE("the sentence says what was measured") {
     CHECK(depth_sentence(pre, post).find("shrinks to 0.50 of its length") != std::string::npos);
     post.leaving = std::nan("");
     CHECK(depth_sentence(pre, post).find("not finite") != std::string::npos);
+    // No percentage of what has none.
+    post.ratios[0].points[0].value = std::nan("");
+    CHECK(depth_sentence(pre, post).find("NaN %") == std::string::npos);
+    CHECK(depth_sentence(pre, post).find(
+              "is 12 % of the stream under Pre-Norm; under Post-Norm it can't be compared") != std::string::npos);
+    pre.ratios[0].points[0].value = std::numeric_limits<double>::infinity();
+    CHECK(depth_sentence(pre, post).find("%") == std::string::npos);
 }
 
 TEST_CASE("a row of a norm is what torch's layer_norm makes of it") {

@@ -11,7 +11,15 @@ using decoderscope::testing::write_bytes;
 TEST_CASE("settings are read back as they were written, in a folder that is made for them") {
     const TemporaryFolder folder;
     const std::string path = folder.file("config/decoderscope/settings.json");
-    const Settings chosen = {false, 1.331F, ColorMap::cividis, 300.5F, 411.25F, true};
+    const Settings chosen = {.dark = false,
+                             .text_scale = 1.331F,
+                             .sequential = ColorMap::cividis,
+                             .map_width = 300.5F,
+                             .inspector_width = 411.25F,
+                             .map_folded = true,
+                             .inspector_folded = true,
+                             .reduced_motion = false,
+                             .hint_done = true};
     save_settings(path, chosen);
     CHECK(load_settings(path) == chosen);
 }

@@ -220,11 +220,7 @@ TEST_CASE("wide characters are carried through a box of 16 bits and back") {
     CHECK(from_carriers(cut) == "ab");
 }
 
-TEST_CASE("a chip shows what can't be seen, and its colour is its id's") {
-    CHECK(chip_text(" the") == "·the");
-    CHECK(chip_text("\n\t") == "↵→");
-    CHECK(chip_text("\xE4\xBD") == "\\E4\\BD");
-    CHECK(chip_text("é文") == "é文");
+TEST_CASE("a chip's colour is its id's") {
     std::set<ImU32> colors;
     for (Index id = 0; id < 24; ++id) {
         CHECK(chip_color(id, true) == chip_color(id, true));
@@ -249,7 +245,7 @@ TEST_CASE("a thousand tokens stay within the bar, and the end of what is typed i
     std::string end = written(d);
     std::erase(end, '|');
     INFO(end);
-    CHECK(has(end, "mer·!?"));
+    CHECK(has(end, "mer␣!?"));
     tap(d, Key::escape);
     check_layout(d, {1280, 800});
     INFO(written(d));

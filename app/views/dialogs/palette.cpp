@@ -1,0 +1,133 @@
+#include "app/views/dialogs/palette.h"
+
+#include "app/core/diff/shown_comparison.h"
+#include "app/core/session/session.h"
+#include "app/core/work/path_list.h"
+#include "app/views/shell/actions.h"
+#include "app/views/shell/text_size.h"
+#include "engine/model/bundled.h"
+#include "engine/translate.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+using Entries = std::vector<PaletteEntry>;
+
+void add_actions(const Session& session, Entries& entries) {
+    for (const Action& action : actions())
+        if (action.listed && action.enabled(session))
+            entries.push_back({tr(action.label), chord_text(action), true, action.run});
+}
+
+// Steps, and the weights and inputs that they read.
+void add_steps(const Session& session, Entries& entries) {
+    for (const Step& step : session.shown().run->plan().steps()) {
+        Command goes = command::GoTo{step.name};
+        if (step.is_source()) goes = command::Follow{step.name, Cell(step.axes.size(), 0)};
+        entries.push_back({step.name, step.is_source() ? tr("weight or input") : tr("step"), false,
+                           [goes = std::move(goes)](const Session&, ViewState& state, Commands& commands) {
+                               state.tab = kStepLab;
+                               commands.push_back(goes);
+                           }});
+    }
+}
+
+void add_models(const ViewState& state, Entries& entries) {
+    const auto add = [&](const std::string& name, Command opens) {
+        entries.push_back(
+            {name, tr("model"), false, [opens = std::move(opens)](const Session&, ViewState&, Commands& commands) {
+                 commands.push_back(opens);
+             }});
+    };
+    for (const BundledModel& model : bundled_models()) add(model.name, command::OpenModel{model.name, {}});
+    for (const std::string& path : state.settings.recent) add(path, opening_command(path));
+}
+
+void add_settings(const ViewState& state, Entries& entries) {
+    const auto add = [&](std::string name, std::function<void(Settings&)> change) {
+        entries.push_back({std::move(name), tr("setting"), false,
+                           [change = std::move(change)](const Session&, ViewState& changed, Commands&) {
+                               change(changed.settings);
+                           }});
+    };
+    add(tr("Theme: dark"), [](Settings& s) { s.dark = true; });
+    add(tr("Theme: light"), [](Settings& s) { s.dark = false; });
+    add(tr("Colour map: Viridis"), [](Settings& s) { s.sequential = ColorMap::viridis; });
+    add(tr("Colour map: Cividis"), [](Settings& s) { s.sequential = ColorMap::cividis; });
+    for (const float size : text_sizes())
+        if (size <= state.largest_text)
+            add(tr("Text size: {percent} %", {{"percent", std::lround(size * 100.0F)}}),
+                [size](Settings& s) { s.text_scale = size; });
+    add(tr("Motion: as the desktop is set"), [](Settings& s) { s.reduced_motion.reset(); });
+    add(tr("Motion: reduced"), [](Settings& s) { s.reduced_motion = true; });
+    add(tr("Motion: full"), [](Settings& s) { s.reduced_motion = false; });
+}
+
+// The keys of the model's configuration, with the values that they can have instead.
+void add_options(const Session& session, Entries& entries) {
+    const Snapshot& shown = session.shown();
+    const Value<Alternatives> others = shown_alternatives(session.derived(), shown.scenario, shown.run);
+    for (const auto& [key, value] : others->options)
+        entries.push_back({tr("{key} = {value}", {{"key", key}, {"value", value}}), tr("configuration"), false,
+                           [key = key, value = value](const Session&, ViewState&, Commands& commands) {
+                               commands.push_back(command::SetOption{key, value});
+                           }});
+}
+
+bool same_letter(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+bool begins_word(std::string_view name, std::size_t at) {
+    return at == 0 || std::string_view(" -/._:=(").find(name[at - 1]) != std::string_view::npos;
+}
+
+}  // namespace
+
+Entries palette_entries(const Session& session, const ViewState& state) {
+    Entries entries;
+    add_actions(session, entries);
+    add_steps(session, entries);
+    add_models(state, entries);
+    add_settings(state, entries);
+    add_options(session, entries);
+    return entries;
+}
+
+int match_score(std::string_view name, std::string_view typed) {
+    constexpr int kExact = 4000, kPrefix = 3000, kWord = 2000, kPart = 1000;
+    if (typed.empty()) return 0;
+    int best = -1;
+    for (auto from = name.begin(); from != name.end();) {
+        const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
+        if (found == name.end()) break;
+        const auto at = static_cast<std::size_t>(found - name.begin());
+        const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
+                          : begins_word(name, at) ? kWord
+                                                  : kPart;
+        best = std::max(best, score);
+        from = found + 1;
+    }
+    return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
+}
+
+std::vector<std::size_t> best_matches(const Entries& entries, std::string_view typed) {
+    std::vector<std::pair<int, std::size_t>> scored;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (typed.empty() && !entries[i].first) continue;
+        if (const int score = match_score(entries[i].name, typed); score >= 0) scored.emplace_back(score, i);
+    }
+    std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::size_t> found;
+    for (const auto& [score, i] : scored) found.push_back(i);
+    return found;
+}
+
+}  // namespace decoderscope

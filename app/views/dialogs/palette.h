@@ -1,0 +1,46 @@
+#pragma once
+
+#include "app/core/session/command.h"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+class Session;
+struct ViewState;
+
+// Something that the palette finds by its name: an action, a step, a model, a setting.
+struct PaletteEntry {
+    std::string name;
+    std::string note;   // a key, or what kind of thing it is
+    bool first = true;  // listed before anything is typed
+    std::function<void(const Session&, ViewState&, std::vector<Command>&)> run;
+};
+
+// What the palette remembers while it is open.
+struct PaletteState {
+    std::array<char, 128> typed{};
+    std::size_t chosen = 0;  // of those found
+    std::vector<PaletteEntry> entries;
+    std::vector<std::size_t> found;  // of the entries, the best first
+    std::string found_for;           // what was typed then
+    bool searched = false;
+    bool scrolls = false;  // the chosen one has just changed by key
+};
+
+// All that can be found now. The labels are in the current language.
+[[nodiscard]] std::vector<PaletteEntry> palette_entries(const Session& session, const ViewState& state);
+
+// How well a name fits what was typed: the name itself, then its beginning, then the beginning of one of its words,
+// then any part of it, then its letters in order. Negative if it doesn't fit. Case doesn't matter.
+[[nodiscard]] int match_score(std::string_view name, std::string_view typed);
+
+// The entries that fit, best first; where nothing is typed, those that are listed first.
+[[nodiscard]] std::vector<std::size_t> best_matches(const std::vector<PaletteEntry>& entries, std::string_view typed);
+
+}  // namespace decoderscope

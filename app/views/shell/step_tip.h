@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/widgets/widgets.h"
+
+namespace decoderscope {
+
+// The tooltip of a step, wherever its name or its mark stands: name, formula, shape, what it is in a sentence, and what
+// TransformerLens calls it.
+void step_tooltip(const Ui& ui, const Session& session, const Step& step);
+
+// The mark of what differs from the unedited run, at the right end of a row in the map; the same in the timeline's
+// line.
+inline constexpr const char* kChangedMark = "Δ";
+
+}  // namespace decoderscope

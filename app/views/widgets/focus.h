@@ -1,0 +1,55 @@
+#pragma once
+
+#include <imgui.h>
+
+namespace decoderscope {
+
+// Which control has the keyboard: Tab and Shift+Tab go from one to the next in the order in which they are drawn, Enter
+// and Space press it, and a frame shows where it is. Dear ImGui's own navigation would take the arrow keys, which step
+// through the pass. ImGui's IO refers to the one in use, so that every control finds it.
+class KeyboardFocus {
+public:
+    // At the beginning and the end of a frame. Tab is left alone while `tab_is_taken` (a field completes paths with
+    // it).
+    void begin(bool tab_is_taken);
+    void end();
+
+    // Registers the last item. Returns whether a key pressed it.
+    bool item(ImU32 frame, float thickness);
+    // Registers a field that is about to be drawn, and activates it when Tab arrives there.
+    void field(const char* label);
+
+    // Whether a control has the focus because of Tab; Enter and Space are then no shortcuts.
+    [[nodiscard]] bool visible() const { return visible_ && focused_ != 0; }
+    // The focus is no longer shown: Esc, or the mouse was pressed.
+    void hide() { visible_ = false; }
+    // Whether the focus has moved, so that another frame must show it.
+    [[nodiscard]] bool moved() const { return moved_; }
+
+private:
+    void visit(ImGuiID id);
+
+    ImGuiID focused_ = 0;
+    bool visible_ = false;
+    bool moved_ = false;    // to its place in the frame before
+    int direction_ = 0;     // of Tab in this frame
+    bool pressed_ = false;  // Enter or Space in this frame
+    // In this frame so far:
+    ImGuiID first_ = 0, last_ = 0;
+    ImGuiID next_ = 0;  // where Tab leads
+};
+
+// Registers the last item with the focus in use. Returns whether it was pressed, by the mouse (`clicked`) or by a key.
+bool focusable(bool clicked);
+// Registers a field by its label, just before it is drawn.
+void focusable_field(const char* label);
+// ImGui::InvisibleButton at least a pixel large, and reached by Tab.
+bool press_area(const char* id, ImVec2 size);
+// ImGui::BeginCombo, reached by Tab and opened by Enter.
+bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags = 0);
+// Whether the focus is shown: Enter is then for the control that has it.
+[[nodiscard]] bool focus_is_visible();
+// ImGui::Selectable, reached by Tab.
+bool press_row(const char* label, bool chosen = false, ImGuiSelectableFlags flags = 0, ImVec2 size = {0, 0});
+
+}  // namespace decoderscope

@@ -1,0 +1,116 @@
+// The palette finds anything by its name.
+#include "app/views/dialogs/palette.h"
+
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+using namespace decoderscope;
+using decoderscope::testing::Driver;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+void find(Driver& d, std::string_view typed) {
+    d.hands.tap(Key::p, with_ctrl);
+    d.settle();
+    d.hands.type(typed);
+    d.settle();
+}
+
+void take(Driver& d, std::string_view typed) {
+    find(d, typed);
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+}
+
+}  // namespace
+
+TEST_CASE("a name itself comes first, then its beginning, a word's beginning, a part, and letters in order") {
+    const std::vector<PaletteEntry> entries = {{.name = "b.l.o.c.k"},     {.name = "unblocked"}, {.name = "my block"},
+                                               {.name = "blocks.0.attn"}, {.name = "Block"},     {.name = "mask"}};
+    CHECK(best_matches(entries, "block") == std::vector<std::size_t>{4, 3, 2, 1, 0});
+    CHECK(best_matches(entries, "zz").empty());
+    CHECK(match_score("blocks.0.attn.pattern", "attn") > match_score("an attenuation", "attn"));
+}
+
+TEST_CASE("the palette goes to steps and weights, opens models, and changes settings and configuration") {
+    Driver d("reverse");
+    take(d, "blocks.1.mlp_out");
+    CHECK(d.session.cursor().step == "blocks.1.mlp_out");
+    take(d, "lm_head.weight");
+    CHECK(d.session.cursor().step == "lm_head.weight");
+    take(d, "theme: light");
+    CHECK_FALSE(d.state.settings.dark);
+    take(d, "motion: reduced");
+    CHECK(d.state.reduces_motion());
+    take(d, "norm = rmsnorm");
+    CHECK(d.session.scenario().config().norm == NormKind::rmsnorm);
+    take(d, "causal-lm-as-meant");
+    d.session.finish();
+    d.settle();
+    CHECK(d.session.scenario().model()->name == "causal-lm-as-meant");
+}
+
+TEST_CASE("a recently opened model is found by its path") {
+    Driver d("reverse");
+    d.state.settings.recent = {"/models/my-own-decoder"};
+    find(d, "my-own");
+    CHECK(d.sees("/models/my-own-decoder"));
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->name == "/models/my-own-decoder");
+}
+
+TEST_CASE("the palette stays on the screen, whatever it lists, and scrolls to what is chosen") {
+    for (const Screen& screen : kScreens) {
+        for (const char* typed : {"", "b", "blocks"}) {
+            Driver d("reverse", screen.scale, screen.size);
+            find(d, typed);
+            INFO(typed << " at scale " << screen.scale);
+            for (const auto& piece : d.seen()) CHECK((piece.high.y <= screen.size.y && piece.high.x <= screen.size.x));
+            d.hands.tap(Key::up);  // from the first to the last
+            d.settle();
+            CHECK(d.state.palette.chosen + 1 == d.state.palette.found.size());
+            const PaletteEntry& last = d.state.palette.entries[d.state.palette.found.back()];
+            const std::string begin = last.name.substr(0, last.name.find(' '));
+            CHECK(d.sees(begin));
+        }
+    }
+}
+
+TEST_CASE("nothing is searched again while nothing is typed") {
+    Driver d("reverse");
+    find(d, "blocks");
+    d.state.palette.found.pop_back();  // stays so until something is typed
+    const std::size_t found = d.state.palette.found.size();
+    for (int i = 0; i < 3; ++i) d.settle();
+    CHECK(d.state.palette.found.size() == found);
+}
+
+TEST_CASE("Esc closes a list before anything else") {
+    Driver d("reverse");
+    d.hands.tap(Key::c);
+    d.settle();
+    REQUIRE(d.click_text("Configuration"));
+    REQUIRE(d.click_text("norm_first="));
+    REQUIRE(d.sees("layer_norm_eps"));
+    d.session.apply(command::SelectCell{Cell(d.session.step().axes.size(), 0)});
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK_FALSE(d.sees("layer_norm_eps"));
+    CHECK(d.session.cursor().cell);  // the next Esc deselects it
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK_FALSE(d.session.cursor().cell);
+    // The model's menu, too.
+    REQUIRE(d.click_text("▾"));
+    REQUIRE(d.sees("Ctrl+Shift+S"));
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK_FALSE(d.sees("Ctrl+Shift+S"));
+}

@@ -1,0 +1,51 @@
+// Question 8: does a later token influence an earlier position? One gesture on the default screen; two show a leak.
+#include "app/core/text/numbers.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <cstring>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// Whether another last token changes the logits of an earlier position, by two runs of the engine.
+bool earlier_logits_change(Scenario scenario) {
+    const auto plain = execute(plan_of(scenario));
+    const Index last = scenario.inputs.pos() - 1;
+    float& token = scenario.inputs.tokens.writable()[static_cast<std::size_t>(last)];
+    token = token == 1.0F ? 2.0F : 1.0F;
+    const auto changed = execute(plan_of(scenario));
+    const Tensor &before = plain->value("logits"), &after = changed->value("logits");
+    return std::memcmp(before.data(), after.data(), static_cast<std::size_t>(last * before.dim(2)) * sizeof(float)) !=
+           0;
+}
+
+}  // namespace
+
+TEST_CASE("question 8: the leak test says that no earlier position moves in a causal model") {
+    Driver d;
+    REQUIRE_FALSE(earlier_logits_change(d.session.scenario()));
+    d.hands.tap(Key::m);
+    d.settle();
+    CHECK(d.sees("Changedtoken3:earlierpositionsmovedbyatmost0"));
+    CHECK(d.sees("Nothingleaksback."));
+}
+
+TEST_CASE("question 8: with a cell of the future un-masked it says how far the earlier positions move") {
+    Driver d;
+    const auto place = [&](const Cell& cell) {
+        const float value = d.session.shown().run->value("blocks.0.attn.pattern").at(cell);
+        const auto found = find_text(d.seen(), short_number_text(static_cast<double>(value), 4));
+        REQUIRE(found);
+        return found->middle();
+    };
+    d.hands.click(place({0, 0, 3, 3}).x, place({0, 0, 1, 0}).y, Button::right);
+    d.settle();
+    REQUIRE(earlier_logits_change(d.session.scenario()));
+    d.hands.tap(Key::m);
+    d.settle();
+    CHECK(d.sees("2of3earlier"));
+    CHECK_FALSE(d.sees("Nothingleaksback."));
+}

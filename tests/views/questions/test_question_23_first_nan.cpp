@@ -1,0 +1,43 @@
+// Where did the first NaN appear?
+#include "app/core/text/labels.h"
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <cmath>
+
+using namespace decoderscope;
+using decoderscope::testing::Driver;
+
+TEST_CASE("question 23: one gesture names the first cell that is NaN and why, and a click goes there") {
+    Driver d("reverse");
+    // A query with nothing left to attend to.
+    d.session.apply(command::PaintMask{"blocks.1.attn", 0, 2, 0, 0, false});
+    d.session.finish();
+    d.settle();
+    d.hands.tap(Key::v);
+    d.settle();
+    // By looking at every number in the order of computation.
+    const Run& run = *d.session.shown().run;
+    std::string first;
+    Cell cell;
+    for (const Step& step : run.plan().steps()) {
+        const Tensor& tensor = run.value(step.id);
+        if (step.is_source() || tensor.empty()) continue;
+        const auto values = tensor.values();
+        const auto nan = std::find_if(values.begin(), values.end(), [](float x) { return std::isnan(x); });
+        if (nan == values.end()) continue;
+        first = step.name;
+        cell = tensor.cell(nan - values.begin());
+        break;
+    }
+    REQUIRE(first == "blocks.1.attn.pattern");
+    std::string place = "→" + cell_name(first, cell);
+    std::erase(place, ' ');
+    CHECK(d.sees(place));
+    CHECK(d.sees("ThefirstisNaN"));
+    CHECK(d.sees("nothingtoattendto"));
+    REQUIRE(d.click_text(place));
+    CHECK(d.session.cursor().step == first);
+    CHECK(d.session.cursor().cell == cell);
+}

@@ -1,0 +1,77 @@
+// Which text sizes a window bears.
+#include "app/views/shell/text_size.h"
+
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+
+TEST_CASE("each window bears the text sizes that are promised for it, and tells the next ones") {
+    CHECK(largest_text_size({1024, 768}) >= 1.0F);
+    CHECK(largest_text_size({1279, 800}) < 1.5F);
+    CHECK(largest_text_size({1280, 800}) == 1.5F);
+    CHECK(largest_text_size({1920, 1080}) == 2.0F);
+    CHECK(largest_text_size({3840, 2160}) == 3.0F);
+    CHECK(largest_text_size({100, 100}) == 0.6F);
+    CHECK(larger_text_size(1.0F, 1.5F) == 1.1F);
+    CHECK_FALSE(larger_text_size(1.5F, 1.5F));
+    CHECK(smaller_text_size(1.5F) == 1.25F);
+    CHECK_FALSE(smaller_text_size(0.6F));
+    CHECK(smaller_text_size(1.07F) == 1.0F);  // of an older program's settings
+    // What doesn't fit is drawn smaller, and comes back with the room.
+    CHECK(drawn_text_size(2.0F, 1.5F) == 1.5F);
+    CHECK(drawn_text_size(2.0F, 3.0F) == 2.0F);
+}
+
+TEST_CASE("a size that the window can't bear is offered nowhere, and the settings say why") {
+    Driver d;
+    d.state.largest_text = 1.5F;
+    d.state.settings.text_scale = 1.25F;
+    const auto tap = [&](Key key, Mods mods) {
+        d.hands.tap(key, mods);
+        d.settle();
+        return d.state.settings.text_scale;
+    };
+    CHECK(tap(Key::plus, with_ctrl) == 1.5F);
+    CHECK(tap(Key::plus, with_ctrl) == 1.5F);
+    tap(Key::comma, with_ctrl);
+    CHECK(d.sees("150%"));
+    CHECK(d.sees("roomfortextofupto150%"));
+    d.state.settings.text_scale = 2.0F;
+    d.settle();
+    CHECK(d.sees("Itgets200%again"));
+    CHECK(d.sees("150%"));
+    const auto& seen = d.seen();
+    const auto smaller = std::ranges::find(seen, "−", &DrawnText::text);
+    REQUIRE(smaller != seen.end());
+    d.hands.click(smaller->middle().x, smaller->middle().y);
+    d.settle();
+    CHECK(d.state.settings.text_scale == 1.25F);
+    tap(Key::escape, {});
+    tap(Key::p, with_ctrl);
+    d.hands.type("text size: ");
+    d.settle();
+    CHECK(d.sees("Textsize:150%"));
+    CHECK_FALSE(d.sees("Textsize:175%"));
+}
+
+TEST_CASE("Ctrl with plus, minus and zero sets the text size, wherever the plus is") {
+    for (const auto& [key, mods] : {std::pair(Key::plus, with_ctrl), std::pair(Key::equal, with_ctrl),
+                                    std::pair(Key::equal, with_ctrl_shift), std::pair(Key::plus, with_ctrl_shift)}) {
+        Driver d;
+        d.hands.tap(key, mods);
+        d.settle();
+        CHECK(d.state.settings.text_scale == 1.1F);
+        d.hands.tap(Key::minus, with_ctrl);
+        d.hands.tap(Key::minus, with_ctrl);
+        d.settle();
+        CHECK(d.state.settings.text_scale == 0.9F);
+        d.hands.tap(Key::digit_0, with_ctrl);
+        d.settle();
+        CHECK(d.state.settings.text_scale == 1.0F);
+    }
+}
