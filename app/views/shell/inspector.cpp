@@ -30,15 +30,7 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     describe_step(ui, session.shown().run->plan(), session.step());
     inspector_line(ui);
-    const bool has_cell = inspect_cell(ui, session, commands);
-    inspect_what_ifs(ui, session, state, commands);
-    if (has_cell) {
-        inspect_norm(ui, session);
-        inspect_vector(ui, session);
-        explain_cell(ui, session, state, commands);
-        type_over(ui, session, state, commands);
-    }
-    list_vectors(ui, session, commands);
+    inspect_cell(ui, session, state, commands);
     list_edits(ui, session, commands);
     ImGui::EndChild();
 }

@@ -36,9 +36,8 @@ void value_without_edits(const Ui& ui, const Session& session, const Step& step,
               tr("without edits {value}", {{"value", exact_number(before.at(cell))}}));
 }
 
-}  // namespace
-
-bool inspect_cell(const Ui& ui, const Session& session, Commands& commands) {
+// The way to the cell, its place, its value. Returns whether there is one.
+bool describe_cell(const Ui& ui, const Session& session, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     breadcrumb(ui, session, commands);
@@ -56,6 +55,20 @@ bool inspect_cell(const Ui& ui, const Session& session, Commands& commands) {
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
     return true;
+}
+
+}  // namespace
+
+void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const bool has_cell = describe_cell(ui, session, commands);
+    inspect_what_ifs(ui, session, state, commands);
+    if (has_cell) {
+        inspect_norm(ui, session);
+        inspect_vector(ui, session);
+        explain_cell(ui, session, state, commands);
+        type_over(ui, session, state, commands);
+    }
+    list_vectors(ui, session, commands);
 }
 
 }  // namespace decoderscope

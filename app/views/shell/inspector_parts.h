@@ -19,8 +19,9 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 // The step: name, shape, formula, what it is for.
 void describe_step(const Ui& ui, const Plan& plan, const Step& step);
 
-// The selected cell of the step: the way to it, its place, its value. Returns whether there is one.
-[[nodiscard]] bool inspect_cell(const Ui& ui, const Session& session, Commands& commands);
+// The selected cell of the step: its value, what can be tried, the terms that made it as links, a field to type over
+// it; and the step's rows as vectors. Its parts follow.
+void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);

@@ -26,7 +26,6 @@ struct InspectorState {
     std::string opened_in;                   // the step that they belong to
     std::string what_if;                     // what is tried, by its id; empty: nothing
     std::map<std::string, Variation> asked;  // the companion runs that were requested for it, by name
-    std::string asked_in;                    // the tab that was open then: changing it drops them
 };
 
 }  // namespace decoderscope

@@ -36,13 +36,13 @@ Wanted wanted_runs(const Session& session, const WhatIf& tried, const Cell& cell
 }
 
 // Requests the runs that are wanted, and drops the others.
-void ask_for(const Wanted& wanted, const ViewState& state, InspectorState& inspector, Commands& commands) {
-    const bool dropped = inspector.asked_in != state.tab;  // by another tab
-    inspector.asked_in = state.tab;
+void ask_for(const Wanted& wanted, const Session& session, InspectorState& inspector, Commands& commands) {
     for (const auto& [name, variation] : inspector.asked)
         if (!wanted.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
     for (const auto& [name, variation] : wanted) {
         const auto asked = inspector.asked.find(name);
+        // Opening another tab drops all companion runs.
+        const bool dropped = !session.stale() && !session.shown().companions.contains(name);
         if (dropped || asked == inspector.asked.end() || asked->second != variation)
             commands.push_back(command::Accompany{name, variation});
     }
@@ -169,16 +169,16 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
     const Value<ShownWhatIfs> made =
         has_cell ? shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place)
                  : Value<ShownWhatIfs>();
-    if (!made || made->offers.empty()) return ask_for({}, state, inspector, commands);
+    if (!made || made->offers.empty()) return ask_for({}, session, inspector, commands);
     text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
     choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
     if (tried == made->offers.end()) {
         ImGui::Dummy({1, ui.px(3)});
-        return ask_for({}, state, inspector, commands);
+        return ask_for({}, session, inspector, commands);
     }
     const WhatIf what_if = *tried;
-    ask_for(wanted_runs(session, what_if, *cell), state, inspector, commands);
+    ask_for(wanted_runs(session, what_if, *cell), session, inspector, commands);
     ImGui::Dummy({1, ui.px(2)});
     show_effect(ui, session, inspector, what_if, *cell);
     keep_or_drop(what_if, inspector, commands);
