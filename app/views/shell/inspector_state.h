@@ -3,6 +3,7 @@
 #include "app/core/session/scenario.h"
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@ struct InspectorState {
     std::string opened_in;                   // the step that they belong to
     std::string what_if;                     // what is tried, by its id; empty: nothing
     std::map<std::string, Variation> asked;  // the companion runs that were requested for it, by name
+    std::uint64_t asked_at = 0;              // the snapshot's version then
 };
 
 }  // namespace decoderscope

@@ -39,13 +39,19 @@ Wanted wanted_runs(const Session& session, const WhatIf& tried, const Cell& cell
 void ask_for(const Wanted& wanted, const Session& session, InspectorState& inspector, Commands& commands) {
     for (const auto& [name, variation] : inspector.asked)
         if (!wanted.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
+    const Snapshot& shown = session.shown();
+    bool requested = false;
     for (const auto& [name, variation] : wanted) {
         const auto asked = inspector.asked.find(name);
-        // Opening another tab drops all companion runs.
-        const bool dropped = !session.stale() && !session.shown().companions.contains(name);
-        if (dropped || asked == inspector.asked.end() || asked->second != variation)
-            commands.push_back(command::Accompany{name, variation});
+        const bool is_new = asked == inspector.asked.end() || asked->second != variation;
+        // Opening another tab drops all companion runs. They are requested once for a snapshot.
+        const bool dropped =
+            !session.stale() && !shown.companions.contains(name) && inspector.asked_at != shown.version;
+        if (!is_new && !dropped) continue;
+        commands.push_back(command::Accompany{name, variation});
+        requested = true;
     }
+    if (requested) inspector.asked_at = shown.version;
     inspector.asked = wanted;
 }
 
