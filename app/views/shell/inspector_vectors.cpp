@@ -118,10 +118,11 @@ std::vector<const Column*> columns_of(const Ui& ui, const Session& session, cons
     return shown;
 }
 
-// Ends a line at this x.
-void text_until(ImFont* font, ImU32 color, float x, float y, const std::string& text) {
-    ImGui::SetCursorPos({x - compat::text_size(font, text).x, y});
-    text_line(font, color, text);
+// Ends a text at this x; it is cut where it is wider than its column.
+void text_until(ImFont* font, ImU32 color, float x, float y, float width, const std::string& text) {
+    const std::string shown = fitted(font, text, width);
+    ImGui::SetCursorPos({x - compat::text_size(font, shown).x, y});
+    text_line(font, color, shown);
 }
 
 void list_rows(const Ui& ui, const Session& session, const Step& step, const VectorTable& table, const Slice& slice,
@@ -138,7 +139,7 @@ void list_rows(const Ui& ui, const Session& session, const Step& step, const Vec
     };
     float y = ImGui::GetCursorPosY() + ui.px(4);
     each_column([&](const Column& column, float x) {
-        text_until(ui.fonts.caption, ui.theme.muted, x, y, tr(column.title));
+        text_until(ui.fonts.caption, ui.theme.muted, x, y, ui.px(column.width - 6), tr(column.title));
         tooltip(tr(column.explained));
     });
     ImGui::SetCursorPosY(y + pitch);
@@ -150,17 +151,16 @@ void list_rows(const Ui& ui, const Session& session, const Step& step, const Vec
             const VectorReading& row = table.rows[static_cast<std::size_t>(i)];
             const bool is_chosen = chosen == row.row;
             ImGui::SetCursorPos({left, y});
-            const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label);
+            const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
             if (link(ui, ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent, name, i))
                 commands.push_back(command::SelectCell{slice.cell(row.row, row.largest.front().first)});
             each_column([&](const Column& column, float x) {
                 text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
-                           column.text(session, row));
+                           ui.px(column.width - 6), column.text(session, row));
             });
         }
     }
     clipper.End();
-    ImGui::SetCursorPos({left, y});
     ImGui::Dummy({1, ui.px(2)});
 }
 
