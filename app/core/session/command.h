@@ -126,6 +126,11 @@ struct TypeOver {
     Cell cell;
     float value = 0.0F;
 };
+// Makes a companion run's variation part of the work: its configuration keys and its edits, as one change. Only keys
+// and edits can be kept.
+struct KeepVariation {
+    Variation variation;
+};
 struct RemoveEdit {
     std::size_t number = 0;
 };
@@ -207,10 +212,10 @@ using Command = std::variant<
     command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
     command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption, command::SetRecording,
     command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
-    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
-    command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move,
-    command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead,
-    command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-    command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
+    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdit,
+    command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
+    command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
+    command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany,
+    command::Pin, command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
 
 }  // namespace decoderscope

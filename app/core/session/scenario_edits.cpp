@@ -95,6 +95,12 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
+    scenario = with_overrides(std::move(scenario), c.variation.overrides);
+    for (const Edit& edit : c.variation.more_edits) replace_edit(scenario.edits, edit);
+    return scenario;
+}
+
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveEdit& c) {
     if (c.number >= scenario.edits.size()) return std::nullopt;
     scenario.edits.erase(scenario.edits.begin() + static_cast<std::ptrdiff_t>(c.number));

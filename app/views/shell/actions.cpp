@@ -4,6 +4,7 @@
 #include "app/core/heads/head_switches.h"
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
+#include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/spreadsheet_view.h"
@@ -377,7 +378,8 @@ const std::vector<Action>& actions() {
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (typing() || menu_open || state.dialog != Dialog::none) return;
+    const bool typing_goes_on = state.lab<InspectorState>().typed.take_back > 0;
+    if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
     for (const Action& action : actions())

@@ -52,8 +52,6 @@ struct ViewState {
     bool recovery_later = false;    // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
-    std::array<char, 64> typed{};  // the new value of the selected cell
-    std::string typed_for;         // the cell that it is for
     PaletteState palette;
     KeyboardFocus focus;
     std::string mapped_step;        // the step that the map was last scrolled to

@@ -74,7 +74,8 @@ TEST_CASE("a session opens the window, and stands wherever a model does") {
 }
 
 TEST_CASE("every command has a usage") {
-    for (const std::string command : {"", "models", "trace", "export", "report", "diff", "bench", "generate"}) {
+    for (const std::string command :
+         {"", "models", "trace", "export", "explain", "report", "diff", "bench", "generate"}) {
         const Outcome outcome =
             run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
         INFO(command);
