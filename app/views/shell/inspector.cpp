@@ -3,6 +3,7 @@
 #include "app/core/step/shown_step.h"
 #include "app/core/text/labels.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -143,6 +144,7 @@ void type_over(const Ui& ui, ViewState& state, const Step& step, const Cell& cel
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(150));
     compat::push_font(ui.fonts.mono_small);
+    focusable_field("##typed");
     const bool entered = ImGui::InputText("##typed", state.typed.data(), state.typed.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopFont();
