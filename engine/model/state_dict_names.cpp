@@ -61,6 +61,7 @@ const Names& top_names() {
                                 {"tok_emb", "embed"},
                                 {"token_embedding", "embed"},
                                 {"token_embedding_table", "embed"},
+                                {"embed_norm", "embed_norm"},
                                 {"pos_embed", "pos_embed"},
                                 {"wpe", "pos_embed"},
                                 {"pos_emb", "pos_embed"},
@@ -95,7 +96,7 @@ const Names& projection_names() {
         {"q_proj", "q_proj"},   {"k_proj", "k_proj"}, {"v_proj", "v_proj"}, {"o_proj", "o_proj"}, {"W_q", "q_proj"},
         {"W_k", "k_proj"},      {"W_v", "v_proj"},    {"W_o", "o_proj"},    {"w_q", "q_proj"},    {"w_k", "k_proj"},
         {"w_v", "v_proj"},      {"w_o", "o_proj"},    {"query", "q_proj"},  {"key", "k_proj"},    {"value", "v_proj"},
-        {"out_proj", "o_proj"}, {"c_proj", "o_proj"}, {"proj", "o_proj"}};
+        {"out_proj", "o_proj"}, {"c_proj", "o_proj"}, {"proj", "o_proj"},   {"q_norm", "q_norm"}, {"k_norm", "k_norm"}};
     return names;
 }
 
@@ -126,7 +127,10 @@ const Names& norm_names() {
                                 {"ln2", "norm2"},
                                 {"post_attention_layernorm", "norm2"},
                                 {"norm3", "norm3"},
-                                {"ln3", "norm3"}};
+                                {"ln3", "norm3"},
+                                {"norm1_post", "norm1_post"},
+                                {"norm2_post", "norm2_post"},
+                                {"norm3_post", "norm3_post"}};
     return names;
 }
 

@@ -94,11 +94,19 @@ std::vector<Ref> steps_of_block(const Run& run, const std::string& block) {
 
 bool is_sum(const Step& step) { return step.part == Part::add; }
 
-void add_point(std::vector<DepthCurve>& curves, const Step& step, double depth, double value) {
-    const std::string name = name_in(step);
+// Adds a point measured on `step` to the curve of `of`.
+void add_point(std::vector<DepthCurve>& curves, const Step& of, const Step& step, double depth, double value) {
+    const std::string name = name_in(of);
     auto curve = std::find_if(curves.begin(), curves.end(), [&](const DepthCurve& c) { return c.name == name; });
-    if (curve == curves.end()) curve = curves.insert(curve, {name, step.meaning, step.part, {}});
+    if (curve == curves.end()) curve = curves.insert(curve, {name, of.meaning, of.part, {}});
     curve->points.push_back({depth, value, step.name});
+}
+
+// What the sublayer itself wrote, where a norm stands between it and the sum.
+const Step& written_by_sublayer(const Plan& plan, const Step& update) {
+    const Step* step = &update;
+    while (step->part == Part::norm) step = &plan[step->operands[0]];
+    return *step;
 }
 
 // What enters a block is at the block's number, what leaves it at the next number, its sums evenly between.
@@ -126,14 +134,16 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.traits().scale)
-            add_point(curves.scales, *step, depth + (norm++ + 0.5) / norms, mean_value(rows, run.value(step->id)));
+            add_point(curves.scales, *step, *step, depth + (norm++ + 0.5) / norms,
+                      mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const double at = depth + (sum++ + 0.5) / sums;
         for (std::size_t i = 1; i < step->operands.size(); ++i) {
             const Step& update = run.plan()[step->operands[i]];
             const Tensor& added = run.value(update.id);
-            add_point(curves.updates, update, at, mean_length(rows, added));
-            add_point(curves.ratios, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
+            const Step& written = written_by_sublayer(run.plan(), update);
+            add_point(curves.updates, written, update, at, mean_length(rows, added));
+            add_point(curves.ratios, written, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
         }
     }
 }
@@ -152,21 +162,23 @@ double last_ratio(const DepthCurves& curves) { return curves.ratios.back().point
 std::string percent(double ratio) { return number_text(100.0 * ratio, 2) + " %"; }
 
 // How large the last update is beside the stream, in words where there is no number for it.
-Sentence last_updates(const std::string& before, double pre, double post) {
-    const bool of_pre = std::isfinite(pre), of_post = std::isfinite(post);
-    if (of_pre && of_post)
-        return message("{sentence} The last update is {pre} of the stream under Pre-Norm, {post} under Post-Norm.",
-                       {{"sentence", before}, {"pre", percent(pre)}, {"post", percent(post)}});
-    if (of_pre)
+Sentence last_updates(const std::string& before, const BothNorms<Phrase>& names, double left, double right) {
+    const bool of_left = std::isfinite(left), of_right = std::isfinite(right);
+    if (of_left && of_right)
+        return message("{sentence} The last update is {left} of the stream under {first}, {right} under {second}.",
+                       {{"sentence", before},
+                        {"first", names.left},
+                        {"second", names.right},
+                        {"left", percent(left)},
+                        {"right", percent(right)}});
+    if (of_left || of_right)
         return message(
-            "{sentence} The last update is {pre} of the stream under Pre-Norm; under Post-Norm it can't be compared, "
+            "{sentence} The last update is {ratio} of the stream under {first}; under {second} it can't be compared, "
             "because numbers there are NaN or infinite.",
-            {{"sentence", before}, {"pre", percent(pre)}});
-    if (of_post)
-        return message(
-            "{sentence} The last update is {post} of the stream under Post-Norm; under Pre-Norm it can't be compared, "
-            "because numbers there are NaN or infinite.",
-            {{"sentence", before}, {"post", percent(post)}});
+            {{"sentence", before},
+             {"first", of_left ? names.left : names.right},
+             {"second", of_left ? names.right : names.left},
+             {"ratio", percent(of_left ? left : right)}});
     return message(
         "{sentence} The last update can't be compared with the stream: under both, numbers there are NaN or infinite.",
         {{"sentence", before}});
@@ -215,13 +227,17 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
     return curves;
 }
 
-std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
-    if (pre.blocks == 0 || post.blocks == 0) return {};
-    const std::string text = tr_n("Pre-Norm: the stream {pre} over {count} block. Post-Norm: it {post}.",
-                                  "Pre-Norm: the stream {pre} over {count} blocks. Post-Norm: it {post}.", pre.blocks,
-                                  {{"pre", fold_text(pre.growth())}, {"post", fold_text(post.growth())}});
-    if (pre.ratios.empty() || post.ratios.empty()) return text;
-    return tr(last_updates(text, last_ratio(pre), last_ratio(post)));
+std::string depth_sentence(const DepthCurves& left, const DepthCurves& right, const Places& places) {
+    if (left.blocks == 0 || right.blocks == 0) return {};
+    const Phrase first = place_of_norms(places.left).title, second = place_of_norms(places.right).title;
+    const std::string text = tr_n("{first}: the stream {left} over {count} block. {second}: it {right}.",
+                                  "{first}: the stream {left} over {count} blocks. {second}: it {right}.", left.blocks,
+                                  {{"first", first},
+                                   {"second", second},
+                                   {"left", fold_text(left.growth())},
+                                   {"right", fold_text(right.growth())}});
+    if (left.ratios.empty() || right.ratios.empty()) return text;
+    return tr(last_updates(text, {first, second}, last_ratio(left), last_ratio(right)));
 }
 
 }  // namespace decoderscope

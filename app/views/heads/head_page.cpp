@@ -194,23 +194,6 @@ void draw_operands(const Ui& ui, const Session& session, ViewState& state, const
     }
 }
 
-void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
-                  Hovered& hovered, Commands& commands) {
-    const float left = std::floor(area.width() * 0.5F), gap = ui.px(20);
-    const Heatmap& heatmap =
-        shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
-    std::optional<PatternToken> lit;
-    if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
-    const PatternLines lines =
-        *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
-    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.lab<HeadsTabState>().pinned,
-                                      {{area.low.x + left + gap, area.low.y}, area.high});
-    const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
-    const bool is_result = session.step().id == open.pattern.id;
-    draw_card(ui, session, state, {open.pattern, {area.low, {area.low.x + left, area.high.y}}, is_result}, row, hovered,
-              commands);
-}
-
 // ---- the pictures' heights
 
 Want height_of(const Ui& ui, const Session& session, const Step& step, float width) {
@@ -221,21 +204,46 @@ Want height_of(const Ui& ui, const Session& session, const Step& step, float wid
     return {std::min(sizes.least.y, most), std::min(sizes.good.y, most), most};
 }
 
-// The heights of the pattern with its lines, and of q, k and v: they share the room, or are scrolled in it.
+// The heights of the pattern, of its lines, and of q, k and v: they share the room, or are scrolled in it.
 struct PageHeights {
-    float pattern, operands;
+    float pattern, lines, operands;
+    bool stacked;  // the lines are below the pattern, else beside it
+
+    [[nodiscard]] float upper() const { return stacked ? pattern + lines : pattern; }
 };
+
 PageHeights page_heights(const Ui& ui, const Session& session, const OpenHead& open, ImVec2 room) {
-    const Want pattern = height_of(ui, session, open.pattern, std::floor(room.x * 0.5F));
+    const bool stacked = room.x < ui.px(540);
+    const Want pattern = height_of(ui, session, open.pattern, stacked ? room.x : std::floor(room.x * 0.5F));
+    const Axes& axes = open.pattern.axes;
+    const float lines =
+        ui.px(76) + ui.px(16) * static_cast<float>(std::min<Index>(kFew, std::max(axes[2].size, axes[3].size)));
     const Ref query = session.shown().run->plan().find(open.attention + ".q");
-    if (query == nullptr) return {std::max(pattern.least, std::min(pattern.most, room.y)), 0.0F};
-    const Want operands = height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
+    const Want operands = query == nullptr ? Want{} : height_of(ui, session, *query, (room.x - ui.px(32)) / 3);
     const float free = room.y - ui.px(12);
-    if (pattern.good + operands.least > free)
-        return {std::max(pattern.least, std::min(pattern.good, room.y)), operands.least};
+    if (stacked || pattern.good + operands.least > free)
+        return {std::max(pattern.least, std::min(pattern.good, room.y)), lines, operands.least, stacked};
     const std::array wants = {pattern, operands};
     const std::vector<float> shared = shares(free, wants);
-    return {shared[0], shared[1]};
+    return {shared[0], lines, shared[1], stacked};
+}
+
+void draw_pattern(const Ui& ui, const Session& session, ViewState& state, const OpenHead& open, Area area,
+                  const PageHeights& heights, Hovered& hovered, Commands& commands) {
+    const float gap = ui.px(20), half = std::floor(area.width() * 0.5F);
+    const Area picture = {area.low, {heights.stacked ? area.high.x : area.low.x + half, area.low.y + heights.pattern}};
+    const Area lines_area = heights.stacked ? Area{{area.low.x, picture.high.y + ui.px(8)}, area.high}
+                                            : Area{{picture.high.x + gap, area.low.y}, area.high};
+    const Heatmap& heatmap =
+        shown_heatmap(session.derived(), session.shown(), open.pattern, session.cursor().place)->heatmap;
+    std::optional<PatternToken> lit;
+    if (const auto at = pointed_at(state, open)) lit = PatternToken{false, at->first};
+    const PatternLines lines =
+        *shown_pattern_lines(session.derived(), session.shown(), open.pattern, session.cursor().place);
+    const auto token = draw_bipartite(ui, heatmap, lines, lit, state.lab<HeadsTabState>().pinned, lines_area);
+    const auto row = lit_in_pattern(heatmap, token ? token : state.lab<HeadsTabState>().pinned);
+    const bool is_result = session.step().id == open.pattern.id;
+    draw_card(ui, session, state, {open.pattern, picture, is_result}, row, hovered, commands);
 }
 
 }  // namespace
@@ -256,13 +264,13 @@ void draw_head_page(const Ui& ui, const Session& session, ViewState& state, Area
     compat::begin_child("head-pictures", {std::max(below.width() + bar, 1.0F), std::max(below.height(), 1.0F)});
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const PageHeights heights = page_heights(ui, session, open, {below.width(), below.height()});
-    const float middle = start.y + heights.pattern, right = start.x + below.width();
+    const float middle = start.y + heights.upper(), right = start.x + below.width();
     Hovered hovered;
-    draw_pattern(ui, session, state, open, {start, {right, middle}}, hovered, commands);
+    draw_pattern(ui, session, state, open, {start, {right, middle}}, heights, hovered, commands);
     draw_operands(ui, session, state, open,
                   {{start.x, middle + ui.px(12)}, {right, middle + ui.px(12) + heights.operands}}, hovered, commands);
     ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, heights.pattern + ui.px(12) + heights.operands});
+    ImGui::Dummy({1, heights.upper() + ui.px(12) + heights.operands});
     ImGui::EndChild();
     state.hovered = hovered;
 }

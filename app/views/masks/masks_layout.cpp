@@ -25,12 +25,12 @@ struct PictureLine {
     [[nodiscard]] float width(std::size_t slot) const { return cells + (shared && slot > 0 ? 0.0F : labels); }
 };
 
-// Lines of up to four pictures. A column of labels for the whole line makes room for another picture.
-PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
+// Lines of up to `most_slots` pictures. A column of labels for the whole line makes room for another picture.
+PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::size_t most_slots = 4) {
     const float gap = ui.px(20), labels = needs.around.x, least = sizes_of(ui, needs).least.x - labels;
     const auto fitting = [&](float first, float each) {
         const auto more = static_cast<int>(std::floor((width - first - least) / (each + gap)));
-        return static_cast<std::size_t>(std::clamp(more + 1, 1, 4));
+        return static_cast<std::size_t>(std::clamp(more + 1, 1, static_cast<int>(most_slots)));
     };
     const std::size_t apart = fitting(labels, labels + least), shared = fitting(labels, least);
     PictureLine line{.slots = std::max(apart, shared), .labels = labels, .gap = gap, .shared = shared > apart};
@@ -67,19 +67,21 @@ MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area) {
     const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
                        chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
     const float gap = ui.px(10), lengths = std::max(area.width() * 0.21F, ui.px(150));
-    // The length handles are beside the masks if these leave room in a line of four, else in the next free slot.
-    const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20));
-    const bool in_line = beside.slots == 4;
-    const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width()),
+    // Causal, window if any, padding, drawn; and all combined.
+    const std::size_t masks = shown.parts.has_window ? 5 : 4;
+    // The length handles are beside the masks if these leave room in one line, else in the next free slot.
+    const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20), masks);
+    const bool in_line = beside.slots == masks;
+    const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width(), masks),
                       chain_line = line_of(ui, chain, area.width());
-    const std::size_t part_count = in_line ? 4 : 5;
+    const std::size_t part_count = in_line ? masks : masks + 1;
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
     const std::size_t part_lines = in_line ? 1 : lines(part_count, part_line), chain_lines = lines(4, chain_line);
 
     std::vector<Want> wants(part_lines, height_of(ui, parts, part_line.width(0)));
     wants.insert(wants.end(), chain_lines, height_of(ui, chain, chain_line.width(0)));
     // A last line with the length handles alone is lower.
-    if (!in_line && 4 % part_line.slots == 0) {
+    if (!in_line && masks % part_line.slots == 0) {
         const float low = std::min(wants[part_lines - 1].least, ui.px(96));
         wants[part_lines - 1] = {low, low, low};
     }
@@ -98,12 +100,10 @@ MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area) {
         const float x = area.low.x + line.x(column);
         return MaskSlot{{{x, tops[at]}, {x + line.width(column), tops[at] + heights[at]}}, !line.shared || column == 0};
     };
-    for (std::size_t i = 0; i < 4; ++i) {
-        slots.parts[i] = slot(part_line, 0, i);
-        slots.chain[i] = slot(chain_line, part_lines, i);
-    }
+    for (std::size_t i = 0; i < masks; ++i) slots.parts.push_back(slot(part_line, 0, i));
+    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines, i);
     slots.lengths = in_line ? Area{{area.high.x - lengths, area.low.y}, {area.high.x, area.low.y + heights[0]}}
-                            : slot(part_line, 0, 4).area;
+                            : slot(part_line, 0, masks).area;
     if (!in_line)
         slots.lengths.high.x = std::max(slots.lengths.high.x, std::min(slots.lengths.low.x + lengths, area.high.x));
     return slots;

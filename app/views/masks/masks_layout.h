@@ -4,6 +4,7 @@
 #include "app/views/widgets/widgets.h"
 
 #include <array>
+#include <vector>
 
 namespace decoderscope {
 
@@ -15,7 +16,8 @@ struct MaskSlot {
 
 // Where all of them are: the masks apart and combined, and the scores' way to the output.
 struct MaskSlots {
-    std::array<MaskSlot, 4> parts, chain;
+    std::vector<MaskSlot> parts;  // the masks apart, in the order of MaskParts, and combined
+    std::array<MaskSlot, 4> chain;
     Area lengths;  // the padding's length handles
     float bottom;  // of the last line
 };

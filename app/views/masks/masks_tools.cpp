@@ -226,12 +226,12 @@ void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
         const char* sign;  // before it
         const char* tip;
     };
-    const std::array all = {
-        Shown{parts.causal, hidden_by::causal, "", ""},
-        Shown{parts.padding, hidden_by::padding, "∧", tr("A key is kept where every mask keeps it.")},
-        Shown{parts.drawn, hidden_by::hand, "∧", tr("A key is kept where every mask keeps it.")},
-        Shown{parts.combined, hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")},
-    };
+    const char* every = tr("A key is kept where every mask keeps it.");
+    std::vector<Shown> all = {{parts.causal, hidden_by::causal, "", ""}};
+    if (parts.has_window) all.push_back({parts.window, hidden_by::window, "∧", every});
+    all.push_back({parts.padding, hidden_by::padding, "∧", every});
+    all.push_back({parts.drawn, hidden_by::hand, "∧", every});
+    all.push_back({parts.combined, hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")});
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Shown& part = all[i];
         const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
