@@ -32,7 +32,7 @@ std::string utf8(ImWchar code) {
 // Whether a glyph continues the piece: on the same line, a little further to the right.
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
-    const bool line = low.y < piece.high.y + height && high.y > piece.low.y - height;
+    const bool line = low.y < piece.high.y + height * 0.5F && high.y > piece.low.y - height * 0.5F;
     return line && low.x >= piece.high.x - height * 0.5F && low.x <= piece.high.x + height * 1.2F;
 }
 

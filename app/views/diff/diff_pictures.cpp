@@ -132,7 +132,8 @@ void draw_three(const Ui& ui, const Session& session, ViewState& state, Area are
                                .key = kKeys + i,
                                .version = pictures.number(),
                                .color = color_of(step.meaning),
-                               .stale = session.stale()};
+                               .stale = session.stale(),
+                               .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
         if (i == 2) drawing.changed = &p.over;
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)

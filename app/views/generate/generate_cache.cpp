@@ -117,7 +117,8 @@ void draw_rows(const GenerateScene& scene, const CacheRows& rows, const std::str
                            .color = color_of(step->meaning),
                            .lit = CellRect{rows.kept, 0, rows.computed, shown->heatmap.columns},
                            .stale = scene.session.stale(),
-                           .legend = Legend::bar};
+                           .legend = Legend::bar,
+                           .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
     const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.state.viewports[key], area);
     if (!gesture.hovered) return;
     const auto [row, column] = *gesture.hovered;

@@ -5,6 +5,7 @@
 #include "app/core/heads/measured_heads.h"
 #include "app/core/text/numbers.h"
 #include "app/views/heads/heads_tab.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
 #include "engine/translate.h"
@@ -124,7 +125,7 @@ void head_tooltip(const Ui& ui, const HeadScore& score, float factor) {
 void draw_switch(const Ui& ui, const Session& session, const HeadScore& score, float factor, Area box,
                  Commands& commands) {
     ImGui::SetCursorScreenPos(box.low);
-    const bool clicked = ImGui::InvisibleButton("switch", {box.width(), box.height()});
+    const bool clicked = press_area("switch", {box.width(), box.height()});
     const bool hovered = ImGui::IsItemHovered(), off = factor == 0.0F;
     tooltip(off ? tr("Switch this head on")
                 : tr("Switch this head off. With Shift: switch off all the others of its attention (solo)"));
@@ -177,7 +178,7 @@ void draw_head_cell(const Ui& ui, const Session& session, ViewState& state, cons
     ImGui::PushID(static_cast<int>(score.head));
 
     ImGui::SetCursorScreenPos(inner.low);
-    if (ImGui::InvisibleButton("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
+    if (press_area("open", {inner.width(), std::max(1.0F, picture.high.y - inner.low.y)})) {
         commands.push_back(command::GoTo{pattern.name});
         commands.push_back(command::ChooseHead{score.head});
         heads.attention = score.attention;

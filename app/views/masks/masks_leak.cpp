@@ -1,5 +1,6 @@
 #include "app/core/text/numbers.h"
 #include "app/views/masks/masks_sections.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -90,7 +91,7 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
         draw_position(ui, box);
         ImGui::SetCursorScreenPos(box.area.low);
         ImGui::PushID(static_cast<int>(i));
-        if (ImGui::InvisibleButton("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
+        if (press_area("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
             tab.chosen_position = box.position;
             tab.chosen_batch = scene.place.batch;
         }

@@ -119,7 +119,8 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
                                .key = kFirstKey + i,
                                .version = shown.number(),
                                .color = color_of(scene.here.meaning),
-                               .stale = session.stale()};
+                               .stale = session.stale(),
+                               .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
         if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
         // All three share zoom and position.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);

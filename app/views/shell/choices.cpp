@@ -3,6 +3,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/cards.h"
 #include "app/views/widgets/flow.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -28,12 +29,12 @@ void head_chip(const Ui& ui, const Session& session, const std::string& attentio
     const float dot = ui.px(20), width = head_chip_width(ui, head);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(head));
-    if (ImGui::InvisibleButton("switch", {dot, height}))
+    if (press_area("switch", {dot, height}))
         commands.push_back(command::ScaleHeadTo{attention, head, off ? 1.0F : 0.0F});
     const bool on_dot = ImGui::IsItemHovered();
     tooltip(off ? tr("Switch this head on") : tr("Switch this head off: its z becomes 0"));
     ImGui::SameLine(0, 0);
-    if (ImGui::InvisibleButton("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
+    if (press_area("choose", {width - dot, height})) commands.push_back(command::ChooseHead{head});
     const bool on_number = ImGui::IsItemHovered();
     ImGui::PopID();
     if (chosen || on_number)

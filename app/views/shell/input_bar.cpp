@@ -2,6 +2,7 @@
 
 #include "app/views/shell/input_sequences.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/wide_characters.h"
 #include "engine/translate.h"
@@ -39,6 +40,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const bool left = box.active && pressed(Key::escape);
     compat::push_font(ui.fonts.mono_small);
     ImGui::PushID(box.renewed);
+    focusable_field("##text");
     const bool changed = ImGui::InputTextMultiline(
         "##text", box.text.data(), box.text.capacity() + 1, size,
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, on_edit, &box.text);

@@ -2,6 +2,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/inspector_parts.h"
 #include "app/views/shell/inspector_state.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -55,6 +56,7 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
         ImGui::SetKeyboardFocusHere();
         --typed.take_back;
     }
+    focusable_field("##typed");
     const bool entered = ImGui::InputText("##typed", typed.text.data(), typed.text.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ImGui::PopFont();

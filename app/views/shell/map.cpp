@@ -2,6 +2,7 @@
 #include "app/core/step/shown_step.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/step_tip.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -39,7 +40,7 @@ struct Clicked {
 Clicked clickable(Area box, const char* kind, StepId id) {
     ImGui::SetCursorScreenPos(box.low);
     ImGui::PushID(static_cast<int>(id));
-    const bool clicked = ImGui::InvisibleButton(kind, {box.width(), box.height()});
+    const bool clicked = press_area(kind, {box.width(), box.height()});
     ImGui::PopID();
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

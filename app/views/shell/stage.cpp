@@ -19,13 +19,10 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
 void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const Lab& lab, Area area,
                    Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
-    // Over a picture the wheel zooms.
-    const ImGuiWindowFlags wheel = state.stage_takes_wheel ? ImGuiWindowFlags_NoScrollWithMouse : 0;
-    compat::begin_child("stage", {area.width(), area.height()}, {.flags = wheel});
+    compat::begin_child("stage", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + ui.px(lab.least_height)}};
     lab.draw(ui, session, state, content, commands);
-    state.stage_takes_wheel = ImGui::IsWindowHovered() && ImGui::IsAnyItemHovered();
     ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
     ImGui::Dummy({1, 1});
     ImGui::EndChild();

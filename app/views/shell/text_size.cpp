@@ -8,7 +8,7 @@ namespace decoderscope {
 namespace {
 
 // Sizes that differ by rounding alone are the same.
-constexpr float kSame = 1e-3F;
+constexpr float kSame = 1e-4F;
 
 }  // namespace
 

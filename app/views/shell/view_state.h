@@ -39,7 +39,6 @@ struct ViewState {
     float largest_text = 3.0F;            // the largest text size that the window bears
     bool desktop_reduces_motion = false;  // the desktop is set to less motion
     Area stage{};                         // where the open tab was drawn last
-    bool stage_takes_wheel = false;       // the mouse was on one of its pictures
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask

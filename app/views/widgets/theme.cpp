@@ -18,21 +18,23 @@ Rgba toward(Rgba from, int goal, int percent) {
     return {part(from.r), part(from.g), part(from.b), from.a};
 }
 
-constexpr double kGraphics = 3.0;  // the contrast that WCAG asks of graphics
+// The contrasts that WCAG asks of graphics and of text.
+constexpr double kGraphics = 3.0, kText = 4.5;
 constexpr std::size_t kMeanings = static_cast<std::size_t>(Meaning::output) + 1;
 using MeaningColors = std::array<ImU32, kMeanings>;
 
-// The colours of meaning on a theme: as far towards white or black as it takes to be told from every ground.
-MeaningColors visible_colors(bool dark) {
+// The colours of meaning on a theme: from a part of the way towards white or black, in percent, as far as it takes to
+// have this contrast with every ground.
+MeaningColors visible_colors(bool dark, double ratio, int least) {
     const Theme theme = make_theme(dark);
     const auto visible = [&](Rgba color) {
         return std::ranges::all_of(std::array{theme.background, theme.panel, theme.raised, theme.accent_soft},
-                                   [&](ImU32 ground) { return contrast(color, to_rgba(ground)) >= kGraphics; });
+                                   [&](ImU32 ground) { return contrast(color, to_rgba(ground)) >= ratio; });
     };
     MeaningColors colors{};
     for (std::size_t i = 0; i < kMeanings; ++i) {
-        Rgba color = meaning_color(static_cast<Meaning>(i));
-        for (int percent = 0; percent < 100 && !visible(color); percent += 2)
+        Rgba color = toward(meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, least);
+        for (int percent = least; percent < 100 && !visible(color); percent += 2)
             color = toward(meaning_color(static_cast<Meaning>(i)), dark ? 255 : 0, percent);
         colors[i] = to_imgui(color);
     }
@@ -68,14 +70,15 @@ Rgba to_rgba(ImU32 color) {
 }
 
 ImU32 color_of(Meaning meaning) {
-    static const MeaningColors dark = visible_colors(true), light = visible_colors(false);
+    static const MeaningColors dark = visible_colors(true, kGraphics, 0), light = visible_colors(false, kGraphics, 0);
     const ImVec4 ground = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
     const bool is_dark = ground.x + ground.y + ground.z < 1.5F;
     return (is_dark ? dark : light)[static_cast<std::size_t>(meaning)];
 }
 
 ImU32 ink_of(Meaning meaning, const Theme& theme) {
-    return to_imgui(toward(meaning_color(meaning), theme.dark ? 255 : 0, 40));
+    static const MeaningColors dark = visible_colors(true, kText, 40), light = visible_colors(false, kText, 40);
+    return (theme.dark ? dark : light)[static_cast<std::size_t>(meaning)];
 }
 
 void apply_style(const Theme& theme, float scale) {

@@ -2,6 +2,7 @@
 
 #include "app/core/text/token_text.h"
 #include "app/core/text/utf8.h"
+#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
@@ -143,7 +144,7 @@ struct Touch {
 };
 Touch touch(Drawing& d, Area area, const char* id) {
     ImGui::SetCursorScreenPos(area.low);
-    const bool clicked = ImGui::InvisibleButton(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    const bool clicked = press_area(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
     const Touch found{ImGui::IsItemHovered(), clicked && d.row.clickable};
     if (found.hovered && d.row.clickable) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     return found;

@@ -97,7 +97,7 @@ TEST_CASE("Esc closes a list before anything else") {
     d.hands.tap(Key::c);
     d.settle();
     REQUIRE(d.click_text("Configuration"));
-    REQUIRE(d.click_text("norm_first="));
+    REQUIRE(d.click_text("norm_first=false"));
     REQUIRE(d.sees("layer_norm_eps"));
     d.session.apply(command::SelectCell{Cell(d.session.step().axes.size(), 0)});
     d.hands.tap(Key::escape);

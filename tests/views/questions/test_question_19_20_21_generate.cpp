@@ -127,7 +127,11 @@ TEST_CASE("question 21: three gestures say what the KV cache keeps, and how many
     press(d, Key::comma);  // a token back, so that there is room for one
     press(d, Key::period);
     const Config& config = d.session.scenario().config();
-    const Index rows = d.session.shown().run->value("blocks.0.attn.k").dim(2) - 1;
+    // All of the text but the token that the last pass was for.
+    const Tensor& mask = d.session.scenario().inputs.attention_mask;  // [batch, pos]
+    Index rows = -1;
+    for (Index pos = 0; pos < mask.dim(1); ++pos)
+        if (mask.at(Cell{d.session.cursor().place.batch, pos}) != 0.0F) ++rows;
     const Index numbers = rows * 2 * config.nhead * (config.d_model / config.nhead) * config.num_layers;
     std::string all;
     for (const DrawnText& piece : d.seen())
