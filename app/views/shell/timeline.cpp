@@ -168,7 +168,10 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     const auto index =
         static_cast<std::size_t>(std::clamp(part, 0.0F, 0.99999F) * static_cast<float>(session.timeline().size()));
     const Step& touched = session.shown().run->plan()[session.timeline()[index]];
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) step_tooltip(ui, session, touched);
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+        place_tooltip_above(ui, area);
+        step_tooltip(ui, session, touched);
+    }
     if (ImGui::IsItemActive() && index != here) commands.push_back(command::GoTo{touched.name});
 }
 
