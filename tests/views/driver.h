@@ -41,6 +41,7 @@ public:
 
     // What is on the screen.
     [[nodiscard]] const std::vector<DrawnText>& seen() const { return seen_; }
+    [[nodiscard]] const Fonts& fonts() const { return fonts_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
     // Where the stage is: between map and inspector, from below its tabs' titles to the timeline's count of steps.
     [[nodiscard]] Area stage() const;
@@ -63,10 +64,12 @@ public:
 
 private:
     bool frame();
+    void load(float scale);
 
     struct Deleter {
         void operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
     };
+    GlyphDemand demand_;
     std::unique_ptr<ImGuiContext, Deleter> context_;
     Fonts fonts_;
     std::vector<DrawnText> seen_;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 // What the user can ask for. Views return these; they take effect only in Session::apply.
 namespace decoderscope::command {
@@ -122,8 +123,9 @@ struct TypeOver {
     Cell cell;
     float value = 0.0F;
 };
-struct RemoveEdit {
-    std::size_t number = 0;
+// By their numbers in the list; one change.
+struct RemoveEdits {
+    std::vector<std::size_t> numbers;
 };
 struct ClearEdits {};
 struct Undo {};
@@ -203,7 +205,7 @@ using Command =
     std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
                  command::StopOpening, command::TypeInput, command::SetOption, command::SetRecording,
                  command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
-                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit,
+                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdits,
                  command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
                  command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst,
                  command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,

@@ -64,6 +64,7 @@ Settings load_settings(const std::string& path) {
     settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
     settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
+    settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
     if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
         for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
             if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
@@ -82,6 +83,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                        {"map_width", settings.map_width},
                        {"inspector_width", settings.inspector_width},
                        {"hint_done", settings.hint_done},
+                       {"introduction_closed", settings.introduction_closed},
                        {"recent", settings.recent}};
     // JSON must be UTF-8, but a path need not be.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);

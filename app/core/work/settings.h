@@ -14,6 +14,7 @@ struct Settings {
     ColorMap sequential = ColorMap::viridis;             // for weights and probabilities
     float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1
     bool hint_done = false;                              // the hint that says what to press has been followed
+    bool introduction_closed = false;                    // the strip with what to try was closed
     std::vector<std::string> recent;                     // paths of the opened models, the latest first
 
     bool operator==(const Settings&) const = default;

@@ -79,6 +79,12 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
 
 void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
 
+void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
+    if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
+    state.dialog = Dialog::keys;
+    state.dialog_opens = true;
+}
+
 Effect scales_text(float factor) {
     return changes([factor](ViewState& state) {
         state.settings.text_scale = std::clamp(state.settings.text_scale * factor, 0.6F, 3.0F);
@@ -192,7 +198,10 @@ std::vector<Action> actions_of_window() {
     return {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
-        {.label = message("Keys"), .key = Key::f1, .run = opens(Dialog::keys)},
+        {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
+        {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
+        {.label = message("What does this model do, and what is worth trying?"),
+         .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},

@@ -230,6 +230,7 @@ void draw_input_bar(const Ui& ui, const Session& session, ViewState& state, Area
             ImGui::SetKeyboardFocusHere();
             bar.focus = false;
         }
+        note_glyphs(ui.fonts.mono, sequence.box.text);
         if (edit(ui, sequence.box, {box, box_height(ui, lines)})) ask_for(all, sequence, bar, commands);
         if (!sequence.box.active) tooltip(box_tip(sequence.box));
         ImGui::PopID();

@@ -2,7 +2,6 @@
 
 #include "app/views/shell/actions.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/translate.h"
 
 #include <algorithm>
 
@@ -27,24 +26,6 @@ void play(const Session& session, ViewState& state, Commands& commands) {
         commands.push_back(command::Move{1});
 }
 
-// An error or a confirmation, in one line under the toolbar. Returns its height.
-float draw_message(const Ui& ui, const Session& session, Area area) {
-    if (!session.message()) return 0.0F;
-    const float height = ui.px(30);
-    const Area line = {area.low, {area.high.x, area.low.y + height}};
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImU32 color = session.message()->failed ? ui.theme.error : ui.theme.accent;
-    list.AddRectFilled(line.low, line.high, ui.theme.raised);
-    list.AddRectFilled(line.low, {line.low.x + ui.px(4), line.high.y}, color);
-    draw_text(ui, ui.fonts.caption,
-              {line.low.x + ui.px(14), line.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
-              ui.theme.text, tr(session.message()->text), line.width() - ui.px(20));
-    ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("message", {line.width(), height});
-    tooltip(tr(session.message()->text).c_str());
-    return height;
-}
-
 void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
     const float bar = ui.px(8), toolbar = ui.px(44), timeline = ui.px(64);
     const float scale = ui.fonts.scale;
@@ -53,9 +34,11 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    const float message_end = offer_end + draw_message(ui, session, {{whole.low.x, offer_end}, whole.high});
-    const float top =
+    const float message_end = offer_end + draw_message(ui, session, state, {{whole.low.x, offer_end}, whole.high});
+    const float progress_end =
         message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
+    const float top =
+        progress_end + draw_introduction(ui, session, state, {{whole.low.x, progress_end}, whole.high}, commands);
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;
@@ -92,6 +75,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
     run_shortcuts(session, state, commands);
+    state.term_asked.clear();
     play(session, state, commands);
     draw_panels(ui, session, state, {{0, 0}, size}, commands);
     state.paced = state.paced || state.playing;

@@ -1,5 +1,6 @@
 #include "app/views/widgets/token_chips.h"
 
+#include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -73,7 +74,7 @@ void draw_hatched(const Ui& ui, ImDrawList& list, Area chip) {
     compat::add_rect(list, chip.low, chip.high, color, ui.px(3), ui.px(1));
 }
 
-void chip_tooltip(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
+void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, Area chip) {
     const Index id = id_at(row, position);
     Sentence token = message("token {position}: id {id}", {{"position", position}, {"id", id}});
     if (tokenizer.has_piece(id)) {
@@ -85,9 +86,15 @@ void chip_tooltip(const Tokenizer& tokenizer, const ChipRow& row, Index position
         token = bytes ? message("token {position}: id {id}, “{piece}”, bytes{bytes}", arguments)
                       : message("token {position}: id {id}, “{piece}”", arguments);
     }
+    std::string unknown;
+    for (const Utf8Character& character : characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
+        if (std::ranges::find(ui.fonts.missing, character.code) != ui.fonts.missing.end())
+            unknown += (unknown.empty() ? "" : ", ") + code_point_text(character.code);
+    if (!unknown.empty())
+        token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
     const std::string text =
         is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token);
-    if (!compat::begin_tooltip()) return;
+    if (!begin_tooltip_beside(chip)) return;
     ImGui::TextUnformatted(text.c_str());
     ImGui::EndTooltip();
 }
@@ -140,7 +147,7 @@ void draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Ar
         else
             list.AddRectFilled(at.low, at.high, chip_color(id_at(row, chip.position), ui.theme.dark), ui.px(3));
         draw_text(ui, ui.fonts.mono_small, {at.low.x + ui.px(4), text_y}, ui.theme.text, chip.text);
-        if (at.contains(mouse) && ImGui::IsWindowHovered()) chip_tooltip(tokenizer, row, chip.position);
+        if (at.contains(mouse) && ImGui::IsWindowHovered()) chip_tooltip(ui, tokenizer, row, chip.position, at);
         x += chip.width + ui.px(2);
     }
     const Index after = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// The characters that texts on the screen need and the fonts were not loaded with: an atlas of all of Unicode would
+// take minutes and gigabytes. Drawing notes them; before the next frame the fonts are loaded again with them.
+class GlyphDemand {
+public:
+    // At most this many, so that the texture stays within what every GPU can hold.
+    static constexpr std::size_t kMost = 1500;
+
+    // A character of a text has no glyph.
+    void note(char32_t code) {
+        if (asked_.size() < kMost && asked_.insert(code).second) grew_ = true;
+    }
+    // Whether there are new ones since the fonts were loaded.
+    [[nodiscard]] bool grew() const { return grew_; }
+    [[nodiscard]] const std::set<char32_t>& asked() const { return asked_; }
+    void loaded() { grew_ = false; }
+
+    // What the atlas reads while it is built, and so must live as long as it.
+    std::vector<ImWchar> ranges;
+    std::vector<char> wide_face;  // a font file with Chinese, Japanese and Korean
+
+private:
+    std::set<char32_t> asked_;
+    bool grew_ = false;
+};
+
+// Makes the current context note missing glyphs there; it must outlive the context.
+void use_demand(GlyphDemand& demand);
+// Notes the characters of a text that the font has no glyph for. Cheap for a text without any.
+void note_glyphs(const ImFont* font, std::string_view text);
+
+}  // namespace decoderscope
