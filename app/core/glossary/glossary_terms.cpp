@@ -61,7 +61,6 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .name = message("Linear"),
      .meaning = message("A learned matrix, and a bias where there is one: every number that comes out is a weighted "
                         "sum of the row that goes in."),
-     .spellings = message("linear"),
      .pytorch = "torch.nn.Linear"},
     {.id = "bias",
      .name = message("bias"),

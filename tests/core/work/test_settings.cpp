@@ -11,7 +11,7 @@ using decoderscope::testing::write_bytes;
 TEST_CASE("settings are read back as they were written, in a folder that is made for them") {
     const TemporaryFolder folder;
     const std::string path = folder.file("config/decoderscope/settings.json");
-    const Settings chosen = {false, 1.331F, ColorMap::cividis, 300.5F, 411.25F, true};
+    const Settings chosen = {false, 1.331F, ColorMap::cividis, 300.5F, 411.25F, true, true};
     save_settings(path, chosen);
     CHECK(load_settings(path) == chosen);
 }

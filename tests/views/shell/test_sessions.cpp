@@ -79,11 +79,27 @@ TEST_CASE("saving under another name says what it would replace") {
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type(folder.file("a"));
     d.settle();
-    CHECK(d.sees("Thisfileexistsalready"));
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.sees("existsalready.Replaceit?"));
     CHECK(d.sees("Replace"));
+    CHECK(read_bytes(folder.file("a.dscope")) == "something");
     d.hands.tap(Key::escape);
     d.settle();
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
+    d.hands.tap(Key::s, with_ctrl_shift);
+    d.settle();
+    type_path(d, folder.file("a"));
+    CHECK(d.state.dialog == Dialog::save_session);
+    REQUIRE(d.click_text("Replace"));
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(read_bytes(folder.file("a.dscope")) != "something");
+    // Its own file is written without a question.
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    d.hands.tap(Key::s, with_ctrl);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK_FALSE(d.session.unsaved());
 }
 
 TEST_CASE("closing asks where work made by hand would be lost, and nowhere else") {
