@@ -408,11 +408,10 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .spellings = message("edits"),
      .transformer_lens = "a hook function"},
     {.id = "difference",
-     .name = message("difference"),
+     .name = message("Diff"),
      .meaning =
          message("This run compared with another, number by number: the run without edits, another configuration, "
                  "a pinned run, or a file from PyTorch."),
-     .spellings = message("differences, Diff"),
      .pytorch = "torch.testing.assert_close",
      .lab = "diff"},
     {.id = "tolerance",

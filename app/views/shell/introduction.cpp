@@ -128,10 +128,12 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::PushID("introduction");
     draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
               lead);
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
     for (std::size_t i = 0; i < offers.size(); ++i) {
         ImGui::SetCursorScreenPos(flow.at[i]);
         if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
     }
+    ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;
     ImGui::PopID();
