@@ -218,6 +218,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .name = message("grouped-query attention"),
      .meaning = message("Several heads share the same keys and values; num_key_value_heads says how many there are. It "
                         "makes the KV cache smaller."),
+     .spellings = message("kv_head"),
      .pytorch = "scaled_dot_product_attention(enable_gqa=True)",
      .transformer_lens = "n_key_value_heads"},
     {.id = "soft-cap",

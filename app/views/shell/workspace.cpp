@@ -34,11 +34,12 @@ void draw_panels(const Ui& ui, const Session& session, ViewState& state, Area wh
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    const float message_end = offer_end + draw_message(ui, session, state, {{whole.low.x, offer_end}, whole.high});
-    const float progress_end =
-        message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
+    // Above the message, so that the offers stay where they are when one comes.
+    const float introduced =
+        offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
+    const float message_end = introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high});
     const float top =
-        progress_end + draw_introduction(ui, session, state, {{whole.low.x, progress_end}, whole.high}, commands);
+        message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
     const float bottom = whole.high.y - timeline;
 
     const float most = whole.width() / scale * 0.36F;

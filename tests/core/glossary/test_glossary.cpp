@@ -103,16 +103,18 @@ TEST_CASE("no two entries share an id, a name or a spelling") {
 
 TEST_CASE("no entry is unused: it is about a tensor, a part or a tab, or the window's texts use its words") {
     const std::vector<std::shared_ptr<const Plan>> plans = all_plans();
+    const TermFinder finder;
     std::set<std::string_view> used;
     for (const auto& plan : plans)
         for (const Step& step : plan->steps()) {
             for (const GlossaryTerm& term : glossary())
                 if (mentions(term, step)) used.insert(term.id);
+            for (const Axis& axis : step.axes)  // the inspector writes them behind the shape
+                for (const TermInText& found : finder.find(axis.name)) used.insert(found.term->id);
             used.insert(term_of(step.part, step.title).id);
         }
     // The texts of the window, without the glossary's own.
     const std::string pot = read_bytes((kTests.parent_path() / "assets/messages/decoderscope.pot").string());
-    const TermFinder finder;
     for (std::size_t at = pot.find("\n\n"); at != std::string::npos;) {
         const std::size_t end = pot.find("\n\n", at + 2);
         const std::string entry = pot.substr(at, end - at);

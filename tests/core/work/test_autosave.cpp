@@ -306,7 +306,8 @@ TEST_CASE("undo back to what was saved is saved") {
     Session session(make_bundled_model("simple-decoder"));
     session.autosave_in(folder.path());
     session.apply(kEdit);
-    session.apply(command::SaveSession{folder.file("a.dscope"), {}});
+    const TemporaryFolder elsewhere;
+    session.apply(command::SaveSession{elsewhere.file("a.dscope"), {}});
     session.finish();
     CHECK_FALSE(session.unsaved());
     session.apply(command::Undo{});
