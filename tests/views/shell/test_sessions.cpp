@@ -102,7 +102,7 @@ TEST_CASE("saving under another name says what it would replace") {
     CHECK_FALSE(d.session.unsaved());
 }
 
-TEST_CASE("closing asks where work made by hand would be lost, and nowhere else") {
+TEST_CASE("closing asks only if unsaved work would be lost") {
     const TemporaryFolder folder;
     const auto quit = [](Driver& d) {
         d.hands.tap(Key::q, with_ctrl);
