@@ -38,15 +38,14 @@ std::vector<std::string_view> parts_of(std::string_view list, std::string_view s
 }
 
 // The contract's name of a tensor within its block, attention or norm: "scale" of "blocks.0.ln1.scale".
-std::string_view own_name(const Step& step) {
-    const std::string_view name = step.name;
-    return name.substr(name.rfind('.') + 1);
+std::string_view own_name(std::string_view tensor) { return tensor.substr(tensor.rfind('.') + 1); }
+
+bool is_named(const GlossaryTerm& term, std::string_view tensor) {
+    const std::vector<std::string_view> tensors = parts_of(term.tensors, " ");
+    return std::ranges::find(tensors, own_name(tensor)) != tensors.end();
 }
 
-bool shows(const GlossaryTerm& term, const Step& step) {
-    const std::vector<std::string_view> tensors = parts_of(term.tensors, " ");
-    return std::ranges::find(tensors, own_name(step)) != tensors.end();
-}
+bool shows(const GlossaryTerm& term, const Step& step) { return is_named(term, step.name); }
 
 const GlossaryTerm& known(std::string_view id) {
     const GlossaryTerm* term = find_term(id);
@@ -183,6 +182,13 @@ std::vector<TermInText> TermFinder::find(std::string_view text) const {
         at += size;
     }
     return found;
+}
+
+const GlossaryTerm* TermFinder::term_of_label(std::string_view label) const {
+    for (const GlossaryTerm& term : glossary())
+        if (is_named(term, label)) return &term;
+    const std::vector<TermInText> found = find(label);
+    return found.empty() ? nullptr : found.front().term;
 }
 
 }  // namespace decoderscope

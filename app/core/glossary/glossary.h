@@ -60,6 +60,9 @@ public:
     // From left to right, each term where it first occurs; the longest one where several begin.
     [[nodiscard]] std::vector<TermInText> find(std::string_view text) const;
 
+    // The term that a label is about: a tensor's name by its last part, else the first term in it. nullptr if none is.
+    [[nodiscard]] const GlossaryTerm* term_of_label(std::string_view label) const;
+
 private:
     struct Spelling {
         std::string text;  // in small letters

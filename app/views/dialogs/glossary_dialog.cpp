@@ -119,6 +119,13 @@ void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state
     const float width = std::min(ui.px(kWidth), screen.x - ui.px(48));
     const float height = std::min(ui.px(kHeight), screen.y * 0.8F - ui.px(80));
     text_line(ui.fonts.heading, ui.theme.text, tr("Glossary"));
+    ImGui::SameLine(0, ui.px(20));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
+        close(state);
+        state.dialog = Dialog::keys;
+        state.dialog_opens = true;
+        return;
+    }
     ImGui::Dummy({width, ui.px(2)});
     ImGui::BeginGroup();
     draw_list(ui, state, height);

@@ -4,6 +4,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/glyphs.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -81,6 +82,8 @@ void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy
 
 void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
     if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
+    if (const GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
+        return open_glossary(state, term->id);
     state.dialog = Dialog::keys;
     state.dialog_opens = true;
 }

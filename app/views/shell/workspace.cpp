@@ -77,6 +77,7 @@ Commands draw_workspace(const Ui& ui, const Session& session, ViewState& state) 
     ImGui::PopStyleVar();
     run_shortcuts(session, state, commands);
     state.term_asked.clear();
+    forget_text_under_mouse();
     play(session, state, commands);
     draw_panels(ui, session, state, {{0, 0}, size}, commands);
     state.paced = state.paced || state.playing;

@@ -94,6 +94,7 @@ inline constexpr char32_t kLastCharacter = IM_UNICODE_CODEPOINT_MAX;
 
 inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std::string_view text) {
     note_glyphs(font, text);
+    note_place(list, font, at, text);
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
 

@@ -43,6 +43,7 @@ void paragraph(ImFont* font, ImU32 color, std::string_view text) {
 
 void paragraph_here(ImFont* font, ImU32 color, std::string_view text) {
     note_glyphs(font, text);
+    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
     compat::push_font(font);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -52,6 +53,7 @@ void paragraph_here(ImFont* font, ImU32 color, std::string_view text) {
 
 void text_line(ImFont* font, ImU32 color, std::string_view text) {
     note_glyphs(font, text);
+    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
     compat::push_font(font);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextUnformatted(text.data(), text.data() + text.size());

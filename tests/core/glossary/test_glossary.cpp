@@ -140,6 +140,20 @@ TEST_CASE("terms are found in a text as whole words, the longest first, each onc
     CHECK(text_at(finder.find(kv).front(), kv) == "KV cache");
 }
 
+TEST_CASE("a label is about the tensor that it names, else about the first term in it") {
+    const TermFinder finder;
+    const auto term = [&](std::string_view label) {
+        const GlossaryTerm* found = finder.term_of_label(label);
+        return found == nullptr ? std::string() : std::string(found->id);
+    };
+    CHECK(term("blocks.0.attn.z") == "z");
+    CHECK(term("ln1.scale") == "norm-scale");
+    CHECK(term("top-p 0.90") == "top-p");
+    CHECK(term("4 heads") == "head");
+    CHECK(term("103 / 117").empty());
+    CHECK(term("").empty());
+}
+
 TEST_CASE("the example of a term is the nearest one") {
     const Scenario scenario = scenario_of(make_bundled_model("reverse"));
     const auto plan = plan_of(scenario);

@@ -99,6 +99,30 @@ TEST_CASE("the step's name and the tabs' titles are terms, too") {
     CHECK(d.state.dialog == Dialog::none);
 }
 
+TEST_CASE("F1 on any label that names a term opens its entry: on the map, at the switches, on a tensor's name") {
+    const auto asked = [](const char* model, const char* label) {
+        Driver d(model);
+        rest_on(d, label);
+        d.hands.tap(Key::f1);
+        d.settle();
+        CHECK(d.state.dialog == Dialog::glossary);
+        return d.state.dialog == Dialog::glossary ? d.state.glossary.term : std::string();
+    };
+    CHECK(asked("reverse", "LayerNorm") == "layernorm");
+    CHECK(asked("reverse", "MLP") == "mlp");
+    CHECK(asked("reverse", "cross_attn.z") == "z");
+    CHECK(asked("reverse", "resid_mid") == "residual-stream");
+    CHECK(asked("reverse", "batch") == "batch");
+    CHECK(asked("reverse", "layer") == "block");
+    CHECK(asked("reverse", "softmax") == "softmax");
+    Driver d("reverse");
+    d.hands.push(MouseMove{640, 790});
+    d.settle();
+    d.hands.tap(Key::f1);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::keys);
+}
+
 TEST_CASE("an entry leads to its step in this run, and from term to term") {
     Driver d;
     open_glossary(d.state, "z");
