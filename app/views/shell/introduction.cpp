@@ -100,9 +100,11 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         tr("{model}: {what}",
            {{"model", name_of(session)},
             {"what", description_of(*session.shown().scenario.model(), session.shown().scenario.config())}});
-    const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.text, line).x; };
+    // A low window has little room to give.
+    ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
+    const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
     const std::vector<std::string> lines = wrapped(what, right - left, measure);
-    const float pitch = compat::font_size(ui.fonts.text) + ui.px(4);
+    const float pitch = compat::font_size(font) + ui.px(4);
     const std::vector<Suggestion> offers = suggestions(session);
     std::vector<std::string> titles;
     std::vector<float> widths;
@@ -122,7 +124,7 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
     list.AddRectFilled(strip.low, {strip.low.x + ui.px(4), strip.high.y}, ui.theme.accent);
     float y = area.low.y + ui.px(8);
     for (const std::string& line : lines) {
-        draw_text(ui, ui.fonts.text, {left, y}, ui.theme.text, line);
+        draw_text(ui, font, {left, y}, ui.theme.text, line);
         y += pitch;
     }
     ImGui::PushID("introduction");
