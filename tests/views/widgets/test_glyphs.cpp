@@ -36,8 +36,8 @@ TEST_CASE("Chinese is drawn where a font has it, and named where none has") {
     show(d, "你好");
     const bool lacking = std::ranges::find(d.fonts().missing, U'你') != d.fonts().missing.end();
     CHECK(d.sees("你好") != lacking);
-    CHECK((d.fonts().missing.empty() || missing_glyphs_sentence(d.fonts().missing, 0xFFFF).english().find("U+4F60") !=
-                                            std::string::npos));
+    CHECK((d.fonts().missing.empty() ||
+           missing_glyphs_sentence(d.fonts().missing, 0xFFFF).english().find("U+4F60") != std::string::npos));
 }
 
 TEST_CASE("what typed text needs is noted, too") {
@@ -64,9 +64,10 @@ TEST_CASE("fonts are loaded again only for new characters") {
 
 TEST_CASE("what cannot be drawn is said by code point, with the package that helps") {
     const std::array<char32_t, 2> chinese = {U'你', U'好'};
-    CHECK(missing_glyphs_sentence(chinese, 0xFFFF).english() ==
-          "No installed font has U+4F60, U+597D: install fonts-noto-cjk, then start again. The model reads them all the "
-          "same.");
+    CHECK(
+        missing_glyphs_sentence(chinese, 0xFFFF).english() ==
+        "No installed font has U+4F60, U+597D: install fonts-noto-cjk, then start again. The model reads them all the "
+        "same.");
     const std::array<char32_t, 1> emoji = {0x1F600};
     CHECK(missing_glyphs_sentence(emoji, 0xFFFF).english() ==
           "This window cannot draw U+1F600; the model reads them all the same.");
