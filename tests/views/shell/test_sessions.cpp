@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
+#include "tests/views/strip_check.h"
 
 #include <filesystem>
 
@@ -211,4 +212,37 @@ TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, 
     d.session.autosave_in(folder.path());
     d.settle();
     CHECK_FALSE(d.sees("Workthatwasnotsaved"));
+}
+
+TEST_CASE("the offer to recover says all that it holds, in as many lines as that takes") {
+    const TemporaryFolder folder;
+    {
+        Driver d("reverse");
+        d.session.autosave_in(folder.path());
+        d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+        d.session.apply(command::TypeInput{.typed = {.source = Typed{.text = "hello"}}});
+        d.session.apply(command::SetOption{"norm_first", "false"});
+        d.session.finish();
+        d.session.apply(command::Pin{});
+        d.session.finish();
+        d.session.keep({});
+        d.session.end(false);
+    }
+    for (const auto& [scale, size] : kWindows) {
+        Driver d("pre-ln-layer", scale, size);
+        d.session.autosave_in(folder.path());
+        d.settle();
+        INFO(size.x << " x " << size.y << ", text " << scale);
+        const auto first = find_text(d.seen(), "Workthatwasnotsaved");
+        REQUIRE(first);
+        std::string all;
+        for (const DrawnText& piece : d.seen())
+            if (piece.low.y >= first->low.y - 2 && piece.low.y < first->low.y + 60 * scale &&
+                piece.low.x < first->high.x)
+                all += piece.text;
+        CHECK(all.find("1edit,anotherinput,othersettings,apinnedrun,from") != std::string::npos);
+        const auto button = find_text(d.seen(), "Openit");
+        REQUIRE(button);
+        check_strip(d, {{0, first->low.y - 4}, {size.x, button->high.y + 4}});
+    }
 }
