@@ -4,6 +4,7 @@
 #include "app/views/widgets/theme.h"
 #include "engine/model/bundled.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace decoderscope::testing {
@@ -86,6 +87,15 @@ bool Driver::click_text(std::string_view part, Button button) {
     if (!piece) return false;
     const ImVec2 at = piece->middle_of(part);
     hands.click(at.x, at.y, button);
+    settle();
+    return true;
+}
+
+bool Driver::click_label(std::string_view label) {
+    const auto piece = std::ranges::find(seen_, label, &DrawnText::text);
+    if (piece == seen_.end()) return false;
+    const ImVec2 at = piece->middle();
+    hands.click(at.x, at.y);
     settle();
     return true;
 }

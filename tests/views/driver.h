@@ -53,6 +53,8 @@ public:
     [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
+    // The same on the first piece that is exactly this, such as a button's label.
+    bool click_label(std::string_view label);
 
     // The last command of a kind; nullptr if there was none.
     template <class T>

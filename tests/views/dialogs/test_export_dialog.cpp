@@ -154,7 +154,7 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
     d.settle();
     CHECK(read_bytes(path) == "what was there");
     start_export();
-    REQUIRE(d.click_text("Replace"));
+    REQUIRE(d.click_label("Replace"));
     REQUIRE(d.last<command::Export>());
     CHECK(read_bytes(path) != "what was there");
     CHECK(d.sees("Writtento" + path));

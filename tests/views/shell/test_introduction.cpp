@@ -101,7 +101,7 @@ TEST_CASE("the strip fits at every size, and what is below it keeps its room") {
             REQUIRE(title);
             const auto last = find_text(d.seen(), without_spaces(suggestions(d.session).back().title));
             REQUIRE(last);
-            check_strip(d, {{0, title->low.y - 2}, {size.x, last->high.y + 2}});
+            check_strip(d, {{0, title->low.y - 2}, {size.x, last->high.y + 8 * scale}});
             CHECK(last->high.y < size.y * 0.45F);
         }
     }

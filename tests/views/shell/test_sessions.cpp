@@ -92,7 +92,7 @@ TEST_CASE("saving under another name says what it would replace") {
     d.settle();
     type_path(d, folder.file("a"));
     CHECK(d.state.dialog == Dialog::save_session);
-    REQUIRE(d.click_text("Replace"));
+    REQUIRE(d.click_label("Replace"));
     CHECK(d.state.dialog == Dialog::none);
     CHECK(read_bytes(folder.file("a.dscope")) != "something");
     // Its own file is written without a question.
@@ -243,6 +243,6 @@ TEST_CASE("the offer to recover says all that it holds, in as many lines as that
         CHECK(all.find("1edit,anotherinput,othersettings,apinnedrun,from") != std::string::npos);
         const auto button = find_text(d.seen(), "Openit");
         REQUIRE(button);
-        check_strip(d, {{0, first->low.y - 4}, {size.x, button->high.y + 4}});
+        check_strip(d, {{0, first->low.y - 4 * scale}, {size.x, button->high.y + 8 * scale}});
     }
 }

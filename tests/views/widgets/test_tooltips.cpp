@@ -68,9 +68,7 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
 
 TEST_CASE("the tooltip of a token lies beside its chip") {
     Driver d("reverse");
-    std::vector<DrawnText> chips;
-    for (const DrawnText& piece : d.seen())
-        if (piece.text == "t" && piece.low.y < 130.0F) chips.push_back(piece);
-    REQUIRE_FALSE(chips.empty());
-    check_beside(tooltip_at(d, chips.front().middle()), chips.front(), {1280, 800});
+    const auto chips = find_text(d.seen(), "<bos>");
+    REQUIRE(chips);
+    check_beside(tooltip_at(d, chips->middle_of("<bos>")), *chips, {1280, 800});
 }
