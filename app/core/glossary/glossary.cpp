@@ -41,7 +41,7 @@ std::vector<std::string_view> parts_of(std::string_view list, std::string_view s
 std::string_view own_name(std::string_view tensor) { return tensor.substr(tensor.rfind('.') + 1); }
 
 bool is_named(const GlossaryTerm& term, std::string_view tensor) {
-    const std::vector<std::string_view> tensors = parts_of(term.tensors, " ");
+    const std::vector<std::string_view> tensors = parts_of(term.tensors, "|");
     return std::ranges::find(tensors, own_name(tensor)) != tensors.end();
 }
 

@@ -20,7 +20,7 @@ struct GlossaryTerm {
     Phrase spellings = Phrase("");           // how texts write it besides its name, separated by ", "
     std::string_view pytorch = {};           // what PyTorch calls it; empty if it has no name there
     std::string_view transformer_lens = {};  // what TransformerLens calls it
-    std::string_view tensors = {};           // last parts of the names of its tensors: "q q_unrotated"
+    std::string_view tensors = {};           // last parts of the names of its tensors: "q|q_unrotated"
     std::string_view lab = {};               // the id of the tab that is about it
 };
 

@@ -25,7 +25,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("What the model is run on: tokens, or vectors where it has no vocabulary, and the masks that "
                         "say which positions are padding."),
      .spellings = message("inputs"),
-     .tensors = "tokens x encoder_tokens"},
+     .tensors = "tokens|x|encoder_tokens"},
     {.id = "batch",
      .name = message("batch"),
      .meaning = message("Several sequences that are computed together, one a row. They never affect each other."),
@@ -74,8 +74,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
          message("The row of d_model numbers that each position carries through all blocks. Every sublayer reads "
                  "it and adds to it; nothing else connects them."),
      .spellings = message("stream"),
-     .transformer_lens = "hook_resid_pre, hook_resid_mid, hook_resid_post",
-     .tensors = "resid_pre resid_mid resid_mid_cross resid_post"},
+     .transformer_lens = "hook_resid_pre / hook_resid_mid / hook_resid_post",
+     .tensors = "resid_pre|resid_mid|resid_mid_cross|resid_post"},
     {.id = "residual-sum",
      .name = message("Add"),
      .meaning = message("The residual connection: what a sublayer computed is added to the stream, which is never "
@@ -97,22 +97,22 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("A table with one learned row a token: where a token stands, its row enters the model."),
      .spellings = message("embeddings"),
      .pytorch = "torch.nn.Embedding",
-     .transformer_lens = "hook_embed, W_E",
+     .transformer_lens = "hook_embed / W_E",
      .tensors = "embed"},
     {.id = "positional-encoding",
      .name = message("positional encoding"),
      .meaning = message("Attention alone can't tell the order of the tokens. So each position gets a row of its own, "
                         "from sines or learned, which is added to the embedding; or queries and keys are rotated."),
      .spellings = message("positional encodings, sinusoidal positions, learned positions"),
-     .transformer_lens = "hook_pos_embed, W_pos",
+     .transformer_lens = "hook_pos_embed / W_pos",
      .tensors = "pos_embed"},
     {.id = "rope",
      .name = message("RoPE"),
      .meaning = message("Rotary positions: pairs of numbers of q and k are turned by an angle that grows with the "
                         "position. The score then depends on how far apart the two are."),
      .spellings = message("rotary positions"),
-     .transformer_lens = "hook_rot_q, hook_rot_k",
-     .tensors = "q_unrotated k_unrotated"},
+     .transformer_lens = "hook_rot_q / hook_rot_k",
+     .tensors = "q_unrotated|k_unrotated"},
 
     // ---- attention
     {.id = "self-attention",
@@ -121,7 +121,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                         "hold. It is the only place where one position reads another."),
      .spellings = message("attention"),
      .pytorch = "torch.nn.MultiheadAttention",
-     .transformer_lens = "attn, hook_attn_out",
+     .transformer_lens = "attn / hook_attn_out",
      .tensors = "attn_out"},
     {.id = "cross-attention",
      .name = message("Cross-attention"),
@@ -136,7 +136,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                  "it in every block."),
      .spellings = message("Encoder output"),
      .pytorch = "memory",
-     .tensors = "encoder_out memory"},
+     .tensors = "encoder_out|memory"},
     {.id = "head",
      .name = message("head"),
      .meaning = message("One of several attentions that work side by side, each with queries, keys and values of its "
@@ -165,22 +165,22 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .spellings = message("keys"),
      .pytorch = "key",
      .transformer_lens = "hook_k",
-     .tensors = "k k_new k_kept"},
+     .tensors = "k|k_new|k_kept"},
     {.id = "value",
      .name = message("value"),
      .meaning = message("What a position passes on when it is attended to. z is the mix of the values."),
      .spellings = message("values"),
      .pytorch = "value",
      .transformer_lens = "hook_v",
-     .tensors = "v v_new v_kept"},
+     .tensors = "v|v_new|v_kept"},
     {.id = "scores",
      .name = message("score"),
      .meaning =
          message("How well a key fits a query: their dot product, scaled. The softmax turns a row of scores into "
                  "weights."),
      .spellings = message("scores, attention scores, attn_scores, dot product"),
-     .transformer_lens = "hook_attn_scores (after the mask)",
-     .tensors = "attn_scores masked_scores"},
+     .transformer_lens = "hook_attn_scores = masked_scores",
+     .tensors = "attn_scores|masked_scores"},
     {.id = "scale",
      .name = message("1/√d_head"),
      .meaning = message("What every score is multiplied by. A dot product of long vectors is large; without the scale "
@@ -243,14 +243,14 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("Hides from each position everything after it. Without it a decoder in training would read the "
                         "token that it is to predict."),
      .spellings = message("causal, causal masks"),
-     .pytorch = "is_causal, tgt_mask"},
+     .pytorch = "is_causal / tgt_mask"},
     {.id = "padding",
      .name = message("padding"),
      .meaning = message("Filler after a short sequence, so that all rows of a batch have the same length. The padding "
                         "mask hides it as a key."),
      .spellings = message("padded, padding mask"),
      .pytorch = "key_padding_mask (True = hidden)",
-     .tensors = "attention_mask encoder_attention_mask"},
+     .tensors = "attention_mask|encoder_attention_mask"},
     {.id = "custom-mask",
      .name = message("custom mask"),
      .meaning = message("Cells that you painted, or that a custom_mask of the input hides."),
@@ -295,8 +295,8 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("A norm's learned factors, one a column. They undo the equal size where the model needs it "
                         "undone."),
      .spellings = message("gains, shift, shifts"),
-     .pytorch = "LayerNorm.weight, LayerNorm.bias",
-     .transformer_lens = "w, b"},
+     .pytorch = "LayerNorm.weight / LayerNorm.bias",
+     .transformer_lens = "w / b"},
     {.id = "eps",
      .name = message("eps"),
      .meaning = message("A tiny number under a norm's root, so that a row of equal numbers isn't divided by 0."),
@@ -320,9 +320,9 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("Two Linears with an activation between them, applied to each position on its own: up to d_ff "
                         "numbers, and back to d_model."),
      .spellings = message("MLPs, feed-forward"),
-     .pytorch = "linear1, linear2",
+     .pytorch = "linear1 / linear2",
      .transformer_lens = "hook_mlp_out",
-     .tensors = "mlp_out pre"},
+     .tensors = "mlp_out|pre"},
     {.id = "d-ff",
      .name = message("d_ff"),
      .meaning = message("How many numbers the inside of the MLP has, most often 4 times d_model."),
@@ -333,7 +333,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("The bend between the MLP's Linears, such as ReLU, GELU or SiLU. Without it both would be one "
                         "matrix."),
      .spellings = message("activations, ReLU, GELU, SiLU"),
-     .pytorch = "torch.nn.functional.gelu, …",
+     .pytorch = "torch.nn.functional.gelu",
      .transformer_lens = "hook_post",
      .tensors = "post"},
     {.id = "gate",
@@ -351,7 +351,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                  "on another. It is off when a model is used, unless you switch it on."),
      .spellings = message("dropped, dropout mask"),
      .pytorch = "torch.nn.Dropout",
-     .tensors = "dropped dropout_mask"},
+     .tensors = "dropped|dropout_mask"},
 
     // ---- the output
     {.id = "language-head",
@@ -359,14 +359,14 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("The last Linear: it turns a row of the residual stream into one logit for each token of the "
                         "vocabulary. It is no attention head."),
      .spellings = message("lm_head, unembedding"),
-     .transformer_lens = "unembed, W_U"},
+     .transformer_lens = "unembed / W_U"},
     {.id = "logits",
      .name = message("logits"),
      .meaning = message("One number for each token of the vocabulary: the larger, the likelier the token comes next. "
                         "Only differences count."),
      .spellings = message("logit"),
      .transformer_lens = "logits",
-     .tensors = "logits logits_uncapped"},
+     .tensors = "logits|logits_uncapped"},
     {.id = "probability",
      .name = message("probability"),
      .meaning = message("The softmax of the logits: how likely each token comes next, between 0 and 1."),
@@ -392,13 +392,13 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("A generator keeps the keys and values of earlier positions: under a causal mask they never "
                         "change, so only those of the new token are computed."),
      .spellings = message("cache, append to the cache"),
-     .pytorch = "past_key_values (Hugging Face)",
+     .pytorch = "past_key_values",
      .transformer_lens = "past_kv_cache"},
     {.id = "logit-lens",
      .name = message("Logit lens"),
      .meaning = message("What the model would say if it ended after an earlier block: the final norm and the language "
                         "head, applied to the stream there."),
-     .transformer_lens = "cache.accumulated_resid, then unembed"},
+     .transformer_lens = "cache.accumulated_resid / unembed"},
 
     // ---- what the window measures and does
     {.id = "edit",
@@ -407,7 +407,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
          message("A change that you made to the run: a painted mask cell, a head that is off or scaled, a number "
                  "that you typed over. Everything that depends on it is recomputed."),
      .spellings = message("edits"),
-     .transformer_lens = "a hook function"},
+     .transformer_lens = "hook"},
     {.id = "difference",
      .name = message("Diff"),
      .meaning =

@@ -38,7 +38,7 @@ std::vector<std::shared_ptr<const Plan>> all_plans() {
 
 bool mentions(const GlossaryTerm& term, const Step& step) {
     const std::string own = step.name.substr(step.name.rfind('.') + 1);
-    return (" " + std::string(term.tensors) + " ").find(" " + own + " ") != std::string::npos;
+    return ("|" + std::string(term.tensors) + "|").find("|" + own + "|") != std::string::npos;
 }
 
 std::string text_at(const TermInText& found, const std::string& text) { return text.substr(found.begin, found.size); }
