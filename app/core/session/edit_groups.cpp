@@ -65,38 +65,39 @@ EditGroup line_group(const std::vector<Edit>& edits, const Numbers& numbers, boo
     const MaskEdit& first = mask_at(edits, numbers.front());
     const Arguments arguments = {
         {"attention", first.attention}, {"index", row ? *first.query : *first.key}, {"place", place_of(first)}};
-    const auto text = [&](Phrase one, Phrase many) { return message_n(one, many, numbers.size(), arguments); };
+    const std::size_t cells = numbers.size();
     if (row)
-        return {first.keep ? text("{attention}: row {index} opened, {count} cell ({place})",
-                                  "{attention}: row {index} opened, {count} cells ({place})")
-                           : text("{attention}: row {index} masked, {count} cell ({place})",
-                                  "{attention}: row {index} masked, {count} cells ({place})"),
+        return {first.keep ? message_n("{attention}: row {index} opened, {count} cell ({place})",
+                                       "{attention}: row {index} opened, {count} cells ({place})", cells, arguments)
+                           : message_n("{attention}: row {index} masked, {count} cell ({place})",
+                                       "{attention}: row {index} masked, {count} cells ({place})", cells, arguments),
                 numbers};
-    return {first.keep ? text("{attention}: column {index} opened, {count} cell ({place})",
-                              "{attention}: column {index} opened, {count} cells ({place})")
-                       : text("{attention}: column {index} masked, {count} cell ({place})",
-                              "{attention}: column {index} masked, {count} cells ({place})"),
+    return {first.keep ? message_n("{attention}: column {index} opened, {count} cell ({place})",
+                                   "{attention}: column {index} opened, {count} cells ({place})", cells, arguments)
+                       : message_n("{attention}: column {index} masked, {count} cell ({place})",
+                                   "{attention}: column {index} masked, {count} cells ({place})", cells, arguments),
             numbers};
 }
 
 EditGroup area_group(const std::vector<Edit>& edits, const Numbers& numbers) {
-    Index top = 0, bottom = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const Index query = *mask_at(edits, numbers[i]).query;
-        top = i == 0 ? query : std::min(top, query);
-        bottom = i == 0 ? query : std::max(bottom, query);
+    Index top = *mask_at(edits, numbers.front()).query, bottom = top;
+    for (const std::size_t number : numbers) {
+        const Index query = *mask_at(edits, number).query;
+        top = std::min(top, query);
+        bottom = std::max(bottom, query);
     }
     const MaskEdit& first = mask_at(edits, numbers.front());
+    const std::size_t count = numbers.size();
     const Arguments arguments = {{"attention", first.attention},
-                                 {"cells", grouped(static_cast<Index>(numbers.size()))},
+                                 {"cells", grouped(static_cast<Index>(count))},
                                  {"top", top},
                                  {"bottom", bottom},
                                  {"place", place_of(first)}};
-    const auto text = [&](Phrase one, Phrase many) { return message_n(one, many, numbers.size(), arguments); };
-    return {first.keep ? text("{attention}: {cells} cell opened in rows {top} to {bottom} ({place})",
-                              "{attention}: {cells} cells opened in rows {top} to {bottom} ({place})")
-                       : text("{attention}: {cells} cell masked in rows {top} to {bottom} ({place})",
-                              "{attention}: {cells} cells masked in rows {top} to {bottom} ({place})"),
+    return {first.keep
+                ? message_n("{attention}: {cells} cell opened in rows {top} to {bottom} ({place})",
+                            "{attention}: {cells} cells opened in rows {top} to {bottom} ({place})", count, arguments)
+                : message_n("{attention}: {cells} cell masked in rows {top} to {bottom} ({place})",
+                            "{attention}: {cells} cells masked in rows {top} to {bottom} ({place})", count, arguments),
             numbers};
 }
 
