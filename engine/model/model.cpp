@@ -75,20 +75,41 @@ void check_look_at(const Model& model, const Config& config) {
                     {{"head", look_at.head}, {"nhead", config.nhead - 1}});
 }
 
-// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones.
-void read_example(Model& model, const fs::path& folder, const Config& config) {
+// What a model suggests must work: the step and the cell are there, the keys and the edits fit.
+void check_trial(const Model& model, const Trial& trial) {
+    const std::shared_ptr<const Plan> plan =
+        plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
+    if (trial.step.empty()) return;
+    const Ref step = plan->find(trial.step);
+    if (step == nullptr) throw Error("this model has no step {step}", {{"step", trial.step}});
+    if (!trial.cell) return;
+    bool fits = trial.cell->size() == step->axes.size();
+    for (std::size_t i = 0; fits && i < step->axes.size(); ++i) fits = (*trial.cell)[i] < step->axes[i].size;
+    if (!fits)
+        throw Error("cell: not a cell of {step}, which is {shape}",
+                    {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
+}
+
+// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones. `as_written`: the
+// configuration is the file's own.
+void read_example(Model& model, const fs::path& folder, const Config& config, bool as_written) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
     model.description = Sentence::verbatim(example.description);
     model.look_at = example.look_at;
+    model.trials = example.trials;
     if (!example.has_text())
         model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
     naming(texts, [&] {
         if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
         check_inputs(model.example, config);
         check_look_at(model, config);
+        // Under other settings what was suggested may not fit; the window leaves that out.
+        for (const Trial& trial : model.trials)
+            if (as_written)
+                naming(message("try “{title}”", {{"title", trial.title}}), [&] { check_trial(model, trial); });
     });
 }
 
@@ -162,7 +183,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
     model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
-    read_example(model, folder, config);
+    read_example(model, folder, config, overrides.empty());
     return std::make_shared<const Model>(std::move(model));
 }
 

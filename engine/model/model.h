@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/edit.h"
 #include "engine/message.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
@@ -21,6 +22,18 @@ struct LookAt {
     Index head = 0;
 };
 
+// Something to try with a model, as its author suggests: where to look, and what to change. What is empty stays as it
+// is.
+struct Trial {
+    std::string title;         // "Switch off the head that reverses"
+    std::string look;          // what to notice there: a sentence
+    std::string tab;           // the id of a tab of the window
+    std::string step;          // the step to look at
+    std::optional<Cell> cell;  // the cell of it to be explained; with its batch row and head
+    Overrides set;             // configuration keys
+    std::vector<Edit> edits;
+};
+
 // A decoder with its weights and something to run it on.
 struct Model {
     std::string name;         // "simple-decoder", or the folder it came from
@@ -33,6 +46,7 @@ struct Model {
     Tokenizer tokenizer;          // the decoder's tokens
     Tokenizer encoder_tokenizer;  // the source's tokens
     LookAt look_at;
+    std::vector<Trial> trials;
     std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 // What the user can ask for. Views return these; they take effect only in Session::apply.
 namespace decoderscope::command {
@@ -131,8 +132,9 @@ struct TypeOver {
 struct KeepVariation {
     Variation variation;
 };
-struct RemoveEdit {
-    std::size_t number = 0;
+// By their numbers in the list; one change.
+struct RemoveEdits {
+    std::vector<std::size_t> numbers;
 };
 struct ClearEdits {};
 struct Undo {};
@@ -212,7 +214,7 @@ using Command = std::variant<
     command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
     command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption, command::SetRecording,
     command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
-    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdit,
+    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdits,
     command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask,
     command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch,
     command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany,

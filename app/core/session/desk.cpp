@@ -55,7 +55,7 @@ void Desk::run(const ModelLoader::Result& result) {
 std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
 
 void Desk::collect(std::uint64_t changes) {
-    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
     for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 

@@ -22,6 +22,7 @@ namespace decoderscope {
 struct Message {
     Sentence text;
     bool failed = false;
+    std::string path;  // absolute, of the file that was written; empty if none was
 };
 
 // A model being opened: it is being read, or has open questions, or failed.
@@ -38,7 +39,7 @@ struct Opening {
 // The autosave of a process that has ended, in a few words.
 struct Offer {
     Leftover leftover;
-    Sentence text;  // "reverse, 3 edits"
+    Sentence text;  // "reverse, 3 edits, another input, from 20 Nov, 14:03"
 };
 
 // Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
@@ -89,6 +90,8 @@ public:
     // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
     void keep(SavedWork work, Kept now);
+    // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
+    void keep_nothing();
     // The file that holds the work (empty: none), and the change as of which it is saved there.
     void set_file(std::string file) { file_ = std::move(file); }
     void set_saved(std::uint64_t changes);

@@ -189,7 +189,8 @@ SessionFile session_file_of(const SavedWork& work) {
                      .sampling = work.sampling,
                      .view = work.view,
                      .pins = {},
-                     .saved_as = work.saved_as};
+                     .saved_as = work.saved_as,
+                     .changed = work.changed};
     for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
     return file;
 }

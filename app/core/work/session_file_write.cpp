@@ -148,6 +148,7 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
         json["pins"].push_back(std::move(pinned));
     }
     if (!file.saved_as.empty()) json["saved_as"] = file.saved_as;
+    for (const WorkPart part : file.changed) json["changed"].push_back(kWorkPartNames[static_cast<std::size_t>(part)]);
     return laid_out(json);
 }
 

@@ -1,6 +1,7 @@
 #include "app/views/diff/lab.h"
 
 #include "app/core/export/exhibits.h"
+#include "app/views/diff/diff_parts.h"
 #include "app/views/diff/diff_tab.h"
 #include "engine/translate.h"
 
@@ -66,6 +67,7 @@ Lab diff_lab() {
             .key = Key::c,
             .draw = draw_diff_tab,
             .least_height = 480.0F,
+            .inspect = inspect_difference,
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_runs,

@@ -37,6 +37,11 @@ void leave(ViewState& state) {
     generate.running = false;
 }
 
+std::optional<Suggestion> suggest(const Session& session) {
+    if (!generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
+    return Suggestion{.title = tr("See which token comes next, and why")};
+}
+
 bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
 
 // An action on the text, which also opens the tab that shows it.
@@ -79,6 +84,8 @@ Lab generate_lab() {
             .key = Key::g,
             .draw = draw_generate_tab,
             .least_height = 400.0F,
+            .inspect = inspect_generation,
+            .suggest = suggest,
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text};

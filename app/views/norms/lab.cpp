@@ -1,8 +1,10 @@
 #include "app/views/norms/lab.h"
 
 #include "app/core/export/exhibits.h"
+#include "app/core/introduction/introduction.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/norms/norm_row.h"
+#include "app/views/norms/norms_parts.h"
 #include "app/views/norms/norms_tab.h"
 #include "engine/translate.h"
 
@@ -37,6 +39,26 @@ void add_exports(ExportScene& scene) {
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
 }
 
+// The other place of the norm, if this architecture has it.
+struct OtherNorm {
+    bool possible = false;
+};
+
+std::optional<Suggestion> suggest(const Session& session) {
+    const Scenario& scenario = session.shown().scenario;
+    const bool norm_first = scenario.config().norm_first;
+    const char* other = norm_first ? "false" : "true";
+    const Value<OtherNorm> norm = session.derived().get<OtherNorm>(
+        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{can_set(scenario, "norm_first", other)}; });
+    if (!norm->possible) return std::nullopt;
+    return Suggestion{
+        .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
+        .commands = {command::SetOption{"norm_first", other},
+                     command::Tell{message("The same weights with the norm in the other place: the curves "
+                                           "show what that does by depth. Undo (Ctrl+Z) flips it back."),
+                                   false}}};
+}
+
 void leave(ViewState& state) {
     NormsTabState& norms = state.lab<NormsTabState>();
     norms.asked.reset();
@@ -67,6 +89,8 @@ Lab norms_lab() {
             .key = Key::n,
             .draw = draw_norms_tab,
             .least_height = 520.0F,
+            .inspect = inspect_norms,
+            .suggest = suggest,
             .leave = leave,
             .add_exports = add_exports,
             .save = save,

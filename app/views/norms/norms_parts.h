@@ -35,6 +35,10 @@ struct NormsScene {
 [[nodiscard]] inline Places compared_places(const Session& session, const NormsTabState& norms) {
     return norms.places.value_or(first_places(session.shown().scenario.config()));
 }
+[[nodiscard]] NormsScene norms_scene(const Session& session, const NormsTabState& norms);
+
+// What the inspector says beside the tab: the numbers of both runs at this place.
+void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // Both block diagrams side by side; a click on a part goes there.
 void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,

@@ -8,6 +8,7 @@
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/spreadsheet_view.h"
+#include "app/views/widgets/glyphs.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -84,6 +85,14 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
 }
 
 void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
+
+void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
+    if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
+    if (const GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
+        return open_glossary(state, term->id);
+    state.dialog = Dialog::keys;
+    state.dialog_opens = true;
+}
 
 void enlarge_text(ViewState& state) {
     if (const auto size = larger_text_size(state.text_size(), state.largest_text)) state.settings.text_scale = *size;
@@ -274,7 +283,10 @@ std::vector<Action> actions_of_window() {
     return {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
-        {.label = message("Keys"), .key = Key::f1, .run = opens(Dialog::keys)},
+        {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
+        {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
+        {.label = message("What does this model do, and what is worth trying?"),
+         .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},

@@ -17,7 +17,7 @@ void inspector_heading(const Ui& ui, std::string_view text);
 void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
 
 // The step: name, shape, formula, what it is for.
-void describe_step(const Ui& ui, const Plan& plan, const Step& step);
+void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);
 
 // The selected cell of the step: its value, what can be tried, the terms that made it as links, a field to type over
 // it; and the step's rows as vectors. Its parts follow.
@@ -41,7 +41,7 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
 // All rows of the step as vectors, in a table; nothing for steps that hold none.
 void list_vectors(const Ui& ui, const Session& session, Commands& commands);
 
-// The edits that were made, each with a link that undoes it.
-void list_edits(const Ui& ui, const Session& session, Commands& commands);
+// The edits that were made, in groups, each with a link that undoes it.
+void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

@@ -15,6 +15,14 @@
 
 namespace decoderscope {
 
+// Something to try with the model that is open: what the first minute offers.
+struct Suggestion {
+    std::string title;  // "Switch off head 3"
+    std::string tab;    // the id of the tab to open; empty: the open one stays
+    Commands commands;
+    bool done = false;  // its changes are made
+};
+
 // A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
 // saves of the window all follow from it. A function that is null has nothing to do.
 struct Lab {
@@ -24,6 +32,11 @@ struct Lab {
     Key key = Key::none;           // opens it
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
     float least_height = 0.0F;  // pixels at a scale of 1; where the stage is lower, the tab keeps it and scrolls
+    // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
+    // Without it the inspector explains the step and the selected cell.
+    void (*inspect)(const Ui& ui, const Session& session, ViewState& state, Commands& commands) = nullptr;
+    // What to try in it with any model; nothing if this run has nothing of the kind.
+    std::optional<Suggestion> (*suggest)(const Session& session) = nullptr;
     // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
     // them.
     void (*leave)(ViewState& state) = nullptr;
