@@ -32,7 +32,7 @@ def llama():
 
 
 def llama_3():
-    scaling = {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 16,
+    scaling = {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 32,
                "rope_type": "llama3"}
     turned = llama3_frequencies(8, 50.0, scaling)
     model = LlamaLike(heads=2, d_head=8, kv_heads=1, theta=50.0, eps=1e-5, tied=True, frequencies=turned)
@@ -84,8 +84,8 @@ def gemma2(name, title, size, layers):
     needs = []
     if size < 7:
         ours["sliding_window"] = size
-        ours["sliding_layers"] = [layer for layer in range(layers) if layer % 2 == 0]
-        needs = ["a window on every other block: sliding_layers, the blocks that have it"]
+        ours["sliding_window_layers"] = [layer for layer in range(layers) if layer % 2 == 0]
+        needs = ["a window on every other block: sliding_window_layers, the blocks that have it"]
     return case(name, title, "arXiv:2408.00118", model, hf, ours, needs=needs)
 
 
@@ -93,8 +93,8 @@ def olmo2():
     model = LlamaLike(qk_norm="width", place="reordered", theta=500000.0)
     hf = config_json("Olmo2ForCausalLM", "olmo2", model, 64, pad_token_id=1, eos_token_id=2, bos_token_id="absent")
     return case("olmo2", "OLMo 2", "arXiv:2501.00656", model, hf,
-                our_config(model, 64, norm_placement="reordered", qk_norm="width"),
-                needs=["the norms of q and k are over all heads at once: qk_norm \"width\""])
+                our_config(model, 64, norm_placement="reordered", qk_norm=True, qk_norm_across_heads=True),
+                needs=["the norms of q and k are over all heads at once: qk_norm_across_heads"])
 
 
 def cases():

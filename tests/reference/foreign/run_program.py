@@ -1,0 +1,98 @@
+"""What the program says of each model in models/: compares the logits that it computes with the module's.
+
+    /usr/bin/python3 run_program.py PROGRAM [--json FILE] [NAME …]
+
+Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If the logits are wrong or a
+setting is missing, it is opened once more with what is assumed (`assumes`) set as well.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import numpy as np  # noqa: E402
+
+import safetensors_file  # noqa: E402
+
+MODELS = HERE / "models"
+TOLERANCE = 1e-5
+
+
+def settings(answers):
+    found = []
+    for key, entry in answers.items():
+        value = entry["answer"]
+        found += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    return found
+
+
+def run(program, folder, sets):
+    """(the trace, what was said on standard error)"""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "trace.safetensors"
+        command = [program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out", str(out), *sets]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return (safetensors_file.load(out) if result.returncode == 0 else None), result.stderr.strip()
+
+
+def difference(trace, expected):
+    """The first tensor that differs by more than the tolerance, and the logits' difference relative to their scale."""
+    def relative(name):
+        ours, theirs = trace.get(name), expected[name]
+        if ours is None or ours.shape != theirs.shape:
+            return np.inf
+        return float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-30))
+
+    first = next((name for name in expected if relative(name) > TOLERANCE), None)
+    return first, relative("logits")
+
+
+def verdict(program, folder):
+    about = json.loads((folder / "about.json").read_text())
+    expected = safetensors_file.load(folder / "expected.safetensors")
+    tried = [("as it is", settings(about.get("asks", {})))]
+    if about.get("assumes"):
+        tried.append(("with what is assumed", tried[0][1] + settings(about["assumes"])))
+    said = []
+    for words, sets in tried:
+        trace, error = run(program, folder, sets)
+        error = error.replace(str(folder), about["title"]).replace(str(MODELS) + "/", "")
+        if trace is None:
+            said.append({"how": words, "result": "refused", "sentence": error.splitlines()[-1] if error else ""})
+            continue
+        first, logits = difference(trace, expected)
+        if first is None:
+            said.append({"how": words, "result": "right", "logits": logits, "noted": error})
+            break
+        said.append({"how": words, "result": "wrong" if logits > TOLERANCE else "right logits", "first": first,
+                     "logits": logits, "noted": error})
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--json")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    verdicts = {}
+    for folder in sorted(MODELS.iterdir()):
+        if options.names and folder.name not in options.names:
+            continue
+        verdicts[folder.name] = verdict(options.program, folder)
+        for said in verdicts[folder.name]:
+            detail = said.get("sentence") or f"logits off by {said['logits']:.1e}" + (
+                f", first {said['first']}" if "first" in said else "")
+            print(f"{folder.name:28} {said['how']:22} {said['result']:13} {detail}")
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(verdicts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
