@@ -1,6 +1,6 @@
 """What the program says of each model in models/: compares the logits that it computes with the module's.
 
-    /usr/bin/python3 run_program.py PROGRAM [--json FILE] [NAME …]
+    /usr/bin/python3 run_program.py PROGRAM [--json FILE] [--page FILE] [NAME …]
 
 Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If the logits are wrong or a
 setting is missing, it is opened once more with what is assumed (`assumes`) set as well.
@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import numpy as np  # noqa: E402
 
+import page  # noqa: E402
 import safetensors_file  # noqa: E402
 
 MODELS = HERE / "models"
@@ -62,7 +63,7 @@ def verdict(program, folder):
     said = []
     for words, sets in tried:
         trace, error = run(program, folder, sets)
-        error = error.replace(str(folder), about["title"]).replace(str(MODELS) + "/", "")
+        error = error.replace(str(folder) + "/", "").removeprefix("decoderscope: ")
         if trace is None:
             said.append({"how": words, "result": "refused", "sentence": error.splitlines()[-1] if error else ""})
             continue
@@ -79,6 +80,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--json")
+    parser.add_argument("--page")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     verdicts = {}
@@ -90,6 +92,9 @@ def main():
             detail = said.get("sentence") or f"logits off by {said['logits']:.1e}" + (
                 f", first {said['first']}" if "first" in said else "")
             print(f"{folder.name:28} {said['how']:22} {said['result']:13} {detail}")
+    if options.page:
+        models = [folder for folder in sorted(MODELS.iterdir()) if folder.name in verdicts]
+        pathlib.Path(options.page).write_text(page.page(models, verdicts))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(verdicts, indent=1) + "\n")
 
