@@ -6,7 +6,7 @@ several of ours. Axes of size 1 don't count: [1, pos, d_model] is [pos, d_model]
 | how | meaning |
 | --- | --- |
 | transposed | [in, out] instead of [out, in] |
-| a name with {q,k,v} | the rows of all three, one after the other |
+| a name with {q,k,v} or {gate,up} | the rows of all of them, one after the other |
 | … {q,k,v} …, by head | the rows of head 0's q, k and v, then of head 1's, … |
 | head 2 | the rows of head 2 |
 | a matrix per head | q, k, v: [head, d_model, d_head], o: [head, d_head, d_model], biases: [head, d_head] |
@@ -38,7 +38,7 @@ def projections(target, config):
 def separate(target, how, value, config):
     """A fused tensor's parts under their names."""
     parts, width = projections(target, config), d_head(config)
-    if "up_proj" in target or "gate_proj" in target:
+    if "{gate,up}" in target:
         return dict(zip([name for name, _ in parts], np.split(value, len(parts))))
     if how == "by head":
         heads = value.reshape(config["nhead"], len(parts), width, *value.shape[1:])
