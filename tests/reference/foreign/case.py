@@ -40,7 +40,8 @@ class Case:
         state = self.module.state_dict()
         missing = set(self.unsaved) - set(state)
         assert not missing, missing
-        return {self.prefix + key: value.detach().contiguous() for key, value in state.items() if key not in self.unsaved}
+        return {self.prefix + key: value.detach().contiguous() for key,
+                value in state.items() if key not in self.unsaved}
 
     def trace(self):
         with recording() as trace, torch.no_grad():
@@ -91,7 +92,7 @@ def on_disk(value, dtype):
 
 
 def fill(module, name, dtype="F32"):
-    """Random parameters: gains around 1, biases around 0, both far enough from it that none can be left out unnoticed."""
+    """Random parameters: gains around 1, biases around 0, and so far from it that none can be left out unnoticed."""
     embeddings = {id(part.weight) for part in module.modules() if isinstance(part, nn.Embedding)}
     with torch.no_grad():
         for key, parameter in module.named_parameters():

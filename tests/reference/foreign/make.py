@@ -2,8 +2,8 @@
 
     OPENBLAS_NUM_THREADS=1 /usr/bin/python3 make.py [NAME …]
 
-Before a model is written, the reference decoder (../decoder.py) is run with `our_config` and the mapped weights; every tensor
-recorded by the module must agree. README.md says what the files mean.
+Before a model is written, the reference decoder (../decoder.py) is run with `our_config` and the mapped weights; every
+tensor recorded by the module must agree. README.md says what the files mean.
 """
 
 import importlib

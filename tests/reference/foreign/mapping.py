@@ -1,7 +1,7 @@
 """The notation of about.json's "map", applied: their tensors become ours.
 
-"their name": "our name", or "our name, how" where the tensor isn't stored as the contract has it, or a list of such, where it is
-several of ours. Axes of size 1 don't count: [1, pos, d_model] is [pos, d_model].
+"their name": "our name", or "our name, how" where the tensor isn't stored as the contract has it, or a list of such,
+where it is several of ours. Axes of size 1 don't count: [1, pos, d_model] is [pos, d_model].
 
 | how | meaning |
 | --- | --- |
@@ -57,7 +57,8 @@ def per_head(target, value):
 
 
 def for_every_head(value, config):
-    return np.kron(np.eye(config["nhead"], dtype=value.dtype), value) if value.ndim == 2 else np.tile(value, config["nhead"])
+    return np.kron(np.eye(config["nhead"], dtype=value.dtype), value) if value.ndim == 2 else np.tile(value,
+                                                                                                      config["nhead"])
 
 
 def our_weights(stored, mapping, config, made=None):

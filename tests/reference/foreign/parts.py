@@ -1,6 +1,7 @@
-"""What the modules of this folder are made of: attention, norms, positions and sums, each recorded under the contract's name.
+"""What the modules of this folder are made of: attention, norms, positions, sums, by the names of the contract.
 
-A module has its own parameters under its own names and hands them to these functions. Nothing here is shared with decoder.py.
+A module has its own parameters under its own names and hands them to these functions. Nothing here is shared with
+decoder.py.
 """
 
 import contextlib
@@ -138,7 +139,7 @@ def mlp(at, x, up, down, act, gate=None):
 
 
 def sums(at, x, sublayers, place):
-    """A block: a sublayer is (name of its sum, function, norm) or (…, norm, norm behind it), the norms where `place` says."""
+    """A block: a sublayer is (name of its sum, function, norm) or (…, norm, norm behind it); `place` says where."""
     x = record(f"{at}.resid_pre", x)
     for n, (total, function, norm, *behind) in enumerate(sublayers, start=1):
         h = norm(f"{at}.ln{n}", x) if place in ("pre", "peri") else x

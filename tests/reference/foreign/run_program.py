@@ -2,8 +2,8 @@
 
     /usr/bin/python3 run_program.py PROGRAM [--json FILE] [--page FILE] [NAME …]
 
-Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If the logits are wrong or a
-setting is missing, it is opened once more with what is assumed (`assumes`) set as well.
+Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If that isn't right,
+it is opened once more with what is assumed (`assumes`) set as well.
 """
 
 import argparse
@@ -37,7 +37,8 @@ def run(program, folder, sets):
     """(the trace, what was said on standard error)"""
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "trace.safetensors"
-        command = [program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out", str(out), *sets]
+        command = [program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out", str(out),
+                   *sets]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120)
         return (safetensors_file.load(out) if result.returncode == 0 else None), result.stderr.strip()
 

@@ -1,9 +1,9 @@
-"""Files that are wrong on purpose: the program must refuse each with one sentence that names what is wrong, and write nothing.
+"""Files that are wrong on purpose: the program must refuse each with one sentence that names what is wrong.
 
     /usr/bin/python3 wrong.py PROGRAM
 
-A case takes a model of models/, changes its configuration, its tensors or the file it is in, and says which words the sentence
-must have: the key, or the tensor by their name or ours.
+A case takes a model of models/, changes its configuration, its tensors or the file it is in, and says which words the
+sentence must have: the key, or the tensor by their name or ours. Nothing may be written.
 """
 
 import json
@@ -48,7 +48,8 @@ def added(name, *shape):
 
 CASES = [
     # A family's configuration with another's weights.
-    Wrong("Gemma 2's configuration, Gemma's weights", "gemma", ("pre_feedforward_layernorm|norm1_post|norm2",), config_of="gemma2"),
+    Wrong("Gemma 2's configuration, Gemma's weights", "gemma", ("pre_feedforward_layernorm|norm1_post|norm2",),
+          config_of="gemma2"),
     Wrong("Gemma's configuration, Gemma 2's weights", "gemma2", ("feedforward_layernorm|norm",), config_of="gemma"),
     Wrong("Llama's configuration, Qwen 2's biases", "qwen2", ("_proj.bias",), config_of="llama"),
     Wrong("Llama's configuration, OLMo 2's weights", "olmo2", ("layernorm|norm1",), config_of="llama"),
@@ -64,7 +65,8 @@ CASES = [
     Wrong("another vocabulary", "gpt2", ("wte.weight|embed.weight",), {"vocab_size": 30}),
     Wrong("more blocks", "phi", ("layers.2",), {"num_hidden_layers": 3}),
     Wrong("fewer blocks", "phi", ("layers.1",), {"num_hidden_layers": 1}),
-    Wrong("more positions than rows", "opt", ("embed_positions.weight|pos_embed.weight",), {"max_position_embeddings": 22}),
+    Wrong("more positions than rows", "opt", ("embed_positions.weight|pos_embed.weight",),
+          {"max_position_embeddings": 22}),
     Wrong("another width of the stream", "gptj", ("weight",), {"n_embd": 12}),
     # Keys that change the numbers and aren't computed.
     Wrong("another scaling of RoPE", "llama", ("rope_scaling",),
@@ -84,7 +86,8 @@ CASES = [
           change=added("model.layers.0.self_attn.rotary_mystery.weight", 4, 4)),
     Wrong("a matrix is turned", "phi", ("fc1.weight|up_proj.weight",), change=turned("model.layers.0.mlp.fc1.weight")),
     Wrong("a fused matrix of two thirds", "pythia", ("query_key_value|q_proj",), change=lambda tensors: {
-        key: value[:32] if key == "gpt_neox.layers.0.attention.query_key_value.weight" else value for key, value in tensors.items()}),
+        key: value[:32] if key == "gpt_neox.layers.0.attention.query_key_value.weight" else value for key,
+        value in tensors.items()}),
     Wrong("a head whose matrices are missing", "ng-video-lecture", ("blocks.0.sa.heads.1|k_proj",),
           change=without("blocks.0.sa.heads.1.key.weight")),
     Wrong("a bias of another length", "gptj", ("lm_head.bias",), change=lambda tensors: {
@@ -115,7 +118,8 @@ def complaint(program, case):
         folder, out = pathlib.Path(scratch) / "model", pathlib.Path(scratch) / "trace.safetensors"
         folder.mkdir()
         write(case, folder)
-        result = subprocess.run([program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out", str(out),
+        result = subprocess.run([program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out",
+                                 str(out),
                                  *case.sets], capture_output=True, text=True, timeout=60)
         said = result.stderr.replace(str(folder) + "/", "").strip()
         lines = [line for line in said.splitlines() if not line.startswith("decoderscope: assumed")]

@@ -33,9 +33,11 @@ class Block(nn.Module):
         self.fc1, self.fc2, self.final_layer_norm = nn.Linear(D, FF), nn.Linear(FF, D), nn.LayerNorm(D)
 
     def forward(self, at, x, keep, memory, memory_keep):
-        steps = [("resid_mid", lambda h: run(self.self_attn, f"{at}.attn", h, h, keep), normed(self.self_attn_layer_norm))]
+        steps = [("resid_mid", lambda h: run(self.self_attn, f"{at}.attn", h, h, keep),
+                  normed(self.self_attn_layer_norm))]
         if self.crossed:
-            steps.append(("resid_mid_cross", lambda h: run(self.encoder_attn, f"{at}.cross_attn", h, memory, memory_keep),
+            steps.append(("resid_mid_cross", lambda h: run(self.encoder_attn, f"{at}.cross_attn", h, memory,
+                                                           memory_keep),
                           normed(self.encoder_attn_layer_norm)))
         steps.append(("resid_post", lambda h: mlp(at, h, self.fc1, self.fc2, self.act), normed(self.final_layer_norm)))
         return sums(at, x, steps, "post")
@@ -50,14 +52,16 @@ class Bart(nn.Module):
         act = F.silu if marian else F.gelu
         self.model = module(shared=nn.Embedding(VOCABULARY, D))
         for side, crossed in (("encoder", False), ("decoder", True)):
-            stack = module(embed_tokens=self.model.shared, layers=nn.ModuleList([Block(crossed, act) for _ in range(LAYERS)]))
+            stack = module(embed_tokens=self.model.shared,
+                           layers=nn.ModuleList([Block(crossed, act) for _ in range(LAYERS)]))
             if not marian:
                 stack.embed_positions = nn.Embedding(POSITIONS + 2, D)
                 stack.layernorm_embedding = nn.LayerNorm(D)
             setattr(self.model, side, stack)
         self.lm_head = nn.Linear(D, VOCABULARY, bias=False)
         self.lm_head.weight = self.model.shared.weight
-        self.register_buffer("final_logits_bias", 0.3 * torch.randn(1, VOCABULARY, generator=torch.Generator().manual_seed(5)))
+        self.register_buffer("final_logits_bias", 0.3 * torch.randn(1, VOCABULARY,
+                                                                    generator=torch.Generator().manual_seed(5)))
 
     def embed(self, prefix, tokens):
         stack = self.model.encoder if prefix else self.model.decoder
@@ -100,26 +104,33 @@ def config_json(model_type, architecture, **more):
             "decoder_layerdrop": 0.0, "decoder_layers": LAYERS, "decoder_start_token_id": 2, "dropout": 0.1,
             "encoder_attention_heads": HEADS, "encoder_ffn_dim": FF, "encoder_layerdrop": 0.0, "encoder_layers": LAYERS,
             "eos_token_id": 2, "forced_eos_token_id": 2, "init_std": 0.02, "is_encoder_decoder": True,
-            "max_position_embeddings": POSITIONS, "model_type": model_type, "num_hidden_layers": LAYERS, "pad_token_id": 1,
-            "torch_dtype": "float32", "transformers_version": "4.46.0", "use_cache": True, "vocab_size": VOCABULARY, **more}
+            "max_position_embeddings": POSITIONS, "model_type": model_type, "num_hidden_layers": LAYERS,
+            "pad_token_id": 1,
+            "torch_dtype": "float32", "transformers_version": "4.46.0", "use_cache": True, "vocab_size": VOCABULARY,
+            **more}
 
 
 def case(name, title, paper, marian, hf, made, **more):
     unsaved = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
     ours = {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "dim_feedforward": FF,
             "norm_first": False, "cross_attention": True, "encoder_layers": LAYERS, "vocab_size": VOCABULARY,
-            "encoder_vocab_size": VOCABULARY, "positional_encoding": "learned", "max_positions": POSITIONS, "lm_head": True,
+            "encoder_vocab_size": VOCABULARY, "positional_encoding": "learned", "max_positions": POSITIONS,
+            "lm_head": True,
             "tie_word_embeddings": True, **more}
     return Case(name, title, {"repository": "huggingface/transformers", "paper": paper}, Bart(marian),
-                some_inputs(name, VOCABULARY, 6, (VOCABULARY, 5)), ours, names(marian), config_json=hf, made=made, unsaved=unsaved)
+                some_inputs(name, VOCABULARY, 6, (VOCABULARY, 5)), ours, names(marian), config_json=hf, made=made,
+                unsaved=unsaved)
 
 
 def cases():
     bart = config_json("bart", "BartForConditionalGeneration", activation_function="gelu", scale_embedding=False,
-                       add_bias_logits=False, add_final_layer_norm=False, normalize_before=False, normalize_embedding=True,
+                       add_bias_logits=False, add_final_layer_norm=False, normalize_before=False,
+                       normalize_embedding=True,
                        gradient_checkpointing=False, forced_bos_token_id=0)
-    marian = config_json("marian", "MarianMTModel", activation_function="swish", scale_embedding=True, add_bias_logits=False,
-                         add_final_layer_norm=False, normalize_before=False, normalize_embedding=False, decoder_vocab_size=VOCABULARY,
+    marian = config_json("marian", "MarianMTModel", activation_function="swish", scale_embedding=True,
+                         add_bias_logits=False,
+                         add_final_layer_norm=False, normalize_before=False, normalize_embedding=False,
+                         decoder_vocab_size=VOCABULARY,
                          share_encoder_decoder_embeddings=True, static_position_embeddings=True,
                          bad_words_ids=[[VOCABULARY - 1]], num_beams=6)
     tables = {side + "pos_embed.weight": ["sinusoidal_halves", [POSITIONS, D]] for side in ("", "encoder.")}

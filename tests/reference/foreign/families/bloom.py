@@ -32,7 +32,8 @@ class Block(nn.Module):
 class Bloom(nn.Module):
     def __init__(self):
         super().__init__()
-        self.transformer = module(word_embeddings=nn.Embedding(VOCABULARY, D), word_embeddings_layernorm=nn.LayerNorm(D),
+        self.transformer = module(word_embeddings=nn.Embedding(VOCABULARY, D),
+                                  word_embeddings_layernorm=nn.LayerNorm(D),
                                   h=nn.ModuleList([Block() for _ in range(LAYERS)]), ln_f=nn.LayerNorm(D))
         self.lm_head = nn.Linear(D, VOCABULARY, bias=False)
         self.lm_head.weight = self.transformer.word_embeddings.weight
@@ -58,13 +59,15 @@ def cases():
         both(found, theirs + "mlp.dense_h_to_4h", ours + "up_proj")
         both(found, theirs + "mlp.dense_4h_to_h", ours + "down_proj")
     both(found, "transformer.ln_f", "norm")
-    hf = {"apply_residual_connection_post_layernorm": False, "architectures": ["BloomForCausalLM"], "attention_dropout": 0.0,
+    hf = {"apply_residual_connection_post_layernorm": False, "architectures": ["BloomForCausalLM"],
+          "attention_dropout": 0.0,
           "bos_token_id": 1, "eos_token_id": 2, "hidden_dropout": 0.0, "hidden_size": D, "initializer_range": 0.02,
           "layer_norm_epsilon": 1e-05, "model_type": "bloom", "n_head": HEADS, "n_layer": LAYERS, "pad_token_id": 3,
           "pretraining_tp": 1, "slow_but_exact": False, "torch_dtype": "float32", "transformers_version": "4.46.0",
           "use_cache": True, "vocab_size": VOCABULARY}
     ours = {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "norm_first": True,
-            "final_norm": True, "activation": "gelu_tanh", "vocab_size": VOCABULARY, "embedding_norm": True, "alibi": True,
+            "final_norm": True, "activation": "gelu_tanh", "vocab_size": VOCABULARY, "embedding_norm": True,
+            "alibi": True,
             "lm_head": True, "tie_word_embeddings": True}
     source = {"repository": "huggingface/transformers", "paper": "arXiv:2211.05100, arXiv:2108.12409"}
     return [Case("bloom", "BLOOM", source, Bloom(), some_inputs("bloom", VOCABULARY), ours, found, config_json=hf,

@@ -1,4 +1,4 @@
-"""GPT-2 as Hugging Face saves it: Conv1D weights are [in, out], q, k and v are one matrix, the head is the embedding."""
+"""GPT-2 as Hugging Face saves it: weights are [in, out], q, k and v are one matrix, the head is the embedding."""
 
 import torch
 from torch import nn
@@ -51,7 +51,8 @@ class GPT2(nn.Module):
         return record("embed", t.wte(tokens)) + record("pos_embed", t.wpe.weight[:tokens.size(1)])
 
     def forward(self, inputs):
-        return logits_of(inputs, self.lm_head, Stack(self.embed, list(self.transformer.h), normed(self.transformer.ln_f)))
+        return logits_of(inputs, self.lm_head, Stack(self.embed, list(self.transformer.h),
+                                                     normed(self.transformer.ln_f)))
 
 
 def names(layers):
@@ -71,16 +72,22 @@ def names(layers):
 
 def cases():
     vocabulary, positions, d, heads, layers = 31, 20, 16, 2, 2
-    hf = {"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 30,
+    hf = {"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
+          "bos_token_id": 30,
           "embd_pdrop": 0.1, "eos_token_id": 30, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,
           "model_type": "gpt2", "n_ctx": positions, "n_embd": d, "n_head": heads, "n_inner": None, "n_layer": layers,
-          "n_positions": positions, "reorder_and_upcast_attn": False, "resid_pdrop": 0.1, "scale_attn_by_inverse_layer_idx": False,
-          "scale_attn_weights": True, "summary_activation": None, "summary_first_dropout": 0.1, "summary_proj_to_labels": True,
-          "summary_type": "cls_index", "summary_use_proj": True, "torch_dtype": "float32", "transformers_version": "4.46.0",
+          "n_positions": positions, "reorder_and_upcast_attn": False, "resid_pdrop": 0.1,
+          "scale_attn_by_inverse_layer_idx": False,
+          "scale_attn_weights": True, "summary_activation": None, "summary_first_dropout": 0.1,
+          "summary_proj_to_labels": True,
+          "summary_type": "cls_index", "summary_use_proj": True, "torch_dtype": "float32",
+          "transformers_version": "4.46.0",
           "use_cache": True, "vocab_size": vocabulary}
     ours = {"model_type": "decoderscope", "d_model": d, "nhead": heads, "num_layers": layers, "norm_first": True,
             "final_norm": True, "activation": "gelu_tanh", "vocab_size": vocabulary, "positional_encoding": "learned",
             "max_positions": positions, "lm_head": True, "tie_word_embeddings": True}
-    source = {"repository": "huggingface/transformers", "paper": "Radford et al. 2019, Language Models are Unsupervised Multitask Learners"}
-    return [Case("gpt2", "GPT-2", source, GPT2(vocabulary, positions, d, heads, layers), some_inputs("gpt2", vocabulary), ours,
+    source = {"repository": "huggingface/transformers",
+              "paper": "Radford et al. 2019, Language Models are Unsupervised Multitask Learners"}
+    return [Case("gpt2", "GPT-2", source, GPT2(vocabulary, positions, d, heads, layers),
+                 some_inputs("gpt2", vocabulary), ours,
                  names(layers), config_json=hf, unsaved=("lm_head.weight",))]

@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from parts import Stack, attend, frequencies, gelu_tanh, logits_of, mlp, module, record, rms_norm, rotary, split, sums, window
+from parts import (Stack, attend, frequencies, gelu_tanh, logits_of, mlp, module, record, rms_norm, rotary, split, sums,
+                   window)
 
 ACTIVATIONS = {"silu": F.silu, "gelu_tanh": gelu_tanh}
 
@@ -89,8 +90,10 @@ class Block(nn.Module):
                             ("resid_post", lambda h: self.mlp(at, h), *norms[half:])], self.place)
 
 
-DEFAULTS = {"d_model": 16, "heads": 4, "kv_heads": 4, "d_head": 4, "layers": 2, "d_ff": 24, "vocabulary": 29, "eps": 1e-6,
-            "theta": 10000.0, "plus_one": False, "activation": "silu", "qkv_bias": False, "qk_norm": None, "place": "pre",
+DEFAULTS = {"d_model": 16, "heads": 4, "kv_heads": 4, "d_head": 4, "layers": 2, "d_ff": 24, "vocabulary": 29,
+            "eps": 1e-6,
+            "theta": 10000.0, "plus_one": False, "activation": "silu", "qkv_bias": False, "qk_norm": None,
+            "place": "pre",
             "windows": (), "scale": None, "cap": None, "logit_cap": None, "scale_embedding": False, "tied": False,
             "frequencies": None}
 
@@ -151,7 +154,8 @@ def our_config(model, max_positions, **more):
     c = model.c
     config = {"model_type": "decoderscope", "d_model": c["d_model"], "nhead": c["heads"], "num_layers": c["layers"],
               "num_key_value_heads": c["kv_heads"], "dim_feedforward": c["d_ff"], "norm_first": True,
-              "norm": "rmsnorm_plus_one" if c["plus_one"] else "rmsnorm", "layer_norm_eps": c["eps"], "final_norm": True,
+              "norm": "rmsnorm_plus_one" if c["plus_one"] else "rmsnorm", "layer_norm_eps": c["eps"],
+              "final_norm": True,
               "activation": c["activation"], "gated_mlp": True, "bias": c["qkv_bias"], "vocab_size": c["vocabulary"],
               "positional_encoding": "rope", "max_positions": max_positions, "rope_theta": c["theta"], "lm_head": True,
               "tie_word_embeddings": c["tied"]}

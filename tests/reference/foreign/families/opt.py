@@ -25,8 +25,10 @@ class Block(nn.Module):
         return record(f"{at}_out", a.out_proj(attend(at, q, k, v, keep)))
 
     def forward(self, at, x, keep, memory, memory_keep):
-        return sums(at, x, [("resid_mid", lambda h: self.attention(f"{at}.attn", h, keep), normed(self.self_attn_layer_norm)),
-                            ("resid_post", lambda h: mlp(at, h, self.fc1, self.fc2, F.relu), normed(self.final_layer_norm))],
+        return sums(at, x, [("resid_mid", lambda h: self.attention(f"{at}.attn", h, keep),
+                             normed(self.self_attn_layer_norm)),
+                            ("resid_post", lambda h: mlp(at, h, self.fc1, self.fc2, F.relu),
+                             normed(self.final_layer_norm))],
                     "pre")
 
 
@@ -41,7 +43,8 @@ class OPT(nn.Module):
 
     def embed(self, prefix, tokens):
         d = self.model.decoder
-        return record("embed", d.embed_tokens(tokens)) + record("pos_embed", d.embed_positions.weight[2:2 + tokens.size(1)])
+        return record("embed", d.embed_tokens(tokens)) + record("pos_embed",
+                                                                d.embed_positions.weight[2:2 + tokens.size(1)])
 
     def forward(self, inputs):
         d = self.model.decoder
@@ -61,9 +64,11 @@ def cases():
         both(found, theirs + "fc2", ours + "down_proj")
         both(found, theirs + "final_layer_norm", ours + "norm2")
     hf = {"_remove_final_layer_norm": False, "activation_dropout": 0.0, "activation_function": "relu",
-          "architectures": ["OPTForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 2, "do_layer_norm_before": True,
+          "architectures": ["OPTForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 2,
+          "do_layer_norm_before": True,
           "dropout": 0.1, "enable_bias": True, "eos_token_id": 2, "ffn_dim": FF, "hidden_size": D, "init_std": 0.02,
-          "layer_norm_elementwise_affine": True, "layerdrop": 0.0, "max_position_embeddings": POSITIONS, "model_type": "opt",
+          "layer_norm_elementwise_affine": True, "layerdrop": 0.0, "max_position_embeddings": POSITIONS,
+          "model_type": "opt",
           "num_attention_heads": HEADS, "num_hidden_layers": LAYERS, "pad_token_id": 1, "prefix": "</s>",
           "torch_dtype": "float16", "transformers_version": "4.27.0", "use_cache": True, "vocab_size": VOCABULARY,
           "word_embed_proj_dim": D}
@@ -71,5 +76,6 @@ def cases():
             "norm_first": True, "final_norm": True, "activation": "relu", "vocab_size": VOCABULARY,
             "positional_encoding": "learned", "max_positions": POSITIONS, "lm_head": True, "tie_word_embeddings": True}
     source = {"repository": "huggingface/transformers", "paper": "arXiv:2205.01068"}
-    return [Case("opt", "OPT", source, OPT(), some_inputs("opt", VOCABULARY, padding=False), ours, found, config_json=hf,
+    return [Case("opt", "OPT", source, OPT(), some_inputs("opt", VOCABULARY, padding=False), ours, found,
+                 config_json=hf,
                  unsaved=("lm_head.weight",), dtype="F16")]

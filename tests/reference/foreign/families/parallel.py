@@ -1,4 +1,4 @@
-"""GPT-J, GPT-NeoX (Pythia) and Phi, whose attention and MLP read the same stream; and StableLM, which turns part of a head."""
+"""GPT-J, GPT-NeoX (Pythia) and Phi: attention and MLP read the same stream. StableLM: a part of each head is turned."""
 
 import torch
 import torch.nn.functional as F
@@ -31,7 +31,8 @@ class Whole(nn.Module):
     """Embedding, blocks, final norm and head, wherever the module keeps them."""
 
     def run(self, inputs, embedding, blocks, norm, head):
-        return logits_of(inputs, head, Stack(lambda prefix, tokens: record("embed", embedding(tokens)), list(blocks), normed(norm)))
+        return logits_of(inputs, head, Stack(lambda prefix, tokens: record("embed", embedding(tokens)), list(blocks),
+                                             normed(norm)))
 
 
 def base_config(**more):
@@ -59,14 +60,16 @@ class GPTJBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, turn = self.attn, rotary(frequencies(4, 10000.0), interleaved=True)
-        return together(at, x, lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj, a.out_proj, turn),
+        return together(at, x, lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj, a.out_proj,
+                                                      turn),
                         lambda h: mlp(at, h, self.mlp.fc_in, self.mlp.fc_out, gelu_tanh), normed(self.ln_1))
 
 
 class GPTJ(Whole):
     def __init__(self):
         super().__init__()
-        self.transformer = module(wte=nn.Embedding(VOCABULARY, D), h=nn.ModuleList([GPTJBlock() for _ in range(LAYERS)]),
+        self.transformer = module(wte=nn.Embedding(VOCABULARY, D),
+                                  h=nn.ModuleList([GPTJBlock() for _ in range(LAYERS)]),
                                   ln_f=nn.LayerNorm(D))
         self.lm_head = nn.Linear(D, VOCABULARY)
 
@@ -88,16 +91,20 @@ def gptj():
         skipped[f"{theirs}attn.masked_bias"] = "what masked scores are set to"
     both(found, "transformer.ln_f", "norm")
     both(found, "lm_head", "lm_head")
-    hf = {"activation_function": "gelu_new", "architectures": ["GPTJForCausalLM"], "attn_pdrop": 0.0, "bos_token_id": 28,
+    hf = {"activation_function": "gelu_new", "architectures": ["GPTJForCausalLM"], "attn_pdrop": 0.0,
+          "bos_token_id": 28,
           "embd_pdrop": 0.0, "eos_token_id": 28, "gradient_checkpointing": False, "initializer_range": 0.02,
-          "layer_norm_epsilon": 1e-05, "model_type": "gptj", "n_embd": D, "n_head": HEADS, "n_inner": FF, "n_layer": LAYERS,
+          "layer_norm_epsilon": 1e-05, "model_type": "gptj", "n_embd": D, "n_head": HEADS, "n_inner": FF,
+          "n_layer": LAYERS,
           "n_positions": POSITIONS, "resid_pdrop": 0.0, "rotary": True, "rotary_dim": 4, "scale_attn_weights": True,
           "summary_activation": None, "summary_first_dropout": 0.1, "summary_proj_to_labels": True,
-          "summary_type": "cls_index", "summary_use_proj": True, "tie_word_embeddings": False, "tokenizer_class": "GPT2Tokenizer",
+          "summary_type": "cls_index", "summary_use_proj": True, "tie_word_embeddings": False,
+          "tokenizer_class": "GPT2Tokenizer",
           "transformers_version": "4.18.0", "use_cache": True, "vocab_size": VOCABULARY}
     ours = base_config(activation="gelu_tanh", parallel_residual="one_norm", rope_interleaved=True, rotary_dim=4)
     source = {"repository": "huggingface/transformers", "paper": "Wang and Komatsuzaki 2021, GPT-J-6B"}
-    return Case("gptj", "GPT-J", source, GPTJ(), some_inputs("gptj", VOCABULARY), ours, found, skipped=skipped, config_json=hf)
+    return Case("gptj", "GPT-J", source, GPTJ(), some_inputs("gptj", VOCABULARY), ours, found, skipped=skipped,
+                config_json=hf)
 
 
 # --- GPT-NeoX ---------------------------------------------------------------------------------------------------------
@@ -118,7 +125,8 @@ class NeoXBlock(nn.Module):
 
     def attend(self, at, h, keep):
         """The fused matrix has head 0's q, k and v, then head 1's."""
-        q, k, v = (part.transpose(1, 2) for part in self.attention.query_key_value(h).unflatten(-1, (HEADS, 3, D_HEAD)).unbind(-2))
+        fused = self.attention.query_key_value(h).unflatten(-1, (HEADS, 3, D_HEAD))
+        q, k, v = (part.transpose(1, 2) for part in fused.unbind(-2))
         turn = rotary(frequencies(2, 10000.0))
         return record(f"{at}_out", self.attention.dense(attend(at, turn(q), turn(k), v, keep)))
 
@@ -160,17 +168,21 @@ def gpt_neox(name, title, parallel, buffers):
     both(found, "gpt_neox.final_layer_norm", "norm")
     hf = {"architectures": ["GPTNeoXForCausalLM"], "attention_bias": True, "attention_dropout": 0.0, "bos_token_id": 0,
           "classifier_dropout": 0.1, "eos_token_id": 0, "hidden_act": "gelu", "hidden_dropout": 0.0, "hidden_size": D,
-          "initializer_range": 0.02, "intermediate_size": FF, "layer_norm_eps": 1e-05, "max_position_embeddings": POSITIONS,
-          "model_type": "gpt_neox", "num_attention_heads": HEADS, "num_hidden_layers": LAYERS, "partial_rotary_factor": 0.25,
+          "initializer_range": 0.02, "intermediate_size": FF, "layer_norm_eps": 1e-05,
+          "max_position_embeddings": POSITIONS,
+          "model_type": "gpt_neox", "num_attention_heads": HEADS, "num_hidden_layers": LAYERS,
+          "partial_rotary_factor": 0.25,
           "rope_scaling": None, "rope_theta": 10000, "rotary_emb_base": 10000, "rotary_pct": 0.25,
           "tie_word_embeddings": False, "torch_dtype": "float32", "transformers_version": "4.46.0", "use_cache": True,
           "use_parallel_residual": parallel, "vocab_size": VOCABULARY}
     if buffers:  # as Pythia's own, older files have it
-        for key in ("attention_bias", "attention_dropout", "hidden_dropout", "partial_rotary_factor", "rope_scaling", "rope_theta"):
+        for key in ("attention_bias", "attention_dropout", "hidden_dropout", "partial_rotary_factor", "rope_scaling",
+                    "rope_theta"):
             del hf[key]
     ours = base_config(activation="gelu", rotary_dim=2, **({"parallel_residual": "two_norms"} if parallel else {}))
     source = {"repository": "huggingface/transformers", "paper": "arXiv:2204.06745, arXiv:2304.01373"}
-    return Case(name, title, source, NeoX(parallel, buffers), some_inputs(name, VOCABULARY), ours, found, skipped=skipped,
+    return Case(name, title, source, NeoX(parallel, buffers), some_inputs(name, VOCABULARY), ours, found,
+                skipped=skipped,
                 config_json=hf)
 
 
@@ -186,14 +198,16 @@ class PhiBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, turn = self.self_attn, rotary(frequencies(4, 10000.0))
-        return together(at, x, lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj, a.dense, turn),
+        return together(at, x, lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj, a.dense,
+                                                      turn),
                         lambda h: mlp(at, h, self.mlp.fc1, self.mlp.fc2, gelu_tanh), normed(self.input_layernorm))
 
 
 class Phi(Whole):
     def __init__(self):
         super().__init__()
-        self.model = module(embed_tokens=nn.Embedding(VOCABULARY, D), layers=nn.ModuleList([PhiBlock() for _ in range(LAYERS)]),
+        self.model = module(embed_tokens=nn.Embedding(VOCABULARY, D),
+                            layers=nn.ModuleList([PhiBlock() for _ in range(LAYERS)]),
                             final_layernorm=nn.LayerNorm(D))
         self.lm_head = nn.Linear(D, VOCABULARY)
 
@@ -214,9 +228,12 @@ def phi():
     both(found, "model.final_layernorm", "norm")
     both(found, "lm_head", "lm_head")
     hf = {"architectures": ["PhiForCausalLM"], "attention_dropout": 0.0, "bos_token_id": None, "embd_pdrop": 0.0,
-          "eos_token_id": None, "hidden_act": "gelu_new", "hidden_size": D, "initializer_range": 0.02, "intermediate_size": FF,
-          "layer_norm_eps": 1e-05, "max_position_embeddings": POSITIONS, "model_type": "phi", "num_attention_heads": HEADS,
-          "num_hidden_layers": LAYERS, "num_key_value_heads": HEADS, "partial_rotary_factor": 0.5, "qk_layernorm": False,
+          "eos_token_id": None, "hidden_act": "gelu_new", "hidden_size": D, "initializer_range": 0.02,
+          "intermediate_size": FF,
+          "layer_norm_eps": 1e-05, "max_position_embeddings": POSITIONS, "model_type": "phi",
+          "num_attention_heads": HEADS,
+          "num_hidden_layers": LAYERS, "num_key_value_heads": HEADS, "partial_rotary_factor": 0.5,
+          "qk_layernorm": False,
           "resid_pdrop": 0.1, "rope_scaling": None, "rope_theta": 10000.0, "tie_word_embeddings": False,
           "torch_dtype": "float32", "transformers_version": "4.37.0", "use_cache": True, "vocab_size": VOCABULARY}
     ours = base_config(activation="gelu_tanh", parallel_residual="one_norm", rotary_dim=4)
@@ -230,14 +247,16 @@ def phi():
 class StableLMBlock(nn.Module):
     def __init__(self):
         super().__init__()
-        self.self_attn = module(**{name: nn.Linear(D, D, bias=False) for name in ("q_proj", "k_proj", "v_proj", "o_proj")})
+        self.self_attn = module(**{name: nn.Linear(D, D,
+                                                   bias=False) for name in ("q_proj", "k_proj", "v_proj", "o_proj")})
         self.mlp = module(gate_proj=nn.Linear(D, FF, bias=False), up_proj=nn.Linear(D, FF, bias=False),
                           down_proj=nn.Linear(FF, D, bias=False))
         self.input_layernorm, self.post_attention_layernorm = nn.LayerNorm(D), nn.LayerNorm(D)
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, m, turn = self.self_attn, self.mlp, rotary(frequencies(2, 10000.0))
-        return sums(at, x, [("resid_mid", lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj, a.o_proj,
+        return sums(at, x, [("resid_mid", lambda h: attention_of(f"{at}.attn", h, keep, a.q_proj, a.k_proj, a.v_proj,
+                                                                 a.o_proj,
                                                                  turn), normed(self.input_layernorm)),
                             ("resid_post", lambda h: mlp(at, h, m.up_proj, m.down_proj, F.silu, m.gate_proj),
                              normed(self.post_attention_layernorm))], "pre")
@@ -269,9 +288,11 @@ def stablelm():
     ours = base_config(activation="silu", gated_mlp=True, rotary_dim=2)
     source = {"repository": "huggingface/transformers", "paper": "arXiv:2402.17834"}
     asks = {"nhead": {"answer": HEADS, "because": "no shape depends on it"}}
-    assumes = {"rotary_dim": {"answer": 2, "because": "the names are Llama's, which turns whole heads; the tensors are the same"},
+    assumes = {"rotary_dim": {"answer": 2,
+                              "because": "the names are Llama's, which turns whole heads; the tensors are the same"},
                "rope_theta": {"answer": 10000.0, "because": "it isn't in the tensors"}}
-    return Case("stablelm", "StableLM, without its config.json", source, StableLM(), some_inputs("stablelm", VOCABULARY), ours,
+    return Case("stablelm", "StableLM, without its config.json", source, StableLM(),
+                some_inputs("stablelm", VOCABULARY), ours,
                 found, asks=asks, assumes=assumes)
 
 

@@ -41,7 +41,8 @@ class Block(nn.Module):
 def cases():
     model = LlamaLike(kv_heads=2, eps=1e-5)
     model.model.layers = nn.ModuleList([Block(model.c) for _ in range(2)])
-    found = {"model.embed_tokens.weight": "embed.weight", "model.norm.weight": "norm.weight", "lm_head.weight": "lm_head.weight"}
+    found = {"model.embed_tokens.weight": "embed.weight", "model.norm.weight": "norm.weight",
+             "lm_head.weight": "lm_head.weight"}
     for layer in range(2):
         theirs, ours = f"model.layers.{layer}.", f"layers.{layer}."
         found[theirs + "self_attn.qkv_proj.weight"] = ours + "self_attn.{q,k,v}_proj.weight"
@@ -50,7 +51,9 @@ def cases():
         found[theirs + "mlp.down_proj.weight"] = ours + "down_proj.weight"
         found[theirs + "input_layernorm.weight"] = ours + "norm1.weight"
         found[theirs + "post_attention_layernorm.weight"] = ours + "norm2.weight"
-    hf = config_json("Phi3ForCausalLM", "phi3", model, 64, sliding_window=4, original_max_position_embeddings=64, embd_pdrop=0.0,
+    hf = config_json("Phi3ForCausalLM", "phi3", model, 64, sliding_window=4, original_max_position_embeddings=64,
+                     embd_pdrop=0.0,
                      resid_pdrop=0.0, pad_token_id=28)
     return [Case("phi3", "Phi-3", {"repository": "huggingface/transformers", "paper": "arXiv:2404.14219"}, model,
-                 some_inputs("phi3", model.c["vocabulary"]), our_config(model, 64, sliding_window=4), found, config_json=hf)]
+                 some_inputs("phi3", model.c["vocabulary"]), our_config(model, 64, sliding_window=4), found,
+                 config_json=hf)]

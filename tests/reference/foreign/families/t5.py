@@ -74,7 +74,8 @@ class Block(nn.Module):
         steps = [("resid_mid", lambda h: run(own.SelfAttention, f"{at}.attn", h, h, keep, bias), own.layer_norm)]
         if self.crossed:
             cross = self.layer[1]
-            steps.append(("resid_mid_cross", lambda h: run(cross.EncDecAttention, f"{at}.cross_attn", h, memory, memory_keep,
+            steps.append(("resid_mid_cross", lambda h: run(cross.EncDecAttention, f"{at}.cross_attn", h, memory,
+                                                           memory_keep,
                                                            None), cross.layer_norm))
         steps.append(("resid_post", lambda h: self.feed_forward(at, h), self.layer[-1].layer_norm))
         return sums(at, x, steps, "pre")
@@ -99,11 +100,13 @@ class T5(nn.Module):
         def step(block):
             def forward(at, x, keep, memory, memory_keep):
                 length = x.size(1)
-                rows = torch.tensor([[bucket(key - query, two_sided) for key in range(length)] for query in range(length)])
+                rows = torch.tensor([[bucket(key - query,
+                                             two_sided) for key in range(length)] for query in range(length)])
                 return block.run(at, x, keep, memory, memory_keep, table(rows).permute(2, 0, 1))
             return forward
 
-        return Stack(lambda prefix, tokens: record(prefix + "embed", self.shared(tokens)), [step(b) for b in side.block],
+        return Stack(lambda prefix, tokens: record(prefix + "embed", self.shared(tokens)),
+                     [step(b) for b in side.block],
                      side.final_layer_norm)
 
     def head(self, x):
@@ -119,7 +122,8 @@ def names(gated, tied):
         start = "" if crossed else "encoder."
         for layer in range(LAYERS):
             theirs, ours = f"{side}.block.{layer}.layer.", f"{start}layers.{layer}."
-            for n, (name, our) in enumerate([("SelfAttention", "self_attn"), ("EncDecAttention", "cross_attn")][:1 + crossed]):
+            for n, (name, our) in enumerate([("SelfAttention", "self_attn"), ("EncDecAttention",
+                                                                              "cross_attn")][:1 + crossed]):
                 for letter in "qkvo":
                     found[f"{theirs}{n}.{name}.{letter}.weight"] = f"{ours}{our}.{letter}_proj.weight"
                 found[f"{theirs}{n}.layer_norm.weight"] = f"{ours}norm{n + 1}.weight"
@@ -134,26 +138,32 @@ def names(gated, tied):
 
 
 def case(name, title, gated, tied):
-    hf = {"architectures": ["T5ForConditionalGeneration"], "classifier_dropout": 0.0, "d_ff": FF, "d_kv": D_HEAD, "d_model": D,
-          "decoder_start_token_id": 0, "dense_act_fn": "gelu_new" if gated else "relu", "dropout_rate": 0.1, "eos_token_id": 1,
+    hf = {"architectures": ["T5ForConditionalGeneration"], "classifier_dropout": 0.0, "d_ff": FF, "d_kv": D_HEAD,
+          "d_model": D,
+          "decoder_start_token_id": 0, "dense_act_fn": "gelu_new" if gated else "relu", "dropout_rate": 0.1,
+          "eos_token_id": 1,
           "feed_forward_proj": "gated-gelu" if gated else "relu", "initializer_factor": 1.0, "is_encoder_decoder": True,
           "is_gated_act": gated, "layer_norm_epsilon": EPS, "model_type": "t5", "n_positions": 512,
-          "num_decoder_layers": LAYERS, "num_heads": HEADS, "num_layers": LAYERS, "output_past": True, "pad_token_id": 0,
-          "relative_attention_max_distance": FARTHEST, "relative_attention_num_buckets": BUCKETS, "torch_dtype": "float32",
+          "num_decoder_layers": LAYERS, "num_heads": HEADS, "num_layers": LAYERS, "output_past": True,
+          "pad_token_id": 0,
+          "relative_attention_max_distance": FARTHEST, "relative_attention_num_buckets": BUCKETS,
+          "torch_dtype": "float32",
           "transformers_version": "4.46.0", "use_cache": True, "vocab_size": VOCABULARY}
     if not tied:
         hf["tie_word_embeddings"] = False
     ours = {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "dim_feedforward": FF,
             "head_dim": D_HEAD, "norm_first": True, "norm": "rmsnorm", "layer_norm_eps": EPS, "final_norm": True,
             "activation": "gelu_tanh" if gated else "relu", "gated_mlp": gated, "bias": False, "cross_attention": True,
-            "encoder_layers": LAYERS, "vocab_size": VOCABULARY, "encoder_vocab_size": VOCABULARY, "attention_scale": 1.0,
+            "encoder_layers": LAYERS, "vocab_size": VOCABULARY, "encoder_vocab_size": VOCABULARY,
+            "attention_scale": 1.0,
             "lm_head": True, "tie_word_embeddings": tied, **({"logit_scale": D ** -0.5} if tied else {}),
             "relative_bias": {"buckets": BUCKETS, "max_distance": FARTHEST}}
     unsaved = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight") + (("lm_head.weight",) if tied else ())
     return Case(name, title, {"repository": "huggingface/transformers", "paper": "arXiv:1910.10683"}, T5(gated, tied),
-                some_inputs(name, VOCABULARY, 7, (VOCABULARY, 9)), ours, names(gated, tied), config_json=hf, unsaved=unsaved,
-                needs=["a learned bias for each distance, part of attn_scores: relative_bias, and relative_bias.weight of the "
-                       "decoder and of the encoder"])
+                some_inputs(name, VOCABULARY, 7, (VOCABULARY, 9)), ours, names(gated, tied), config_json=hf,
+                unsaved=unsaved,
+                needs=["a learned bias for each distance, part of attn_scores: relative_bias, a relative_bias.weight "
+                       "of the decoder and one of the encoder"])
 
 
 def cases():

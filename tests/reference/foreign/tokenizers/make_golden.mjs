@@ -1,11 +1,11 @@
-// Writes NAME/golden.json: the ids that the npm package @huggingface/tokenizers 0.2.0 gives the texts of texts.json with the
-// tokenizer.json beside it, compared with second_opinion.json.
+// Writes NAME/golden.json: ids by the npm package @huggingface/tokenizers 0.2.0 of the texts of texts.json with
+// the tokenizer.json beside it, compared with second_opinion.json.
 //
 //     npm pack @huggingface/tokenizers@0.2.0 && tar xzf huggingface-tokenizers-0.2.0.tgz
 //     node make_golden.mjs package/dist/tokenizers.mjs
 //
-// "ids" are without what the post-processor adds, "with_special" with it for one text. The longest texts
-// are written as what is repeated how often, and their ids as their number and a hash (FNV-1a over 32-bit little-endian ids).
+// "ids" are without what the post-processor adds, "with_special" with it, for one text. The longest texts are given as
+// what is repeated how often, and their ids as their number and a hash (FNV-1a over 32-bit little-endian ids).
 import fs from 'fs';
 import path from 'path';
 import { fileURLToPath, pathToFileURL } from 'url';
@@ -24,8 +24,9 @@ function hash(ids) {
   return h.toString(16).padStart(16, '0');
 }
 
-// This package doesn't read a precompiled_charsmap (it normalises as most files' maps do), and has no byte fallback for Unigram:
-// there, sentencepiece's ids are taken, and its own only where these two don't matter. A text is left out where neither is sure.
+// This package doesn't read a precompiled_charsmap (it normalises as most files' maps do), and has no byte fallback for
+// Unigram: there, sentencepiece's ids are taken, and its own where these two don't matter. A text is left out where
+// neither is sure.
 const sentencepieceFirst = {
   't5': text => !/[\u0085\u0323]/.test(text),
   'unigram-bytes': (text, ids) => !ids.includes(2) && !text.includes('<0x'),
@@ -43,13 +44,15 @@ for (const name of fs.readdirSync(here).filter(name => fs.existsSync(path.join(h
     const same = second !== null && JSON.stringify(second) === JSON.stringify(ids);
     if (same) return ++counts.confirmed, ids;
     if (second !== null && sure) return ++counts.sentencepiece, second;
-    if (second !== null) throw new Error(`${name}: ${JSON.stringify(text)}: ${JSON.stringify(ids)}, but ${JSON.stringify(second)}`);
+    if (second !== null)
+      throw new Error(`${name}: ${JSON.stringify(text)}: ${JSON.stringify(ids)}, but ${JSON.stringify(second)}`);
     if (sure && !sure(text, ids)) return ++counts.left_out, null;
     return ++counts.unconfirmed, ids;
   }
 
   const second = opinions[name] ?? { cases: texts.map(() => null), longest: longest.map(() => null) };
-  const cases = texts.map((text, i) => ({ text, ids: choose(text, own(text), second.cases[i]) })).filter(one => one.ids !== null);
+  const cases = texts.map((text, i) => ({ text, ids: choose(text, own(text), second.cases[i]) }))
+    .filter(one => one.ids !== null);
   const long = longest.map(([text, times], i) => {
     const found = own(text.repeat(times));
     if (sure && second.longest[i] === null && found.includes(2)) return null;

@@ -1,10 +1,10 @@
-"""Makes the tokenizers of this folder: NAME/tokenizer.json, as the families' files are written, with small vocabularies.
+"""Makes the tokenizers of this folder: NAME/tokenizer.json, as the families' files are, with small vocabularies.
 
-    PYTHONPATH=… /usr/bin/python3 train.py        # needs sentencepiece (Debian's python3-sentencepiece)
+    /usr/bin/python3 train.py        # needs sentencepiece (Debian's python3-sentencepiece)
 
 The byte-level vocabulary is trained here, by counting pairs. The byte-fallback and Unigram vocabularies are trained by
-sentencepiece and then written as tokenizer.json. second_opinion.json has ids from another implementation than the one in
-make_golden.mjs: for the byte-level ones a plain one below, else sentencepiece with the model that it trained.
+sentencepiece and then written as tokenizer.json. second_opinion.json has ids from another implementation than the one
+in make_golden.mjs: for the byte-level ones a plain one below, else sentencepiece with the model that it trained.
 """
 
 import base64
@@ -23,13 +23,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = (HERE / "corpus.txt").read_text(encoding="utf-8")
 
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-LLAMA3_WORDS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
-                r"\s+(?!\S)|\s+")
+LLAMA3_WORDS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|"
+                r"\s*[\r\n]+|\s+(?!\S)|\s+")
 QWEN2_WORDS = LLAMA3_WORDS.replace(r"\p{N}{1,3}", r"\p{N}")
 
 
 def opinion(ids, fits):
-    """The ids of all texts, null where the second implementation doesn't do what the file says, and of the longest ones."""
+    """The ids of the texts and of the longest ones; null where this implementation doesn't do what the file says."""
     return {"cases": [ids(text) if fits(text) else None for text in TEXTS],
             "longest": [summary(ids(text * times)) if fits(text) else None for text, times in LONGEST]}
 
@@ -143,7 +143,8 @@ def byte_level_ids(text, words, ranks, vocabulary, whole_words):
 
 
 def added(content, id, special=True, normalized=False):
-    return {"id": id, "content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": normalized,
+    return {"id": id, "content": content, "single_word": False, "lstrip": False, "rstrip": False,
+            "normalized": normalized,
             "special": special}
 
 
@@ -165,13 +166,16 @@ def special_last(token, id):
 
 
 def bpe(vocabulary, merges, **more):
-    return {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
-            "fuse_unk": False, "byte_fallback": False, "ignore_merges": False, **more, "vocab": vocabulary, "merges": merges}
+    return {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False, "byte_fallback": False, "ignore_merges": False, **more, "vocab": vocabulary,
+            "merges": merges}
 
 
 def save(name, added_tokens, normalizer, pre_tokenizer, post_processor, decoder, model):
     (HERE / name).mkdir(exist_ok=True)
-    file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added_tokens, "normalizer": normalizer,
+    file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added_tokens,
+            "normalizer": normalizer,
             "pre_tokenizer": pre_tokenizer, "post_processor": post_processor, "decoder": decoder, "model": model}
     text = json.dumps(file, ensure_ascii=False, indent=None, separators=(",", ":"))
     (HERE / name / "tokenizer.json").write_text(text + "\n", encoding="utf-8")
@@ -193,17 +197,22 @@ def byte_level(opinions):
         return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True, **more}
 
     def split(pattern):
-        return {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated",
+        return {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": pattern},
+                                                       "behavior": "Isolated",
                                                        "invert": False}, level(use_regex=False)]}
 
-    save("gpt2", [added("<|endoftext|>", first)], None, level(), level(trim_offsets=False), decoder, bpe(vocabulary, texts))
+    save("gpt2", [added("<|endoftext|>", first)], None, level(), level(trim_offsets=False), decoder,
+         bpe(vocabulary, texts))
     spaces = [added(" " * n, first + 1 + i, special=False, normalized=True) for i, n in enumerate(range(8, 1, -1))]
-    save("gpt-neox", [added("<|endoftext|>", first), *spaces], {"type": "NFC"}, level(), level(), decoder, bpe(vocabulary, texts))
+    save("gpt-neox", [added("<|endoftext|>", first), *spaces], {"type": "NFC"}, level(), level(), decoder,
+         bpe(vocabulary, texts))
     begin = [added("<|begin_of_text|>", first + 2), added("<|endoftext|>", first + 3)]
     save("llama-3", begin, None, split(LLAMA3_WORDS),
-         {"type": "Sequence", "processors": [level(trim_offsets=False), special_first("<|begin_of_text|>", first + 2)]}, decoder,
+         {"type": "Sequence", "processors": [level(trim_offsets=False), special_first("<|begin_of_text|>", first + 2)]},
+         decoder,
          bpe(with_word, pairs, ignore_merges=True))
-    save("qwen2", [added("<|endoftext|>", first), added("<|im_start|>", first + 1)], {"type": "NFC"}, split(QWEN2_WORDS),
+    save("qwen2", [added("<|endoftext|>", first), added("<|im_start|>", first + 1)], {"type": "NFC"},
+         split(QWEN2_WORDS),
          level(trim_offsets=False, use_regex=False), decoder, bpe(vocabulary, texts))
 
     ranks = {pair: rank for rank, pair in enumerate(merges)}
@@ -242,7 +251,7 @@ def pieces_of(processor):
 
 
 def merges_of(pieces):
-    """Each way to put a piece together from two others, the best piece first: how such a model becomes a list of merges."""
+    """Each way to put a piece together from two others, the best piece first: such a model as a list of merges."""
     ids = {piece: id for id, (piece, _) in enumerate(pieces)}
     merges = []
     for piece, score in pieces:
@@ -251,11 +260,13 @@ def merges_of(pieces):
     return [list(merge[:2]) for merge in sorted(merges, key=lambda merge: -merge[2])]
 
 
-FALLBACK_DECODER = [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]
+FALLBACK_DECODER = [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"},
+                    {"type": "Fuse"}]
 
 
 def byte_fallback(opinions):
-    common = {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity", "remove_extra_whitespaces": False,
+    common = {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity",
+              "remove_extra_whitespaces": False,
               "split_digits": True, "vocab_size": 760, "allow_whitespace_only_pieces": True}
     processor, _ = trained(**common)
     pieces = pieces_of(processor)
@@ -293,13 +304,14 @@ def byte_fallback(opinions):
         token in text for token in ("<pad>", "<eos>", "<bos>", "<unk>")))
 
 
-RULES = [("ﬁ", "fi"), ("ﬂ", "fl"), ("\u00a0", " "), ("\u3000", " "), ("\t", " "), ("\n", " "), ("\r", " "), ("™", "TM"), ("㎏", "kg"),
+RULES = [("ﬁ", "fi"), ("ﬂ", "fl"), ("\u00a0", " "), ("\u3000", " "), ("\t", " "), ("\n", " "), ("\r", " "), ("™", "TM"),
+         ("㎏", "kg"),
          ("½", "1/2"), ("²", "2"), ("e\u0301", "é"), ("\u0001", ""), ("\u200b", " "), ("\ufeff", ""), ("…", "...")]
 RULES += [(chr(0xFF01 + i), chr(0x21 + i)) for i in range(94)]
 
 
 def charsmap(model):
-    """The precompiled_charsmap of a sentencepiece model: field 2 of field 3, normalizer_spec, of its protocol buffer."""
+    """The precompiled_charsmap of a sentencepiece model: field 2 of normalizer_spec, field 3 of its protocol buffer."""
 
     def fields(data):
         at = 0
@@ -331,35 +343,41 @@ def charsmap(model):
 
 
 def unigram(opinions):
-    common = {"model_type": "unigram", "vocab_size": 420, "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, "pad_piece": "<pad>",
+    common = {"model_type": "unigram", "vocab_size": 420, "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1,
+              "pad_piece": "<pad>",
               "eos_piece": "</s>", "unk_piece": "<unk>", "hard_vocab_limit": False}
     special = [added("<pad>", 0), added("</s>", 1), added("<unk>", 2)]
     rules = HERE / "rules.tsv"
-    rules.write_text("".join(" ".join(f"{ord(c):X}" for c in a) + "\t" + " ".join(f"{ord(c):X}" for c in b) + "\n" for a, b in RULES))
+    hexadecimal = [[" ".join(f"{ord(character):X}" for character in side) for side in rule] for rule in RULES]
+    rules.write_text("".join("\t".join(rule) + "\n" for rule in hexadecimal))
     processor, model = trained(**common, normalization_rule_tsv=str(rules))
     rules.unlink()
     pieces = [[piece, round(score, 6)] for piece, score in pieces_of(processor)]
     # Scores as the file says them: those that sentencepiece computes with are the same, in float32.
     metaspace = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}
     save("t5", special, {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap(model)).decode()},
-         {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace]}, special_last("</s>", 1), metaspace,
+         {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, metaspace]}, special_last("</s>", 1),
+         metaspace,
          {"type": "Unigram", "unk_id": 2, "vocab": pieces})
 
     def plain(text):
         return text[:1] not in ("", "▁") and not any(token in text for token in ("</s>", "<pad>", "<unk>"))
 
-    # WhitespaceSplit cuts at each of Unicode's spaces; sentencepiece knows none but those of the rules. The accents below and
-    # above one letter are a case of their own: the file's normaliser replaces a whole grapheme.
+    # WhitespaceSplit cuts at each of Unicode's spaces, sentencepiece at those of the rules alone. The accents below
+    # and above one letter are a case of their own: the file's normaliser replaces a whole grapheme.
     opinions["t5"] = opinion(processor.encode,
-                             lambda text: plain(text) and not re.search("[\x0b\x0c\x85\u1680\u2009\u2028\u2029\u0323]", text))
+                             lambda text: plain(text) and not re.search("[\x0b\x0c\x85\u1680\u2009\u2028\u2029\u0323]",
+                                                                        text))
 
     processor, _ = trained(**{**common, "vocab_size": 680}, normalization_rule_name="identity", byte_fallback=True,
                            remove_extra_whitespaces=False, allow_whitespace_only_pieces=True)
     pieces = [[piece, round(score, 6)] for piece, score in pieces_of(processor)]
-    save("unigram-bytes", special, None, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False},
+    save("unigram-bytes", special, None, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always",
+                                          "split": False},
          special_last("</s>", 1), {"type": "Sequence", "decoders": FALLBACK_DECODER},
          {"type": "Unigram", "unk_id": 2, "vocab": pieces, "byte_fallback": True})
-    opinions["unigram-bytes"] = opinion(processor.encode, lambda text: plain(text) and text[0] != " " and "<0x" not in text)
+    opinions["unigram-bytes"] = opinion(processor.encode,
+                                        lambda text: plain(text) and text[0] != " " and "<0x" not in text)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The Annotated Transformer and its like: Pre-Norm encoder-decoders whose norm divides by the unbiased deviation plus eps."""
+"""The Annotated Transformer and its like: Pre-Norm, by a norm that divides by the unbiased deviation plus eps."""
 
 import math
 
@@ -94,14 +94,16 @@ def stacks_map(found, attention, self_attn, cross_attn, up, down, norm, norm_end
 
 def config(**more):
     return {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "dim_feedforward": FF,
-            "norm_first": True, "norm": "layernorm_std", "layer_norm_eps": 1e-6, "final_norm": True, "activation": "relu",
+            "norm_first": True, "norm": "layernorm_std", "layer_norm_eps": 1e-6, "final_norm": True,
+            "activation": "relu",
             "cross_attention": True, "encoder_layers": LAYERS, "vocab_size": TARGET, "encoder_vocab_size": SOURCE,
             "positional_encoding": "learned", "max_positions": LONGEST, "scale_embedding": True, "lm_head": True,
             "mask_value": "-1e9", **more}
 
 
 def assumed(norm):
-    return {"norm": said("layernorm_std", f"{norm} is usually the norm that divides by the unbiased deviation plus eps, but "
+    return {"norm": said("layernorm_std",
+                         f"{norm} is usually the norm that divides by the unbiased deviation plus eps, but "
                          "the tensors are those of a layernorm"),
             "layer_norm_eps": said(1e-6, "it isn't in the tensors"),
             "norm_first": said(True, "the tensors are the same under Post-Norm; a final norm speaks for Pre-Norm"),
@@ -113,14 +115,16 @@ def assumed(norm):
 def annotated():
     found = {"src_embed.0.lut.weight": "encoder.embed.weight", "src_embed.1.pe": "encoder.pos_embed.weight",
              "tgt_embed.0.lut.weight": "embed.weight", "tgt_embed.1.pe": "pos_embed.weight"}
-    stacks_map(found, [f"linears.{n}" for n in range(4)], "self_attn", "src_attn", "feed_forward.w_1", "feed_forward.w_2",
+    stacks_map(found, [f"linears.{n}" for n in range(4)], "self_attn", "src_attn", "feed_forward.w_1",
+               "feed_forward.w_2",
                "sublayer.{}.norm", ("a_2", "b_2"))
     both(found, "encoder.norm", "encoder.norm", endings=("a_2", "b_2"))
     both(found, "decoder.norm", "norm", endings=("a_2", "b_2"))
     both(found, "generator.proj", "lm_head")
     return Case("annotated-transformer", "The Annotated Transformer",
                 {"repository": "harvardnlp/annotated-transformer", "paper": "arXiv:1706.03762"}, Annotated(),
-                some_inputs("annotated", TARGET, 6, (SOURCE, 5)), config(), found, asks=heads(HEADS), assumes=assumed("a_2, b_2"))
+                some_inputs("annotated", TARGET, 6, (SOURCE, 5)), config(), found, asks=heads(HEADS),
+                assumes=assumed("a_2, b_2"))
 
 
 # --- hkproj/pytorch-transformer ---------------------------------------------------------------------------------------
@@ -138,14 +142,17 @@ class HkprojBlock(nn.Module):
         if crossed:
             self.cross_attention_block = four()
         self.feed_forward_block = module(linear_1=nn.Linear(D, FF), linear_2=nn.Linear(FF, D))
-        self.residual_connections = nn.ModuleList([module(norm=Norm("alpha", "bias", width)) for _ in range(2 + crossed)])
+        self.residual_connections = nn.ModuleList([module(norm=Norm("alpha", "bias",
+                                                                    width)) for _ in range(2 + crossed)])
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, f = self.self_attention_block, self.feed_forward_block
-        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_q, a.w_k, a.w_v, a.w_o, fill=-1e9))]
+        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_q, a.w_k, a.w_v, a.w_o,
+                                                 fill=-1e9))]
         if self.crossed:
             c = self.cross_attention_block
-            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS, c.w_q, c.w_k,
+            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS, c.w_q,
+                                                               c.w_k,
                                                                c.w_v, c.w_o, fill=-1e9)))
         steps.append(("resid_post", lambda h: mlp(at, h, f.linear_1, f.linear_2, F.relu)))
         return sums(at, x, [(*step, part.norm) for step, part in zip(steps, self.residual_connections)], "pre")
@@ -157,28 +164,33 @@ class Hkproj(nn.Module):
         for name, crossed in (("encoder", False), ("decoder", True)):
             blocks = nn.ModuleList([HkprojBlock(crossed, width) for _ in range(LAYERS)])
             setattr(self, name, module(layers=blocks, norm=Norm("alpha", "bias", width)))
-        self.src_embed, self.tgt_embed = module(embedding=nn.Embedding(SOURCE, D)), module(embedding=nn.Embedding(TARGET, D))
+        self.src_embed, self.tgt_embed = module(embedding=nn.Embedding(SOURCE,
+                                                                       D)), module(embedding=nn.Embedding(TARGET, D))
         self.src_pos, self.tgt_pos = (Table("pe", sinusoidal(LONGEST, D)[None]) for _ in range(2))
         self.projection_layer = module(proj=nn.Linear(D, TARGET))
 
     def forward(self, inputs):
         return logits_of(inputs, self.projection_layer.proj,
-                         Stack(embed_with(self.tgt_embed.embedding, self.tgt_pos.pe), list(self.decoder.layers), self.decoder.norm),
-                         Stack(embed_with(self.src_embed.embedding, self.src_pos.pe), list(self.encoder.layers), self.encoder.norm))
+                         Stack(embed_with(self.tgt_embed.embedding, self.tgt_pos.pe), list(self.decoder.layers),
+                               self.decoder.norm),
+                         Stack(embed_with(self.src_embed.embedding, self.src_pos.pe), list(self.encoder.layers),
+                               self.encoder.norm))
 
 
 def hkproj(name, title, width):
     found = {"src_embed.embedding.weight": "encoder.embed.weight", "src_pos.pe": "encoder.pos_embed.weight",
              "tgt_embed.embedding.weight": "embed.weight", "tgt_pos.pe": "pos_embed.weight"}
     stacks_map(found, ("w_q", "w_k", "w_v", "w_o"), "self_attention_block", "cross_attention_block",
-               "feed_forward_block.linear_1", "feed_forward_block.linear_2", "residual_connections.{}.norm", ("alpha", "bias"))
+               "feed_forward_block.linear_1", "feed_forward_block.linear_2", "residual_connections.{}.norm",
+               ("alpha", "bias"))
     both(found, "encoder.norm", "encoder.norm", endings=("alpha", "bias"))
     both(found, "decoder.norm", "norm", endings=("alpha", "bias"))
     both(found, "projection_layer.proj", "lm_head")
     if width == 1:
         found = {theirs: ours + ", repeated" if ".norm." in theirs else ours for theirs, ours in found.items()}
     return Case(name, title, {"repository": "hkproj/pytorch-transformer", "paper": "arXiv:1706.03762"}, Hkproj(width),
-                some_inputs(name, TARGET, 6, (SOURCE, 5)), config(), found, asks=heads(HEADS), assumes=assumed("alpha, bias"))
+                some_inputs(name, TARGET, 6, (SOURCE, 5)), config(), found, asks=heads(HEADS),
+                assumes=assumed("alpha, bias"))
 
 
 def cases():

@@ -28,7 +28,8 @@ def assumed(activation):
 
 
 def case(name, title, repository, module_, ours, found, **more):
-    return Case(name, title, {"repository": repository, "paper": "Radford et al. 2019"}, module_, some_inputs(name, VOCABULARY),
+    return Case(name, title, {"repository": repository, "paper": "Radford et al. 2019"}, module_,
+                some_inputs(name, VOCABULARY),
                 ours, found, **more)
 
 
@@ -51,7 +52,8 @@ class LectureBlock(nn.Module):
     def __init__(self, scale):
         super().__init__()
         self.scale = scale
-        one = [module(**{name: nn.Linear(D, D // HEADS, bias=False) for name in ("key", "query", "value")}) for _ in range(HEADS)]
+        one = [module(**{name: nn.Linear(D, D // HEADS,
+                                         bias=False) for name in ("key", "query", "value")}) for _ in range(HEADS)]
         for head in one:
             head.register_buffer("tril", triangle())
         self.sa = module(heads=nn.ModuleList(one), proj=nn.Linear(D, D))
@@ -59,7 +61,8 @@ class LectureBlock(nn.Module):
         self.ln1, self.ln2 = nn.LayerNorm(D), nn.LayerNorm(D)
 
     def attention(self, at, h, keep):
-        q, k, v = (torch.stack([getattr(head, name)(h) for head in self.sa.heads], 1) for name in ("query", "key", "value"))
+        q, k, v = (torch.stack([getattr(head, name)(h) for head in self.sa.heads],
+                               1) for name in ("query", "key", "value"))
         return record(f"{at}_out", self.sa.proj(attend(at, q, k, v, keep, scale=self.scale)))
 
     def forward(self, at, x, keep, memory, memory_keep):
@@ -76,12 +79,14 @@ class Lecture(Gpt):
         self.ln_f, self.lm_head = nn.LayerNorm(D), nn.Linear(D, VOCABULARY)
 
     def forward(self, inputs):
-        return self.run(inputs, self.token_embedding_table, self.position_embedding_table.weight, self.blocks, normed(self.ln_f),
+        return self.run(inputs, self.token_embedding_table, self.position_embedding_table.weight, self.blocks,
+                        normed(self.ln_f),
                         self.lm_head)
 
 
 def lecture(name, title, scale, ours):
-    found, skipped = {"token_embedding_table.weight": "embed.weight", "position_embedding_table.weight": "pos_embed.weight"}, {}
+    found, skipped = {"token_embedding_table.weight": "embed.weight",
+                      "position_embedding_table.weight": "pos_embed.weight"}, {}
     for layer in range(LAYERS):
         theirs, mine = f"blocks.{layer}.", f"layers.{layer}."
         for head in range(HEADS):
@@ -114,9 +119,11 @@ class Mingpt2020Block(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a = self.attn
-        return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.query, a.key, a.value, a.proj),
+        return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.query, a.key, a.value,
+                                                            a.proj),
                              normed(self.ln1)),
-                            ("resid_post", lambda h: mlp(at, h, self.mlp[0], self.mlp[2], F.gelu), normed(self.ln2))], "pre")
+                            ("resid_post", lambda h: mlp(at, h, self.mlp[0], self.mlp[2], F.gelu), normed(self.ln2))],
+                            "pre")
 
 
 class Mingpt2020(Gpt):
@@ -131,7 +138,8 @@ class Mingpt2020(Gpt):
 
 
 def mingpt_2020():
-    found, skipped = {"tok_emb.weight": "embed.weight", "pos_emb": "pos_embed.weight", "head.weight": "lm_head.weight"}, {}
+    found, skipped = {"tok_emb.weight": "embed.weight", "pos_emb": "pos_embed.weight",
+                      "head.weight": "lm_head.weight"}, {}
     for layer in range(LAYERS):
         theirs, ours = f"blocks.{layer}.", f"layers.{layer}."
         for letter, word in zip("qkvo", ("query", "key", "value", "proj")):
@@ -177,7 +185,8 @@ class Fused(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         return sums(at, x, [("resid_mid", lambda h: self.attention(f"{at}.attn", h, keep), self.norm(self.ln_1)),
-                            ("resid_post", lambda h: mlp(at, h, self.mlp.c_fc, self.mlp.c_proj, self.act), self.norm(self.ln_2))],
+                            ("resid_post", lambda h: mlp(at, h, self.mlp.c_fc, self.mlp.c_proj, self.act),
+                             self.norm(self.ln_2))],
                     "pre")
 
 
@@ -201,7 +210,8 @@ def fused(name, title, repository, module_, ours, activation, prefix, tied, buff
     found, skipped = {"transformer.wte.weight": "embed.weight", "transformer.wpe.weight": "pos_embed.weight"}, {}
     for layer in range(LAYERS):
         theirs, mine = f"transformer.h.{layer}.", f"layers.{layer}."
-        for part, our in (("ln_1", "norm1"), ("attn.c_attn", "self_attn.{q,k,v}_proj"), ("attn.c_proj", "self_attn.o_proj"),
+        for part, our in (("ln_1", "norm1"), ("attn.c_attn", "self_attn.{q,k,v}_proj"),
+                          ("attn.c_proj", "self_attn.o_proj"),
                           ("ln_2", "norm2"), ("mlp.c_fc", "up_proj"), ("mlp.c_proj", "down_proj")):
             both(found, theirs + part, mine + our, endings=endings)
         if buffer:
@@ -211,8 +221,10 @@ def fused(name, title, repository, module_, ours, activation, prefix, tied, buff
         skipped["lm_head.weight"] = "the same numbers as transformer.wte.weight: the head is tied"
     else:
         found["lm_head.weight"] = "lm_head.weight"
-    return case(name, title, repository, module_, ours, {prefix + key: value for key, value in found.items()}, asks=heads(HEADS),
-                assumes=assumed(activation), skipped={prefix + key: value for key, value in skipped.items()}, prefix=prefix)
+    return case(name, title, repository, module_, ours, {prefix + key: value for key, value in found.items()},
+                asks=heads(HEADS),
+                assumes=assumed(activation), skipped={prefix + key: value for key, value in skipped.items()},
+                prefix=prefix)
 
 
 # --- rasbt/LLMs-from-scratch ------------------------------------------------------------------------------------------
@@ -238,7 +250,8 @@ class BookBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, f = self.att, self.ff.layers
-        return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.W_query, a.W_key, a.W_value,
+        return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.W_query, a.W_key,
+                                                            a.W_value,
                                                             a.out_proj), self.norm1),
                             ("resid_post", lambda h: mlp(at, h, f[0], f[2], gelu_tanh), self.norm2)], "pre")
 
@@ -255,11 +268,13 @@ class Book(Gpt):
 
 
 def book(name, title, qkv_bias):
-    found, skipped = {"tok_emb.weight": "embed.weight", "pos_emb.weight": "pos_embed.weight", "out_head.weight": "lm_head.weight"}, {}
+    found, skipped = {"tok_emb.weight": "embed.weight", "pos_emb.weight": "pos_embed.weight",
+                      "out_head.weight": "lm_head.weight"}, {}
     for layer in range(LAYERS):
         theirs, ours = f"trf_blocks.{layer}.", f"layers.{layer}."
         for letter, word in zip("qkv", ("W_query", "W_key", "W_value")):
-            both(found, f"{theirs}att.{word}", f"{ours}self_attn.{letter}_proj", endings=("weight", "bias")[:1 + qkv_bias])
+            both(found, f"{theirs}att.{word}", f"{ours}self_attn.{letter}_proj",
+                 endings=("weight", "bias")[:1 + qkv_bias])
         both(found, theirs + "att.out_proj", ours + "self_attn.o_proj")
         skipped[theirs + "att.mask"] = "the causal mask, 1 = hidden"
         both(found, theirs + "ff.layers.0", ours + "up_proj")
@@ -267,19 +282,22 @@ def book(name, title, qkv_bias):
         for n in (1, 2):
             both(found, f"{theirs}norm{n}", f"{ours}norm{n}", endings=("scale", "shift"))
     both(found, "final_norm", "norm", endings=("scale", "shift"))
-    return case(name, title, "rasbt/LLMs-from-scratch", Book(qkv_bias), config(activation="gelu_tanh"), found, asks=heads(HEADS),
+    return case(name, title, "rasbt/LLMs-from-scratch", Book(qkv_bias), config(activation="gelu_tanh"), found,
+                asks=heads(HEADS),
                 assumes={**assumed("gelu_tanh"), "norm": said("layernorm", "scale and shift are a layernorm's"),
                          "layer_norm_eps": said(1e-5, "it isn't in the tensors")}, skipped=skipped)
 
 
 def cases():
     return [lecture("ng-video-lecture", "Karpathy's lecture on GPT", None, {}),
-            lecture("ng-video-lecture-scaled", "Karpathy's lecture as typed from the video: scores times C**-0.5", D ** -0.5,
+            lecture("ng-video-lecture-scaled", "Karpathy's lecture as typed from the video: scores times C**-0.5",
+                    D ** -0.5,
                     {"attention_scale": D ** -0.5}),
             mingpt_2020(),
             fused("mingpt", "minGPT of today", "karpathy/minGPT", FusedGpt(True, gelu_tanh, True, False),
                   config(activation="gelu_tanh"), "gelu_tanh", "", False, True),
-            fused("nanogpt", "nanoGPT, compiled, without biases", "karpathy/nanoGPT", FusedGpt(False, F.gelu, False, True),
+            fused("nanogpt", "nanoGPT, compiled, without biases", "karpathy/nanoGPT",
+                  FusedGpt(False, F.gelu, False, True),
                   config(activation="gelu", bias=False, tie_word_embeddings=True), "gelu", "_orig_mod.", True, False),
             book("llms-from-scratch", "Raschka's Build a Large Language Model (From Scratch)", False),
             book("llms-from-scratch-qkv-bias", "The same with GPT-2's weights: qkv_bias", True)]

@@ -48,7 +48,8 @@ class Block(nn.Module):
     def forward(self, at, x, keep, memory, memory_keep):
         m = self.mlp
         return sums(at, x, [("resid_mid", lambda h: self.attention(f"{at}.attn", h, keep), self.ln1),
-                            ("resid_post", lambda h: mlp(at, h, lambda y: y @ m.W_in + m.b_in, lambda y: y @ m.W_out + m.b_out,
+                            ("resid_post", lambda h: mlp(at, h, lambda y: y @ m.W_in + m.b_in,
+                                                         lambda y: y @ m.W_out + m.b_out,
                                                          gelu_tanh), self.ln2)], "pre")
 
 
@@ -68,7 +69,8 @@ class Hooked(nn.Module):
 
 
 def cases():
-    found = {"embed.W_E": "embed.weight", "pos_embed.W_pos": "pos_embed.weight", "unembed.W_U": "lm_head.weight, transposed",
+    found = {"embed.W_E": "embed.weight", "pos_embed.W_pos": "pos_embed.weight",
+             "unembed.W_U": "lm_head.weight, transposed",
              "unembed.b_U": "lm_head.bias"}
     skipped = {}
     for layer in range(LAYERS):
@@ -86,7 +88,8 @@ def cases():
         skipped[theirs + "attn.IGNORE"] = "what masked scores are set to"
     both(found, "ln_final", "norm", endings=("w", "b"))
     ours = {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "dim_feedforward": FF,
-            "head_dim": D_HEAD, "norm_first": True, "final_norm": True, "activation": "gelu_tanh", "vocab_size": VOCABULARY,
+            "head_dim": D_HEAD, "norm_first": True, "final_norm": True, "activation": "gelu_tanh",
+            "vocab_size": VOCABULARY,
             "positional_encoding": "learned", "max_positions": LONGEST, "lm_head": True}
     assumes = {"activation": said("gelu_tanh", "it isn't in the tensors"),
                "attention_scale": said(D_HEAD ** -0.5, "it isn't in the tensors"),

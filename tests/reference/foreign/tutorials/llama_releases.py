@@ -77,18 +77,23 @@ def case(name, title, repository, fused, tied, prefix=""):
         found["output.weight"] = "lm_head.weight"
     ours = {"model_type": "decoderscope", "d_model": D, "nhead": HEADS, "num_layers": LAYERS, "num_key_value_heads": KV,
             "dim_feedforward": FF, "norm_first": True, "norm": "rmsnorm", "layer_norm_eps": EPS, "final_norm": True,
-            "activation": "silu", "gated_mlp": True, "bias": False, "vocab_size": VOCABULARY, "positional_encoding": "rope",
+            "activation": "silu", "gated_mlp": True, "bias": False, "vocab_size": VOCABULARY,
+            "positional_encoding": "rope",
             "rope_interleaved": True, "lm_head": True, "tie_word_embeddings": tied}
-    assumes = {"rope_interleaved": said(True, "wq and w1 are Llama's own names, whose RoPE turns neighbouring columns; the "
+    assumes = {"rope_interleaved": said(True,
+                                        "wq and w1 are Llama's own names, whose RoPE turns neighbouring columns; the "
                                         "tensors don't say"),
                "norm_first": said(True, "the tensors are the same under Post-Norm"),
-               "layer_norm_eps": said(EPS, "it isn't in the tensors"), "rope_theta": said(10000.0, "it isn't in the tensors"),
+               "layer_norm_eps": said(EPS, "it isn't in the tensors"),
+               "rope_theta": said(10000.0, "it isn't in the tensors"),
                "activation": said("silu", "it isn't in the tensors")}
     return Case(name, title, {"repository": repository, "paper": "arXiv:2307.09288"}, Llama(fused, tied),
-                some_inputs(name, VOCABULARY), ours, {prefix + key: value for key, value in found.items()}, asks=heads(HEADS),
+                some_inputs(name, VOCABULARY), ours, {prefix + key: value for key, value in found.items()},
+                asks=heads(HEADS),
                 assumes=assumes, skipped={prefix + key: value for key, value in skipped.items()}, prefix=prefix)
 
 
 def cases():
     return [case("llama2.c", "llama2.c, compiled", "karpathy/llama2.c", False, True, "_orig_mod."),
-            case("gpt-fast", "gpt-fast: q, k and v in one matrix, with grouped queries", "pytorch-labs/gpt-fast", True, False)]
+            case("gpt-fast", "gpt-fast: q, k and v in one matrix, with grouped queries", "pytorch-labs/gpt-fast", True,
+                 False)]

@@ -47,11 +47,13 @@ class HyunwoongkoBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a = self.self_attention if self.crossed else self.attention
-        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_q, a.w_k, a.w_v, a.w_concat, fill=-1e4),
+        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_q, a.w_k, a.w_v, a.w_concat,
+                                                 fill=-1e4),
                   self.norm1)]
         if self.crossed:
             c = self.enc_dec_attention
-            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS, c.w_q, c.w_k,
+            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS, c.w_q,
+                                                               c.w_k,
                                                                c.w_v, c.w_concat, fill=-1e4), self.norm2))
         steps.append(("resid_post", lambda h: mlp(at, h, self.ffn.linear1, self.ffn.linear2, F.relu),
                       self.norm3 if self.crossed else self.norm2))
@@ -104,7 +106,8 @@ def hyunwoongko():
     del inputs["attention_mask"]  # its padding masks queries, not keys, in the decoder
     return Case("hyunwoongko", "hyunwoongko's Transformer",
                 {"repository": "hyunwoongko/transformer", "paper": "arXiv:1706.03762"}, Hyunwoongko(), inputs,
-                config(layer_norm_eps=1e-12, positional_encoding="sinusoidal", mask_value="-1e4"), found, asks=heads(HEADS),
+                config(layer_norm_eps=1e-12, positional_encoding="sinusoidal", mask_value="-1e4"), found,
+                asks=heads(HEADS),
                 assumes=assumes)
 
 
@@ -125,23 +128,26 @@ class JadoreBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         a, c, f = self.slf_attn, self.enc_attn, self.pos_ffn
-        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_qs, a.w_ks, a.w_vs, a.fc, fill=-1e9),
+        steps = [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.w_qs, a.w_ks, a.w_vs, a.fc,
+                                                 fill=-1e9),
                   normed(a.layer_norm))]
         if c is not None:
-            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS, c.w_qs, c.w_ks,
+            steps.append(("resid_mid_cross", lambda h: project(f"{at}.cross_attn", h, memory, memory_keep, HEADS,
+                                                               c.w_qs, c.w_ks,
                                                                c.w_vs, c.fc, fill=-1e9), normed(c.layer_norm)))
         steps.append(("resid_post", lambda h: mlp(at, h, f.w_1, f.w_2, F.relu), normed(f.layer_norm)))
         return sums(at, x, steps, "post")
 
 
 class Jadore(nn.Module):
-    """The norm at the top of a stack stands before its blocks. One embedding serves both sides and the head, whose logits
-    are divided by sqrt(d_model)."""
+    """The norm at the top of a stack stands before its blocks. One embedding serves both sides and the head, and the
+    logits are divided by sqrt(d_model)."""
 
     def __init__(self):
         super().__init__()
         for side, crossed, embedding in (("encoder", False, "src_word_emb"), ("decoder", True, "trg_word_emb")):
-            parts = {embedding: nn.Embedding(TARGET, D), "position_enc": Table("pos_table", sinusoidal(LONGEST, D)[None])}
+            parts = {embedding: nn.Embedding(TARGET, D), "position_enc": Table("pos_table",
+                                                                               sinusoidal(LONGEST, D)[None])}
             blocks = nn.ModuleList([JadoreBlock(crossed) for _ in range(LAYERS)])
             setattr(self, side, module(**parts, layer_stack=blocks, layer_norm=nn.LayerNorm(D, eps=1e-6)))
         self.trg_word_prj = nn.Linear(D, TARGET, bias=False)
@@ -158,7 +164,8 @@ class Jadore(nn.Module):
 
     def forward(self, inputs):
         return logits_of(inputs, lambda x: self.trg_word_prj(x) * D ** -0.5,
-                         self.stack(self.decoder, self.decoder.trg_word_emb), self.stack(self.encoder, self.encoder.src_word_emb))
+                         self.stack(self.decoder, self.decoder.trg_word_emb),
+                         self.stack(self.encoder, self.encoder.src_word_emb))
 
 
 def jadore():
@@ -169,7 +176,8 @@ def jadore():
         both(found, f"{side}.layer_norm", start + "embed_norm")
         for layer in range(LAYERS):
             theirs, ours = f"{side}.layer_stack.{layer}.", f"{start}layers.{layer}."
-            for n, (name, our) in enumerate((("slf_attn", "self_attn"), ("enc_attn", "cross_attn"))[:1 + crossed], start=1):
+            for n, (name, our) in enumerate((("slf_attn", "self_attn"), ("enc_attn", "cross_attn"))[:1 + crossed],
+                                            start=1):
                 for letter, part in zip("qkvo", ("w_qs", "w_ks", "w_vs", "fc")):
                     found[f"{theirs}{name}.{part}.weight"] = f"{ours}{our}.{letter}_proj.weight"
                 both(found, f"{theirs}{name}.layer_norm", f"{ours}norm{n}")

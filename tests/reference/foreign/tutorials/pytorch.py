@@ -45,7 +45,8 @@ class Block(nn.Module):
         if self.crossed:
             steps.append(("resid_mid_cross", lambda h: self.multihead_attn(f"{at}.cross_attn", h, memory, memory_keep)))
         steps.append(("resid_post", lambda h: mlp(at, h, self.linear1, self.linear2, F.relu)))
-        return sums(at, x, [(*step, normed(getattr(self, f"norm{n}"))) for n, step in enumerate(steps, start=1)], "post")
+        return sums(at, x, [(*step, normed(getattr(self, f"norm{n}"))) for n, step in enumerate(steps, start=1)],
+                    "post")
 
 
 def blocks(crossed):
@@ -83,57 +84,76 @@ def code():
 
 
 class Seq2Seq(nn.Module):
-    def __init__(self):
+    """`whole`: one torch.nn.Transformer, as today; before, an encoder and a decoder without final norms."""
+
+    def __init__(self, whole):
         super().__init__()
-        self.transformer = module(encoder=module(layers=blocks(False), norm=nn.LayerNorm(D)),
-                                  decoder=module(layers=blocks(True), norm=nn.LayerNorm(D)))
+        self.whole = whole
+        norms = [{"norm": nn.LayerNorm(D)} if whole else {} for _ in range(2)]
+        encoder, decoder = module(layers=blocks(False), **norms[0]), module(layers=blocks(True), **norms[1])
+        if whole:
+            self.transformer = module(encoder=encoder, decoder=decoder)
+        else:
+            self.transformer_encoder, self.transformer_decoder = encoder, decoder
         self.generator = nn.Linear(D, TARGET)
-        self.src_tok_emb, self.tgt_tok_emb = module(embedding=nn.Embedding(SOURCE, D)), module(embedding=nn.Embedding(TARGET, D))
+        self.src_tok_emb = module(embedding=nn.Embedding(SOURCE, D))
+        self.tgt_tok_emb = module(embedding=nn.Embedding(TARGET, D))
         self.positional_encoding = Table("pos_embedding", code())
+
+    def sides(self):
+        if self.whole:
+            return self.transformer.encoder, self.transformer.decoder
+        return self.transformer_encoder, self.transformer_decoder
 
     def stack(self, side, table):
         def embed(prefix, tokens):
             x = record(prefix + "embed", table(tokens) * math.sqrt(D))
             return x + record(prefix + "pos_embed", self.positional_encoding.pos_embedding[:tokens.size(1), 0])
 
-        return Stack(embed, list(side.layers), normed(side.norm))
+        return Stack(embed, list(side.layers), normed(side.norm) if self.whole else None)
 
     def forward(self, inputs):
-        t = self.transformer
-        return logits_of(inputs, self.generator, self.stack(t.decoder, self.tgt_tok_emb.embedding),
-                         self.stack(t.encoder, self.src_tok_emb.embedding))
+        encoder, decoder = self.sides()
+        return logits_of(inputs, self.generator, self.stack(decoder, self.tgt_tok_emb.embedding),
+                         self.stack(encoder, self.src_tok_emb.embedding))
 
     def by_torch(self, inputs):
         """The logits, by torch.nn.Transformer with these weights."""
         theirs = nn.Transformer(D, HEADS, LAYERS, LAYERS, FF, batch_first=True).eval()
-        theirs.load_state_dict(self.transformer.state_dict())
+        if not self.whole:
+            theirs.encoder.norm = theirs.decoder.norm = None
+        encoder, decoder = self.sides()
+        theirs.encoder.load_state_dict(encoder.state_dict())
+        theirs.decoder.load_state_dict(decoder.state_dict())
         embedded = [table.embedding(tokens) * math.sqrt(D) + self.positional_encoding.pos_embedding[:tokens.size(1), 0]
-                    for table, tokens in ((self.src_tok_emb, inputs["encoder_tokens"]), (self.tgt_tok_emb, inputs["tokens"]))]
+                    for table, tokens in ((self.src_tok_emb, inputs["encoder_tokens"]),
+                                          (self.tgt_tok_emb, inputs["tokens"]))]
         padding = inputs["encoder_attention_mask"] == 0
         out = theirs(*embedded, tgt_mask=~causal(embedded[1].size(1)), src_key_padding_mask=padding,
                      tgt_key_padding_mask=inputs["attention_mask"] == 0, memory_key_padding_mask=padding)
         return self.generator(out)
 
 
-def seq2seq():
+def seq2seq(name, title, whole):
     found = {"src_tok_emb.embedding.weight": "encoder.embed.weight", "tgt_tok_emb.embedding.weight": "embed.weight",
              "positional_encoding.pos_embedding": ["pos_embed.weight", "encoder.pos_embed.weight"]}
     both(found, "generator", "lm_head")
     for side, start in (("encoder", "encoder."), ("decoder", "")):
+        theirs = f"transformer.{side}." if whole else f"transformer_{side}."
         for layer in range(LAYERS):
-            block_map(found, f"transformer.{side}.layers.{layer}.", f"{start}layers.{layer}.", side == "decoder")
-        both(found, f"transformer.{side}.norm", start + "norm")
-    ours = config(cross_attention=True, encoder_layers=LAYERS, encoder_vocab_size=SOURCE, final_norm=True)
-    return Case("seq2seq-tutorial", "PyTorch's translation tutorial, Seq2SeqTransformer",
-                {"repository": "pytorch/tutorials", "paper": "arXiv:1706.03762"}, Seq2Seq(),
-                some_inputs("seq2seq", TARGET, 6, (SOURCE, 5)), ours, found, asks=heads(HEADS), assumes=assumed())
+            block_map(found, f"{theirs}layers.{layer}.", f"{start}layers.{layer}.", side == "decoder")
+        if whole:
+            both(found, theirs + "norm", start + "norm")
+    ours = config(cross_attention=True, encoder_layers=LAYERS, encoder_vocab_size=SOURCE, final_norm=whole)
+    return Case(name, title, {"repository": "pytorch/tutorials", "paper": "arXiv:1706.03762"}, Seq2Seq(whole),
+                some_inputs(name, TARGET, 6, (SOURCE, 5)), ours, found, asks=heads(HEADS), assumes=assumed())
 
 
 # --- the language-model example ---------------------------------------------------------------------------------------
 
 
 class LanguageModel(nn.Module):
-    """Encoder layers under a causal mask. `named` says what the modules are called: (embedding, stack, has a final norm)."""
+    """Encoder layers under a causal mask; `embedding` and `stack` are what the modules are called."""
 
     def __init__(self, embedding, stack, final):
         super().__init__()
@@ -167,15 +187,21 @@ def language_model(name, title, embedding, stack, final):
     if final:
         both(found, f"{stack}.norm", "norm")
     both(found, "decoder", "lm_head")
-    assumes = {**assumed(), "causal": said(True, "encoder layers see everything unless a mask is given, and here one is")}
+    assumes = {**assumed(), "causal": said(True,
+                                           "encoder layers see everything unless a mask is given, and here one is")}
     return Case(name, title, {"repository": "pytorch/examples", "paper": "arXiv:1706.03762"},
-                LanguageModel(embedding, stack, final), some_inputs(name, TARGET, padding=False), config(final_norm=final), found,
+                LanguageModel(embedding, stack, final), some_inputs(name, TARGET, padding=False),
+                config(final_norm=final), found,
                 asks=heads(HEADS), assumes=assumes)
 
 
 def cases():
-    made = [seq2seq(), language_model("language-model", "PyTorch's word language model, of today", "input_emb", "encoder", True),
-            language_model("language-model-2019", "PyTorch's word language model of 2019: encoder.weight is the embedding",
+    made = [seq2seq("seq2seq-tutorial", "PyTorch's translation tutorial, Seq2SeqTransformer", True),
+            seq2seq("seq2seq-tutorial-2021",
+                    "The same in its first version: an encoder and a decoder without final norms", False),
+            language_model("language-model", "PyTorch's word language model, of today", "input_emb", "encoder", True),
+            language_model("language-model-2019",
+                           "PyTorch's word language model of 2019: encoder.weight is the embedding",
                            "encoder", "transformer_encoder", False)]
     for case in made:
         with torch.no_grad():

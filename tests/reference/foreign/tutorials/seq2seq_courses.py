@@ -56,7 +56,8 @@ class BentrevettBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         def attention(a, name, source, mask):
-            return lambda h: project(f"{at}.{name}", h, h if source is None else source, mask, HEADS, a.fc_q, a.fc_k, a.fc_v,
+            return lambda h: project(f"{at}.{name}", h, h if source is None else source, mask, HEADS, a.fc_q, a.fc_k,
+                                     a.fc_v,
                                      a.fc_o, fill=-1e10)
 
         f = self.positionwise_feedforward
@@ -72,7 +73,8 @@ class Bentrevett(nn.Module):
         super().__init__()
         for side, crossed, vocabulary in (("encoder", False, SOURCE), ("decoder", True, TARGET)):
             blocks = nn.ModuleList([BentrevettBlock(crossed) for _ in range(LAYERS)])
-            setattr(self, side, module(tok_embedding=nn.Embedding(vocabulary, D), pos_embedding=nn.Embedding(LONGEST, D),
+            setattr(self, side, module(tok_embedding=nn.Embedding(vocabulary, D),
+                                       pos_embedding=nn.Embedding(LONGEST, D),
                                        layers=blocks))
         self.decoder.fc_out = nn.Linear(D, TARGET)
 
@@ -107,7 +109,8 @@ def bentrevett():
     return Case("bentrevett", "bentrevett's pytorch-seq2seq, Attention is All You Need",
                 {"repository": "bentrevett/pytorch-seq2seq", "paper": "arXiv:1706.03762"}, Bentrevett(),
                 some_inputs("bentrevett", TARGET, 6, (SOURCE, 5)),
-                config(positional_encoding="learned", max_positions=LONGEST, scale_embedding=True, mask_value="-1e10"), found,
+                config(positional_encoding="learned", max_positions=LONGEST, scale_embedding=True, mask_value="-1e10"),
+                found,
                 asks=heads(HEADS), assumes=assumed("-1e10", scale_embedding=said(True, "it isn't in the tensors")))
 
 
@@ -132,13 +135,15 @@ class D2lBlock(nn.Module):
 
     def forward(self, at, x, keep, memory, memory_keep):
         def attention(a, name, source, mask):
-            return lambda h: project(f"{at}.{name}", h, h if source is None else source, mask, HEADS, a.W_q, a.W_k, a.W_v, a.W_o,
+            return lambda h: project(f"{at}.{name}", h, h if source is None else source, mask, HEADS, a.W_q, a.W_k,
+                                     a.W_v, a.W_o,
                                      fill=-1e6)
 
         norms = [getattr(self, f"addnorm{n}").ln for n in range(1, 3 + self.crossed)]
         cross = attention(self.attention2, "cross_attn", memory, memory_keep) if self.crossed else None
         own = attention(getattr(self, self.attentions[0]), "attn", None, keep)
-        return sums(at, x, steps(at, own, cross, lambda h: mlp(at, h, self.ffn.dense1, self.ffn.dense2, F.relu), norms), "post")
+        return sums(at, x, steps(at, own, cross, lambda h: mlp(at, h, self.ffn.dense1, self.ffn.dense2, F.relu), norms),
+                    "post")
 
 
 class D2l(nn.Module):
@@ -165,7 +170,8 @@ def d2l():
     for side, crossed in (("encoder", False), ("decoder", True)):
         for layer in range(LAYERS):
             theirs, ours = f"{side}.blks.block{layer}.", ("" if crossed else "encoder.") + f"layers.{layer}."
-            names = (("attention1", "self_attn"), ("attention2", "cross_attn")) if crossed else (("attention", "self_attn"),)
+            names = (("attention1", "self_attn"), ("attention2",
+                                                   "cross_attn")) if crossed else (("attention", "self_attn"),)
             for name, our in names:
                 for letter in "qkvo":
                     found[f"{theirs}{name}.W_{letter}.weight"] = f"{ours}{our}.{letter}_proj.weight"
@@ -176,9 +182,11 @@ def d2l():
     both(found, "decoder.dense", "lm_head")
     assumes = assumed("-1e6", scale_embedding=said(True, "it isn't in the tensors"),
                       positional_encoding=said("sinusoidal", "no table is stored"))
-    return Case("d2l", "Dive into Deep Learning's Transformer", {"repository": "d2l-ai/d2l-en", "paper": "arXiv:1706.03762"}, D2l(),
+    return Case("d2l", "Dive into Deep Learning's Transformer",
+                {"repository": "d2l-ai/d2l-en", "paper": "arXiv:1706.03762"}, D2l(),
                 some_inputs("d2l", TARGET, 6, (SOURCE, 5)),
-                config(positional_encoding="sinusoidal", scale_embedding=True, mask_value="-1e6"), found, asks=heads(HEADS),
+                config(positional_encoding="sinusoidal", scale_embedding=True, mask_value="-1e6"), found,
+                asks=heads(HEADS),
                 assumes=assumes)
 
 
@@ -188,11 +196,12 @@ def d2l():
 def shared():
     """Each head's columns go through the same small matrices."""
     width = D // HEADS
-    return module(**{name: nn.Linear(width, width, bias=False) for name in ("values", "keys", "queries")}, fc_out=nn.Linear(D, D))
+    return module(**{name: nn.Linear(width, width, bias=False) for name in ("values", "keys", "queries")},
+                  fc_out=nn.Linear(D, D))
 
 
 class PerssonBlock(nn.Module):
-    """Attention, norm, feed-forward, norm: an encoder's block, and what stands behind the self-attention of a decoder's."""
+    """Attention, norm, feed-forward, norm: an encoder's block, and the part of a decoder's behind self-attention."""
 
     def __init__(self):
         super().__init__()
@@ -210,7 +219,8 @@ class Persson(nn.Module):
         super().__init__()
         self.encoder = module(word_embedding=nn.Embedding(SOURCE, D), position_embedding=nn.Embedding(LONGEST, D),
                               layers=nn.ModuleList([PerssonBlock() for _ in range(LAYERS)]))
-        crossed = [module(attention=shared(), norm=nn.LayerNorm(D), transformer_block=PerssonBlock()) for _ in range(LAYERS)]
+        crossed = [module(attention=shared(), norm=nn.LayerNorm(D),
+                          transformer_block=PerssonBlock()) for _ in range(LAYERS)]
         self.decoder = module(word_embedding=nn.Embedding(TARGET, D), position_embedding=nn.Embedding(LONGEST, D),
                               layers=nn.ModuleList(crossed), fc_out=nn.Linear(D, TARGET))
 
@@ -226,7 +236,8 @@ class Persson(nn.Module):
                 return persson_attention(inner.attention, f"{at}.cross_attn", h, memory, memory_keep)
 
             norms = [block.norm, inner.norm1, inner.norm2] if crossed else [inner.norm1, inner.norm2]
-            return sums(at, x, steps(at, own, cross if crossed else None, lambda h: mlp(at, h, f[0], f[2], F.relu), norms), "post")
+            return sums(at, x, steps(at, own, cross if crossed else None, lambda h: mlp(at, h, f[0], f[2], F.relu),
+                                     norms), "post")
 
         return forward
 
@@ -265,11 +276,13 @@ def persson():
             both(found, inner + "feed_forward.0", ours + "up_proj")
             both(found, inner + "feed_forward.2", ours + "down_proj")
     both(found, "decoder.fc_out", "lm_head")
-    assumes = assumed("-1e20", attention_scale=said(D ** -0.5, "this video divides by sqrt(d_model); the tensors don't say"))
+    assumes = assumed("-1e20", attention_scale=said(D ** -0.5,
+                                                    "this video divides by sqrt(d_model); the tensors don't say"))
     return Case("aladdinpersson", "Aladdin Persson's Transformer from scratch: one small matrix for all heads",
                 {"repository": "aladdinpersson/Machine-Learning-Collection", "paper": "arXiv:1706.03762"}, Persson(),
                 some_inputs("persson", TARGET, 6, (SOURCE, 5)),
-                config(positional_encoding="learned", max_positions=LONGEST, attention_scale=D ** -0.5, mask_value="-1e20"), found,
+                config(positional_encoding="learned", max_positions=LONGEST, attention_scale=D ** -0.5,
+                       mask_value="-1e20"), found,
                 assumes=assumes)
 
 

@@ -1,4 +1,4 @@
-"""lucidrains/x-transformers: a TransformerWrapper around a Decoder. A block is two layers; a head is as wide as it likes."""
+"""lucidrains/x-transformers: a TransformerWrapper around a Decoder. A block is two layers, a head is of any width."""
 
 import torch
 import torch.nn.functional as F
@@ -46,21 +46,24 @@ class XTransformer(nn.Module):
         (before, a), (between, f) = self.attn_layers.layers[2 * n], self.attn_layers.layers[2 * n + 1]
 
         def forward(at, x, keep, memory, memory_keep):
-            return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.to_q, a.to_k, a.to_v, a.to_out),
+            return sums(at, x, [("resid_mid", lambda h: project(f"{at}.attn", h, h, keep, HEADS, a.to_q, a.to_k, a.to_v,
+                                                                a.to_out),
                                  before[0]),
                                 ("resid_post", lambda h: mlp(at, h, f.ff[0][0], f.ff[2], F.gelu), between[0])], "pre")
 
         return forward
 
     def forward(self, inputs):
-        return logits_of(inputs, self.to_logits, Stack(self.embed, [self.block(n) for n in range(DEPTH)], self.attn_layers.final_norm))
+        return logits_of(inputs, self.to_logits, Stack(self.embed, [self.block(n) for n in range(DEPTH)],
+                                                       self.attn_layers.final_norm))
 
 
 def cases():
     found = {"token_emb.emb.weight": "embed.weight", "pos_emb.emb.weight": "pos_embed.weight",
              "attn_layers.final_norm.gamma": "norm.weight", "to_logits.weight": "lm_head.weight"}
     for block in range(DEPTH):
-        first, second, ours = (f"attn_layers.layers.{2 * block}.", f"attn_layers.layers.{2 * block + 1}.", f"layers.{block}.")
+        first, second, ours = (f"attn_layers.layers.{2 * block}.", f"attn_layers.layers.{2 * block + 1}.",
+                               f"layers.{block}.")
         found[first + "0.0.gamma"] = ours + "norm1.weight"
         for letter, name in zip("qkvo", ("to_q", "to_k", "to_v", "to_out")):
             found[f"{first}1.{name}.weight"] = f"{ours}self_attn.{letter}_proj.weight"
@@ -71,7 +74,8 @@ def cases():
             "norm_first": True, "final_norm": True, "activation": "gelu", "vocab_size": VOCABULARY,
             "positional_encoding": "learned", "max_positions": LONGEST, "position_scale": D ** -0.5, "lm_head": True}
     assumes = {"norm": said("layernorm", "a gain without a bias is usually an RMSNorm's; this one is a layernorm's"),
-               "position_scale": said(D ** -0.5, "it isn't in the tensors"), "activation": said("gelu", "it isn't in the tensors"),
+               "position_scale": said(D ** -0.5, "it isn't in the tensors"),
+               "activation": said("gelu", "it isn't in the tensors"),
                "norm_first": said(True, "the tensors are the same under Post-Norm; a final norm speaks for Pre-Norm")}
     return [Case("x-transformers", "x-transformers' TransformerWrapper with a Decoder",
                  {"repository": "lucidrains/x-transformers", "paper": "arXiv:1706.03762"}, XTransformer(),
