@@ -100,3 +100,18 @@ def our_weights(stored, mapping, config, made=None):
     for name, (formula, shape) in (made or {}).items():
         put(name, {"sinusoidal": sinusoidal, "sinusoidal_halves": sinusoidal_halves}[formula](*shape).numpy())
     return ours
+
+
+def with_zero_biases(weights, config):
+    """Where a configuration has biases and the module has none: zeros. (The head has one where it is stored.)"""
+    if not config.get("bias", True):
+        return weights
+    norm_bias = config.get("norm", "layernorm").startswith("layernorm")
+    added = {}
+    for name, value in weights.items():
+        bias = name.removesuffix(".weight") + ".bias"
+        norm = "norm" in name.split(".")[-2]
+        wanted = norm_bias and not name.endswith(("q_norm.weight", "k_norm.weight")) if norm else "_proj." in name
+        if name.endswith(".weight") and wanted and bias not in weights:
+            added[bias] = np.zeros(value.shape[0], np.float32)
+    return {**weights, **added}

@@ -1,9 +1,10 @@
 """What the program says of each model in models/: compares the logits that it computes with the module's.
 
-    /usr/bin/python3 run_program.py PROGRAM [--json FILE] [--page FILE] [NAME …]
+    /usr/bin/python3 run_program.py PROGRAM [--ours] [--json FILE] [--page FILE] [NAME …]
 
 Each is opened as a person would: the folder, with the answers to what is asked (`asks`) as --set. If that isn't right,
-it is opened once more with what is assumed (`assumes`) set as well.
+it is opened once more with what is assumed (`assumes`) set as well. With --ours, a folder with `our_config` and the
+mapped weights is opened instead: this tells what the program can't compute from what it doesn't recognise.
 """
 
 import argparse
@@ -33,14 +34,33 @@ def settings(answers):
     return found
 
 
-def run(program, folder, sets):
-    """(the trace, what was said on standard error)"""
+def as_ours(folder, about, to):
+    """Writes the model as the contract has it."""
+    from mapping import our_weights, with_zero_biases  # needs torch
+
+    stored = {}
+    for file in sorted(folder.glob("model*.safetensors")):
+        stored.update(safetensors_file.load(file))
+    if about.get("format") == "BF16":
+        stored = {name: (value.astype(np.uint32) << 16).view(np.float32) for name, value in stored.items()}
+    weights = our_weights(stored, about["map"], about["our_config"], about.get("made"))
+    weights = with_zero_biases(weights, about["our_config"])
+    to.mkdir()
+    (to / "config.json").write_text(json.dumps(about["our_config"]))
+    safetensors_file.save(to / "model.safetensors", weights)
+    return to
+
+
+def run(program, folder, sets, ours=None):
+    """(the trace, what was said on standard error); `ours` is about.json where the model is opened as the contract's."""
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "trace.safetensors"
-        command = [program, "trace", str(folder), "--inputs", str(folder / "inputs.safetensors"), "--out", str(out),
-                   *sets]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        return (safetensors_file.load(out) if result.returncode == 0 else None), result.stderr.strip()
+        model = folder if ours is None else as_ours(folder, ours, pathlib.Path(scratch) / "model")
+        inputs = ["--inputs", str(folder / "inputs.safetensors")]
+        result = subprocess.run([program, "trace", str(model), *inputs, "--out", str(out), *sets], capture_output=True,
+                                text=True, timeout=120)
+        said = result.stderr.strip().replace(str(model) + "/", "")
+        return (safetensors_file.load(out) if result.returncode == 0 else None), said
 
 
 def difference(trace, expected):
@@ -55,16 +75,16 @@ def difference(trace, expected):
     return first, relative("logits")
 
 
-def verdict(program, folder):
+def verdict(program, folder, ours=False):
     about = json.loads((folder / "about.json").read_text())
     expected = safetensors_file.load(folder / "expected.safetensors")
-    tried = [("as it is", settings(about.get("asks", {})))]
-    if about.get("assumes"):
+    tried = [("as ours", [])] if ours else [("as it is", settings(about.get("asks", {})))]
+    if about.get("assumes") and not ours:
         tried.append(("with what is assumed", tried[0][1] + settings(about["assumes"])))
     said = []
     for words, sets in tried:
-        trace, error = run(program, folder, sets)
-        error = error.replace(str(folder) + "/", "").removeprefix("decoderscope: ")
+        trace, error = run(program, folder, sets, about if ours else None)
+        error = error.removeprefix("decoderscope: ")
         if trace is None:
             said.append({"how": words, "result": "refused", "sentence": error.splitlines()[-1] if error else ""})
             continue
@@ -80,6 +100,7 @@ def verdict(program, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
+    parser.add_argument("--ours", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--page")
     parser.add_argument("names", nargs="*")
@@ -88,7 +109,7 @@ def main():
     for folder in sorted(MODELS.iterdir()):
         if options.names and folder.name not in options.names:
             continue
-        verdicts[folder.name] = verdict(options.program, folder)
+        verdicts[folder.name] = verdict(options.program, folder, options.ours)
         for said in verdicts[folder.name]:
             detail = said.get("sentence") or f"logits off by {said['logits']:.1e}" + (
                 f", first {said['first']}" if "first" in said else "")
