@@ -21,6 +21,9 @@ struct BothNorms {
     T pre, post;
 };
 
+// The model's own layer_norm_eps, without the scenario's overrides.
+[[nodiscard]] double own_norm_eps(Derived& derived, const Scenario& scenario);
+
 // The curves by depth of the stack called prefix + "blocks.0", ….
 [[nodiscard]] Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
                                                         const std::string& prefix);

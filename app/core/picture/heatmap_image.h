@@ -46,7 +46,7 @@ enum class Hatch {
 // Causal alone is forward, padding backward, custom dots, hand cross. With several causes, the colour shows the
 // strongest; the hatch shows the lines of causal and padding (cross: both), or dots if neither is among them.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
-// "causal mask", "causal + padding mask", "masked by hand", …, for legends.
+// "causal mask", "causal + padding mask", "masked manually", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
 
 // Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
