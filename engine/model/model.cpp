@@ -3,11 +3,14 @@
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
 #include "engine/model/folder_file.h"
 #include "engine/model/hugging_face.h"
+#include "engine/model/names/family_answers.h"
+#include "engine/model/names/with_mapping.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
 
@@ -119,39 +122,95 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
-// The configuration from the folder or, if there is none, as inferred from names and shapes.
-void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict, const Overrides& overrides) {
+// What a given mapping says, or what is recognised; the answers are to what names leave open.
+RecognisedNames names_of(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
+    RecognisedNames recognised = recognise_names(checkpoint.shapes(), answers);
+    if (mapping.empty()) return recognised;
+    return with_mapping(std::move(recognised), mapping, checkpoint.shapes());
+}
+
+// Without the answers that only say how tensors are read.
+Overrides configuration_of(const Overrides& overrides) {
+    Overrides keys = overrides;
+    std::erase_if(keys, [](const auto& answer) { return is_naming_key(answer.first); });
+    return keys;
+}
+
+// The configuration as inferred from names and shapes.
+void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedNames names, StateDict& state_dict,
+                         const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
-    if (is_there(path)) {
-        const std::string text = text_of_file(path);
-        model.config_json = naming(path, [&] { return from_hugging_face(text); });
-        static_cast<void>(naming(path, [&] { return model.config(overrides); }));
-        return;
-    }
-    const Recognised recognised =
-        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), state_dict); });
+    Recognised recognised = naming(checkpoint.weights_path(), [&] {
+        return recognise(checkpoint.shapes(), std::move(names), state_dict);
+    });
     model.answers = overrides;
     naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
-        model.config_json = config_to_json(parse_config(answered_config(recognised, overrides), overrides));
+        model.config_json =
+            config_to_json(parse_config(answered_config(recognised, overrides), configuration_of(overrides)));
     });
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
         model.remarks.push_back(message("{weights}: no config.json says what it is; taken as {module} with {taken}",
                                         {{"weights", weights}, {"module", recognised.module}, {"taken", taken}}));
+    model.recognised = std::move(recognised);
 }
 
-std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, LoadProgress& progress) {
+// What the configuration says of what names leave open.
+Overrides with_known_answers(Overrides answers, const std::string& original, const std::string& config_json) {
+    const nlohmann::json config = parse_json(config_json, message("an object of configuration keys"));
+    const bool before = config.contains("embedding_norm") && config["embedding_norm"] == true;
+    answers.emplace_back("embedding_norm", before ? "true" : "false");
+    for (auto& answer : family_answers(original)) answers.push_back(std::move(answer));
+    return answers;
+}
+
+// A tensor that isn't recognised may have a name of the contract.
+void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers) {
+    for (const Question& question : names.questions)
+        if (question.required &&
+            std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
+            throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
+}
+
+void refuse_open_names(const RecognisedNames& names, const Config& config) {
+    std::set<std::string> declared;
+    for (const Declared& parameter : declared_parameters(config)) declared.insert(parameter.name);
+    for (const std::string& name : names.open)
+        if (!declared.contains(name))
+            throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
+                        {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
+}
+
+std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
+                                  LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
     Model model{.name = by_folder ? folder.string() : weights_path};
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
-    StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
+    const std::string config_path = (folder / "config.json").string();
+    const bool configured = is_there(config_path);
+    Overrides answers = overrides;
+    if (configured) {
+        const std::string text = text_of_file(config_path);
+        model.config_json = naming(config_path, [&] { return from_hugging_face(text); });
+        static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
+        answers = with_known_answers(std::move(answers), text, model.config_json);
+    }
+    model.mapping = mapping;
+    RecognisedNames names = naming(weights_path, [&] { return names_of(checkpoint, answers, mapping); });
+    StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
-    configure(model, checkpoint, state_dict, overrides);
-    const Config config = model.config(overrides);
+    const RecognisedNames kept = names;
+    if (!configured) configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
+    const Config config = model.config(configuration_of(overrides));
     add_missing_head_bias(state_dict.shapes, config);
-    naming(weights_path, [&] { check_shapes(state_dict.shapes, config); });
+    naming(weights_path, [&] {
+        refuse_open_names(kept, config);
+        refuse_unanswered_names(kept, answers);
+        check_shapes(state_dict.shapes, config);
+        settle_heads(state_dict, config.nhead, config.num_key_value_heads);
+    });
     Assembly assembly(std::move(state_dict));
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
     model.weights = assembly.take();
@@ -169,28 +228,31 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
 }  // namespace
 
 std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
-                                        LoadProgress* progress) {
+                                        LoadProgress* progress, const Mapping& mapping) {
     if (auto bundled = make_bundled_model(name_or_path)) return bundled;
     LoadProgress unwatched;
     const fs::path path = folder_or_file(name_or_path);
-    if (is_path_of_model(path)) return load(Checkpoint(path), overrides, progress != nullptr ? *progress : unwatched);
+    if (is_path_of_model(path))
+        return load(Checkpoint(path), overrides, mapping, progress != nullptr ? *progress : unwatched);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",
                 {{"name", name_or_path}, {"names", names}});
 }
 
-std::optional<Recognised> recognise_model(const std::string& name_or_path) {
+std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers) {
     const fs::path path = folder_or_file(name_or_path);
     for (const BundledModel& model : bundled_models())
         if (model.name == name_or_path) return std::nullopt;
     if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
     const Checkpoint checkpoint(path);
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
-    return naming(checkpoint.weights_path(), [&] {
-        StateDict state_dict = read_state_dict(checkpoint.shapes());
-        return recognise(checkpoint.shapes(), state_dict);
-    });
+    return naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), answers); });
+}
+
+Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
+    const Checkpoint checkpoint(folder_or_file(name_or_path));
+    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), answers).mapping; });
 }
 
 }  // namespace decoderscope
