@@ -150,7 +150,11 @@ KnownModule known_module(const Shapes& stored, const StateDict& dict) {
                 .activation = "silu",
                 .eps = "1e-06",
                 .norm = "rmsnorm"};
-    return {.name = message("a decoder")};
+    // A final norm speaks for Pre-Norm; tokens without a table of positions, for a formula that isn't stored.
+    const bool tokens = dict.shapes.contains("embed.weight");
+    return {.name = message("a decoder"),
+            .norm_first = dict.shapes.contains("norm.weight"),
+            .positions = tokens ? "sinusoidal" : "none"};
 }
 
 }  // namespace decoderscope

@@ -123,13 +123,14 @@ private:
         const bool biases = norm_biases || any_projection_has_bias(shapes_);
         fact("bias", biases);
         fact("final_norm", has("norm.weight"));
+        const bool by_deviation = norm_biases && (any(stored_, ".a_2") || any(stored_, ".alpha"));
         if (!norm_biases)
             ask({"norm",
                  module_.norm,
                  {"layernorm", "rmsnorm", "rmsnorm_plus_one"},
                  false,
                  message("no norm has a bias: it may be any; rmsnorm_plus_one is Gemma's, with a gain of 1 + weight")});
-        else if (any(stored_, ".a_2") || any(stored_, ".alpha"))
+        else if (by_deviation)
             ask({"norm",
                  "layernorm_std",
                  {"layernorm_std", "layernorm"},
@@ -138,7 +139,12 @@ private:
                          "usually do")});
         else
             fact("norm", "layernorm");
-        ask({"layer_norm_eps", module_.eps, {}, false, message("what the norms add to the variance")});
+        ask({"layer_norm_eps",
+             by_deviation ? "1e-06" : module_.eps,
+             {},
+             false,
+             by_deviation ? message("what the norms add to the standard deviation")
+                          : message("what the norms add to the variance")});
         if (biases) add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
     }
 

@@ -59,6 +59,7 @@ public:
         });
         drop_shared(all);
         for (const Module& module : all) place(module);
+        place_unnamed_head();
         return std::move(assigned_);
     }
 
@@ -83,6 +84,21 @@ private:
         const How how = before > 0 ? How::rows_from : how_of(module, *thing);
         for (const std::string& name : names_of(*thing, side_of(words))) assigned_.push_back({module, name, how, before});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == module.name(); });
+    }
+
+    // Without a head, the only matrix left that has the target embedding's shape is one, whatever it is called.
+    void place_unnamed_head() {
+        const Assigned* embedding = nullptr;
+        for (const Assigned& part : assigned_) {
+            if (part.name == "lm_head" && part.module.weight) return;
+            if (part.name == "embed") embedding = &part;
+        }
+        Modules left;
+        for (const Module& module : modules_)
+            if (embedding != nullptr && module.weight && module.rank() == 2) left.push_back(module);
+        if (left.size() != 1 || left.front().weight->shape != embedding->module.weight->shape) return;
+        assigned_.push_back({left.front(), "lm_head", How::as_stored, 0});
+        std::erase_if(modules_, [&](const Module& other) { return other.name() == left.front().name(); });
     }
 
     [[nodiscard]] std::optional<Thing> thing_of(const Module& module, const Words& words) {
