@@ -94,7 +94,7 @@ using Ref = const Step*;
 
 // How PyTorch would initialise a parameter.
 struct Init {
-    enum class Kind { linear, embedding, gain, shift };
+    enum class Kind { linear, embedding, gain, gain_less_one, shift };  // gain_less_one: 1 is added to it
     Kind kind = Kind::linear;
     Index fan_in = 1;  // linear: U(±1/√fan_in)
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 
 // What an operation declares about itself beyond its numbers. Code that draws, checks or records a step uses these
@@ -22,24 +23,34 @@ struct FillFacts {
 
 // Which masks are combined into one.
 struct MaskFacts {
-    bool causal = false, padding = false, custom = false;
+    bool causal = false, padding = false, custom = false, window = false;
 };
 
 // Whether each mask by itself keeps a cell.
 struct MaskVerdict {
-    bool causal = true, padding = true, custom = true;
-    [[nodiscard]] bool kept() const { return causal && padding && custom; }
+    bool causal = true, padding = true, custom = true, window = true;
+    [[nodiscard]] bool kept() const { return causal && padding && custom && window; }
 };
 
-// What a norm divides by: √(mean square about the centre + eps). The centre is the row's mean, or 0. Operand: x.
+// What a norm divides by: √(mean square about the centre + eps), or √(that) + eps. The centre is the row's mean, or 0.
+// Operand: x.
 struct ScaleFacts {
     bool centred = true;
     double eps = 0.0;
+    bool eps_outside = false;  // added to the root, not under it
+    bool unbiased = false;     // the mean is over n − 1
+
+    // The scale of a row of n numbers, from the sum of their squared distances from the centre.
+    [[nodiscard]] double scale_of(double squares, double n) const {
+        const double spread = squares / (unbiased ? n - 1.0 : n);
+        return eps_outside ? std::sqrt(spread) + eps : std::sqrt(spread + eps);
+    }
 };
 
 // A norm: (x − centre) / scale · gain + shift. Operands: x, scale, gain, shift if any.
 struct NormFacts {
     bool centred = true;
+    float gain_offset = 0.0F;  // added to the weight to give the gain
 };
 
 // All of these. The defaults declare nothing.

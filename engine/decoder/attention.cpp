@@ -1,6 +1,7 @@
 #include "engine/decoder/layers.h"
 
 #include "engine/ops/append.h"
+#include "engine/ops/head_norm.h"
 #include "engine/ops/head_outputs.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
@@ -20,44 +21,69 @@ struct Projections {
 };
 
 Projections projections(Builder& b, const std::string& parameters) {
-    const Index d_model = b.config.d_model, d_key_value = b.config.num_key_value_heads * b.config.d_head();
-    const LinearParameters q = linear_parameters(b, parameters + ".q_proj", d_model, d_model);
+    const Index d_model = b.config.d_model, d_head = b.config.d_head();
+    const Index d_query = b.config.nhead * d_head, d_key_value = b.config.num_key_value_heads * d_head;
+    const LinearParameters q = linear_parameters(b, parameters + ".q_proj", d_query, d_model);
     if (!b.config.shared_qkv)
         return {q, linear_parameters(b, parameters + ".k_proj", d_key_value, d_model),
                 linear_parameters(b, parameters + ".v_proj", d_key_value, d_model)};
     for (const char* unread : {".k_proj", ".v_proj"}) {
         const Init init = {Init::Kind::linear, d_model};
-        b.plan.unread_parameter(parameters + unread + ".weight", {{axis::out, d_model}, {axis::in, d_model}}, init);
-        if (b.config.bias) b.plan.unread_parameter(parameters + unread + ".bias", {{axis::out, d_model}}, init);
+        b.plan.unread_parameter(parameters + unread + ".weight", {{axis::out, d_query}, {axis::in, d_model}}, init);
+        if (b.config.bias) b.plan.unread_parameter(parameters + unread + ".bias", {{axis::out, d_query}}, init);
     }
     return {q, q, q};
 }
 
-// x projected and cut into heads; rotated by position if RoPE is used.   -> [batch, head, pos, d_head]
-Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count, bool rotate,
-          Meaning meaning, Role role = Role::recorded) {
-    if (!rotate) return b.plan.step(name, ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, role);
-    const Ref flat =
-        b.plan.step(name + "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias}, meaning, Role::internal);
-    return b.plan.step(name, Rope{b.config.rope_theta, b.past.positions}, {flat}, meaning, role);
+// The gain of the norm of q or k; nullptr without one.   -> [d_head], or [head·d_head] across heads
+Ref head_gain(Builder& b, const std::string& name, Index heads) {
+    const Index d_head = b.config.d_head();
+    const Axis width = b.config.qk_norm_across_heads ? Axis{axis::out, heads * d_head} : Axis{axis::d_head, d_head};
+    return b.plan.parameter(name + ".weight", {width}, gain_init(b.config));
+}
+
+// How projected heads are prepared for the scores.
+struct Preparation {
+    Ref gain = nullptr;  // of the norm; nullptr: none
+    bool rotate = false;
+};
+
+// x projected and cut into heads; normalised, then rotated by position, where the configuration says so. What comes
+// before the last of these steps is internal.   -> [batch, head, pos, d_head]
+Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& proj, Index count,
+          const Preparation& preparation, Meaning meaning, Role role = Role::recorded) {
+    const auto step = [&](bool last, const char* unfinished, Operation operation, std::initializer_list<Ref> operands) {
+        return b.plan.step(last ? name : name + unfinished, std::move(operation), operands, meaning,
+                           last ? role : Role::internal);
+    };
+    const Config& c = b.config;
+    const bool rotate = preparation.rotate, normed = preparation.gain != nullptr;
+    Ref y =
+        step(!normed && !rotate, normed ? "_unnormed" : "_unrotated", ProjectHeads{count}, {x, proj.weight, proj.bias});
+    if (normed)
+        y = step(!rotate, "_unrotated",
+                 HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
+                 {y, preparation.gain});
+    if (rotate) y = step(true, "", Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, b.past.positions}, {y});
+    return y;
 }
 
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there
 // are no new ones.   -> [batch, kv_head, key, d_head]
-Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearParameters& proj, bool rotate,
-         const Tensor& kept, Meaning meaning) {
+Ref rows(Builder& b, const std::string& name, const Attention& a, const LinearParameters& proj,
+         const Preparation& preparation, const Tensor& kept, Meaning meaning) {
     const Index count = b.config.num_key_value_heads;
-    if (kept.empty()) return heads(b, name, a.memory, proj, count, rotate, meaning);
+    if (kept.empty()) return heads(b, name, a.memory, proj, count, preparation, meaning);
     if (a.memory == nullptr) return b.plan.input(name, kept);
     const Ref before = b.plan.input(name + "_kept", kept);
-    const Ref added = heads(b, name + "_new", a.memory, proj, count, rotate, meaning, Role::internal);
+    const Ref added = heads(b, name + "_new", a.memory, proj, count, preparation, meaning, Role::internal);
     return b.plan.step(name, Append{}, {before, added}, meaning);
 }
 
 CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
     const Axes& axes = scores->axes;  // [batch, head, query, key]
-    return {axes[0].size, axes[1].size,         axes[2].size,        axes[3].size,
-            a.causal,     a.padding != nullptr, a.custom != nullptr, b.past.positions};
+    return {axes[0].size,         axes[1].size,        axes[2].size,     axes[3].size, a.causal,
+            a.padding != nullptr, a.custom != nullptr, b.past.positions, a.window};
 }
 
 }  // namespace
@@ -68,16 +94,23 @@ Ref attention(Builder& b, const Attention& a) {
     const KeptRows& kept = b.past.of(a.at);
     const bool self = a.queries == a.memory;
     const bool rope = self && b.config.positional_encoding == PositionalEncoding::rope;
+    const bool normed = self && b.config.qk_norm;
 
     plan.begin_attention(a.at, self ? Part::self_attention : Part::cross_attention);
     const Projections proj = projections(b, a.parameters);
-    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, rope,
-                        Meaning::query);                                           // [batch, head, query, d_head]
-    const Ref k = rows(b, a.at + ".k", a, proj.k, rope, kept.k, Meaning::key);     // [batch, kv_head, key, d_head]
-    const Ref v = rows(b, a.at + ".v", a, proj.v, false, kept.v, Meaning::value);  // [batch, kv_head, key, d_head]
+    const auto gain = [&](const char* name, Index heads) {
+        return normed ? head_gain(b, a.parameters + name, heads) : nullptr;
+    };
+    const Preparation for_q = {gain(".q_norm", b.config.nhead), rope};
+    const Preparation for_k = {gain(".k_norm", b.config.num_key_value_heads), rope};
+    const Ref q = heads(b, a.at + ".q", a.queries, proj.q, b.config.nhead, for_q,
+                        Meaning::query);                                         // [batch, head, query, d_head]
+    const Ref k = rows(b, a.at + ".k", a, proj.k, for_k, kept.k, Meaning::key);  // [batch, kv_head, key, d_head]
+    const Ref v = rows(b, a.at + ".v", a, proj.v, {}, kept.v, Meaning::value);   // [batch, kv_head, key, d_head]
 
     // All of these [batch, head, query, key].
-    Ref scores = plan.step(a.at + ".attn_scores", ScaledDotProduct{}, {q, k});
+    const ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
+    Ref scores = plan.step(a.at + ".attn_scores", product, {q, k});
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});
@@ -87,7 +120,8 @@ Ref attention(Builder& b, const Attention& a) {
     pattern = dropout(b, DropoutSite::attention_weights, pattern);
 
     const Ref z = plan.step(a.at + ".z", WeightedSum{}, {pattern, v});  // [batch, head, query, d_head]
-    const LinearParameters o_proj = linear_parameters(b, a.parameters + ".o_proj", d_model, d_model);
+    const LinearParameters o_proj =
+        linear_parameters(b, a.parameters + ".o_proj", d_model, b.config.nhead * b.config.d_head());
     // An edited result must affect the output, not only be shown.
     const bool by_results = b.edited(a.at + ".result");
     const Ref result = plan.step(a.at + ".result", HeadResults{}, {z, o_proj.weight}, std::nullopt,

@@ -7,45 +7,51 @@ namespace decoderscope {
 
 namespace {
 
-// One sublayer in its residual connection: Pre-Norm is x + f(norm(x)), Post-Norm is norm(x + f(x)). This is the whole
-// difference between the two (Xiong et al. 2020).
+// One sublayer in its residual connection: x + f(norm(x)) (Pre-Norm), norm(x + f(x)) (Post-Norm), x + norm(f(norm(x)))
+// (Peri-Norm, Gemma 2) or x + norm(f(x)) (reordered, OLMo 2). This is the whole difference between them (Xiong et al.
+// 2020, Kim et al. 2025).
 template <class Sublayer>
 Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_parameters, const std::string& sum_name,
              Ref x, Sublayer sublayer) {
-    const auto add = [&](Ref update) {
-        b.plan.begin_part(Part::add, Meaning::residual);
-        return b.plan.step(sum_name, Add{}, {x, update});
-    };
-    if (b.config.norm_first) return add(sublayer(norm(b, norm_at, norm_parameters, x)));
-    return norm(b, norm_at, norm_parameters, add(sublayer(x)));
+    const NormPlacement placement = b.config.placement();
+    const bool before = placement == NormPlacement::pre || placement == NormPlacement::peri;
+    const bool behind = placement == NormPlacement::peri || placement == NormPlacement::reordered;
+    Ref update = sublayer(before ? norm(b, norm_at, norm_parameters, x) : x);
+    if (behind) update = norm(b, norm_at + "_post", norm_parameters + "_post", update);
+    b.plan.begin_part(Part::add, Meaning::residual);
+    const Ref sum = b.plan.step(sum_name, Add{b.config.residual_scale}, {x, update});
+    return placement == NormPlacement::post ? norm(b, norm_at, norm_parameters, sum) : sum;
 }
 
 // Attention and MLP read the same stream and are added to it in one sum: x + attention(norm(x)) + mlp(norm(x)), under
 // one norm for both (GPT-J, Phi) or each under its own (GPT-NeoX).
-Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters, Ref x) {
+Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters,
+                       Index window, Ref x) {
     const Ref for_attention = norm(b, at + ".ln1", parameters + ".norm1", x);
     const Ref attended = attention(b, {at + ".attn", parameters + ".self_attn", for_attention, for_attention,
-                                       stack.causal, stack.padding, stack.custom});
+                                       stack.causal, stack.padding, stack.custom, window});
     const bool two_norms = b.config.parallel_residual == ParallelResidual::two_norms;
     const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
     const Ref transformed = feed_forward(b, at, parameters, for_mlp);
     b.plan.begin_part(Part::add, Meaning::residual);
-    return b.plan.step(at + ".resid_post", Add{}, {x, attended, transformed});
+    return b.plan.step(at + ".resid_post", Add{b.config.residual_scale}, {x, attended, transformed});
 }
 
 Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering) {
     const std::string at = stack.prefix + "blocks." + std::to_string(layer);
     const std::string parameters = stack.prefix + "layers." + std::to_string(layer);
+    const Index window = stack.windowed ? b.config.window_of(layer) : 0;
     b.plan.begin_block(at, layer);
     b.plan.begin_part(Part::residual_stream, Meaning::residual);
     Ref x = entering.positions == nullptr
                 ? b.plan.step(at + ".resid_pre", Carry{}, {entering.content})
                 : b.plan.step(at + ".resid_pre", Add{}, {entering.content, entering.positions});
 
-    if (b.config.parallel_residual != ParallelResidual::none) return parallel_sublayers(b, stack, at, parameters, x);
+    if (b.config.parallel_residual != ParallelResidual::none)
+        return parallel_sublayers(b, stack, at, parameters, window, x);
     x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x, [&](Ref normed) {
-        return attention(
-            b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding, stack.custom});
+        return attention(b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding,
+                             stack.custom, window});
     });
     if (stack.cross_attention)
         x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {

@@ -4,10 +4,13 @@
 #include "engine/error.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/rescale.h"
 #include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace decoderscope {
 
@@ -60,14 +63,16 @@ LinearParameters head_parameters(Builder& b) {
 
 // Logits and probabilities over the vocabulary.   {x [batch, pos, d_model]} -> [batch, pos, vocab]
 void language_head(Builder& b, const std::string& at, const LinearParameters& head, Ref x) {
-    const double cap = b.config.logit_soft_cap;
-    const Linear linear = {axis::vocab};
-    const auto product = [&](const std::string& name, Role role) {
-        return b.plan.step(name, linear, {x, head.weight, head.bias}, std::nullopt, role);
+    const double scale = b.config.logit_scale, cap = b.config.logit_soft_cap;
+    const bool scaled = scale != 1.0, capped = cap > 0.0;
+    const auto step = [&](bool last, const char* unfinished, Operation operation, std::initializer_list<Ref> operands) {
+        return b.plan.step(at + (last ? "logits" : unfinished), std::move(operation), operands, std::nullopt,
+                           last ? Role::recorded : Role::internal);
     };
-    const Ref logits = cap > 0.0
-                           ? b.plan.step(at + "logits", SoftCap{cap}, {product(at + "logits_uncapped", Role::internal)})
-                           : product(at + "logits", Role::recorded);
+    Ref logits = step(!scaled && !capped, scaled ? "logits_unscaled" : "logits_uncapped", Linear{axis::vocab},
+                      {x, head.weight, head.bias});
+    if (scaled) logits = step(!capped, "logits_uncapped", Rescale{scale, "logit_scale"}, {logits});
+    if (capped) logits = step(true, "", SoftCap{cap}, {logits});
     b.plan.step(at + "probs", Softmax{.when_read = true}, {logits});
 }
 
@@ -94,6 +99,7 @@ void decoder(Builder& b, const InputSteps& in, bool with_lens) {
     const std::vector<Ref> left = blocks(b,
                                          {.layers = b.config.num_layers,
                                           .causal = b.config.causal,
+                                          .windowed = true,
                                           .padding = in.attention_mask,
                                           .custom = in.custom_mask,
                                           .cross_attention = b.config.cross_attention,

@@ -2,6 +2,7 @@
 
 #include "engine/message.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/add.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/embed.h"
 #include "engine/ops/linear.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace decoderscope {
 
@@ -27,10 +29,11 @@ Ref positions(Builder& b, const std::string& prefix, const Axis& axis) {
     const std::string name = prefix + "pos_embed";
     switch (b.config.positional_encoding) {
         case PositionalEncoding::sinusoidal:
-            return b.plan.step(name, SinusoidalPositions{axis, b.config.d_model, b.past.positions}, {});
+            return b.plan.step(
+                name, SinusoidalPositions{axis, b.config.d_model, b.past.positions, b.config.position_scale}, {});
         case PositionalEncoding::learned: {
             const Axes table = {{axis::pos, b.config.max_positions}, {axis::d_model, b.config.d_model}};
-            return b.plan.step(name, LearnedPositions{axis, b.past.positions},
+            return b.plan.step(name, LearnedPositions{axis, b.past.positions, b.config.position_scale},
                                {b.plan.parameter(name + ".weight", table, {Init::Kind::embedding})});
         }
         case PositionalEncoding::none:
@@ -52,16 +55,26 @@ Ref looked_up(Builder& b, const std::string& prefix, Ref tokens, Index vocab_siz
 Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size) {
     b.plan.begin_part(Part::embedding, Meaning::embedding);
     const Ref content = vocab_size > 0 ? looked_up(b, prefix, tokens, vocab_size) : x;
-    return {content, positions(b, prefix, content->axes[1])};
+    const Ref code = positions(b, prefix, content->axes[1]);
+    if (!b.config.embedding_norm) return {content, code};
+    Ref sum = content;
+    if (code != nullptr) {
+        b.plan.begin_part(Part::add, Meaning::residual);
+        sum = b.plan.step(prefix + "embed_sum", Add{}, {content, code}, std::nullopt, Role::internal);
+    }
+    return {norm(b, prefix + "embed_norm", prefix + "embed_norm", sum)};
+}
+
+Init gain_init(const Config& config) {
+    return {config.norm == NormKind::rmsnorm_plus_one ? Init::Kind::gain_less_one : Init::Kind::gain};
 }
 
 Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x) {
     const NormKind kind = b.config.norm;
     const Axes width = {{axis::d_model, b.config.d_model}};
-    b.plan.begin_part(Part::norm, Meaning::norm,
-                      kind == NormKind::layernorm ? message("LayerNorm") : message("RMSNorm"));
-    const Ref gain = b.plan.parameter(parameters + ".weight", width, {Init::Kind::gain});
-    const bool shifted = b.config.bias && kind == NormKind::layernorm;
+    b.plan.begin_part(Part::norm, Meaning::norm, is_centred(kind) ? message("LayerNorm") : message("RMSNorm"));
+    const Ref gain = b.plan.parameter(parameters + ".weight", width, gain_init(b.config));
+    const bool shifted = b.config.bias && is_centred(kind);
     const Ref shift = shifted ? b.plan.parameter(parameters + ".bias", width, {Init::Kind::shift}) : nullptr;
     const Ref scale = b.plan.step(at + ".scale", NormScale{kind, b.config.layer_norm_eps}, {x});
     return b.plan.step(at + ".normalized", Normalize{kind}, {x, scale, gain, shift});

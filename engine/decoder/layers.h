@@ -23,6 +23,7 @@ struct Stack {
     std::string prefix;
     Index layers = 0;
     bool causal = true;
+    bool windowed = false;  // whether sliding_window limits what it sees
     Ref padding = nullptr;  // [batch, key]
     Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
     bool cross_attention = false;
@@ -37,12 +38,16 @@ struct LinearParameters {
 };
 [[nodiscard]] LinearParameters linear_parameters(Builder& b, const std::string& name, Index out, Index in);
 
-// What enters a stack: the tokens' embedding (or x itself), and the positions to add to it.
+// What enters a stack: the tokens' embedding (or x itself), and the positions to add to it. Under embedding_norm their
+// normalised sum.
 struct Entering {
     Ref content = nullptr;    // [batch, pos, d_model]
     Ref positions = nullptr;  // [pos, d_model]; nullptr if nothing is added
 };
 [[nodiscard]] Entering embedding(Builder& b, const std::string& prefix, Ref tokens, Ref x, Index vocab_size);
+
+// How a norm's weight begins, so that its gain is 1.
+[[nodiscard]] Init gain_init(const Config& config);
 
 // {x [batch, pos, d_model]} -> at + ".scale", at + ".normalized" [batch, pos, d_model]
 [[nodiscard]] Ref norm(Builder& b, const std::string& at, const std::string& parameters, Ref x);
@@ -57,6 +62,7 @@ struct Attention {
     bool causal = false;
     Ref padding = nullptr;  // [batch, key]
     Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
+    Index window = 0;       // how many positions back it sees; 0 = all
 };
 // -> attention.at + "_out" [batch, query, d_model]
 [[nodiscard]] Ref attention(Builder& b, const Attention& attention);

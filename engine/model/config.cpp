@@ -1,12 +1,14 @@
 #include "engine/model/config.h"
 
 #include "engine/error.h"
+#include "engine/explanation.h"
 #include "engine/json.h"
 #include "engine/limits.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 
 namespace decoderscope {
@@ -96,6 +98,32 @@ Key word(std::string_view name, E Config::*member, Words<E> words) {
             [=](const Config& config) { return Json(to_word(words, config.*member)); }};
 }
 
+Key norm_placement() {
+    const std::string_view name = "norm_placement";
+    const Words<NormPlacement> words = {{"pre", NormPlacement::pre},
+                                        {"post", NormPlacement::post},
+                                        {"peri", NormPlacement::peri},
+                                        {"reordered", NormPlacement::reordered}};
+    return {name, [=](Config& config, const Json& value) { config.norm_placement = from_word(name, words, value); },
+            [=](const Config& config) { return Json(to_word(words, config.placement())); }};
+}
+
+Key sliding_window_layers() {
+    const std::string_view name = "sliding_window_layers";
+    return {name,
+            [=](Config& config, const Json& value) {
+                const Sentence expected = message("a list of layer numbers");
+                if (!value.is_array()) fail(name, expected, found_text(value));
+                config.sliding_window_layers.clear();
+                for (const Json& layer : value) {
+                    const bool fits = layer.is_number_unsigned() && layer.get<std::uint64_t>() < limits::kLayers;
+                    if (!fits) fail(name, expected, found_text(layer));
+                    config.sliding_window_layers.push_back(layer.get<Index>());
+                }
+            },
+            [](const Config& config) { return Json(config.sliding_window_layers); }};
+}
+
 Key dropout_sites() {
     const std::string_view name = "dropout_sites";
     const Words<DropoutSite> words = {{"attention_scores", DropoutSite::attention_scores},
@@ -146,6 +174,7 @@ Key mask_value() {
 const std::vector<Key>& keys() {
     const auto positive = [](double x) { return x > 0.0 && std::isfinite(x); };
     const auto from_zero = [](double x) { return x >= 0.0 && std::isfinite(x); };
+    const auto finite = [](double x) { return std::isfinite(x); };
     const auto probability = [](double x) { return x >= 0.0 && x <= 1.0; };
     static const std::vector<Key> table = {
         integer("d_model", &Config::d_model, 1),
@@ -154,7 +183,11 @@ const std::vector<Key>& keys() {
         integer("num_key_value_heads", &Config::num_key_value_heads, 1),
         integer("dim_feedforward", &Config::dim_feedforward, 0),
         boolean("norm_first", &Config::norm_first),
-        word<NormKind>("norm", &Config::norm, {{"layernorm", NormKind::layernorm}, {"rmsnorm", NormKind::rmsnorm}}),
+        word<NormKind>("norm", &Config::norm,
+                       {{"layernorm", NormKind::layernorm},
+                        {"rmsnorm", NormKind::rmsnorm},
+                        {"layernorm_std", NormKind::layernorm_std},
+                        {"rmsnorm_plus_one", NormKind::rmsnorm_plus_one}}),
         real("layer_norm_eps", &Config::layer_norm_eps, message("a positive number"), positive),
         boolean("final_norm", &Config::final_norm),
         word<ActivationKind>("activation", &Config::activation,
@@ -180,14 +213,28 @@ const std::vector<Key>& keys() {
         boolean("lm_head", &Config::lm_head),
         boolean("tie_word_embeddings", &Config::tie_word_embeddings),
         mask_value(),
+        real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability),
+        dropout_sites(),
+        integer("head_dim", &Config::head_dim, 0),
+        real("attention_scale", &Config::attention_scale, message("a number from 0"), from_zero),
+        real("logit_scale", &Config::logit_scale, message("a number"), finite),
+        real("position_scale", &Config::position_scale, message("a number"), finite),
+        boolean("embedding_norm", &Config::embedding_norm),
+        boolean("rope_interleaved", &Config::rope_interleaved),
+        integer("rotary_dim", &Config::rotary_dim, 0),
+        norm_placement(),
+        real("residual_scale", &Config::residual_scale, message("a number"), finite),
         word<ParallelResidual>("parallel_residual", &Config::parallel_residual,
                                {{"none", ParallelResidual::none},
                                 {"one_norm", ParallelResidual::one_norm},
                                 {"two_norms", ParallelResidual::two_norms}}),
+        boolean("qk_norm", &Config::qk_norm),
+        boolean("qk_norm_across_heads", &Config::qk_norm_across_heads),
         real("attention_soft_cap", &Config::attention_soft_cap, message("a number from 0"), from_zero),
         real("logit_soft_cap", &Config::logit_soft_cap, message("a number from 0"), from_zero),
-        real("dropout", &Config::dropout, message("a probability from 0 to 1"), probability),
-        dropout_sites(),
+        integer("sliding_window", &Config::sliding_window, 0),
+        sliding_window_layers(),
+        boolean("alibi", &Config::alibi),
         boolean("shared_qkv", &Config::shared_qkv),
     };
     return table;
@@ -214,8 +261,10 @@ Json list_from_commas(const std::string& text) {
 // The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
 Json override_json(const std::string& key, const std::string& text) {
     if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding" ||
-        key == "parallel_residual")
+        key == "parallel_residual" || key == "norm_placement")
         return text;
+    if (key == "sliding_window_layers" && !text.starts_with('['))
+        return parse_json("[" + text + "]", message("a list"));
     if (key == "dropout_sites" && (text.empty() || text.front() != '[')) return list_from_commas(text);
     try {
         return parse_json(text, message("a value"));
@@ -224,35 +273,89 @@ Json override_json(const std::string& key, const std::string& text) {
     }
 }
 
+// Two keys say where the norms stand: the one overridden last counts.
+void override_key(Json& json, const std::string& key, const std::string& text) {
+    if (key == "norm_first") json.erase("norm_placement");
+    if (key == "norm_placement") json.erase("norm_first");
+    json[key] = override_json(key, text);
+}
+
 // ---- the whole
 
-void check_together(const Config& c) {
-    const auto expect = [](bool holds, const char* key, const Sentence& expected, const Sentence& found) {
-        if (!holds) fail(key, expected, found);
+// Keeps norm_placement only where norm_first can't say it.
+void settle_placement(Config& c, const Json& json) {
+    if (!c.norm_placement) return;
+    const NormPlacement placement = *c.norm_placement;
+    const bool before = placement == NormPlacement::pre, after = placement == NormPlacement::post;
+    if (json.contains("norm_first") && (before || after) && c.norm_first != before)
+        fail("norm_placement",
+             c.norm_first ? message("another than post where norm_first is true")
+                          : message("another than pre where norm_first is false"),
+             Sentence::verbatim(before ? "pre" : "post"));
+    c.norm_first = before;
+    if (before || after) c.norm_placement.reset();
+}
+
+void expect(bool holds, const char* key, const Sentence& expected, const Sentence& found) {
+    if (!holds) fail(key, expected, found);
+}
+
+Sentence text(Index value) { return Sentence::verbatim(std::to_string(value)); }
+
+void check_positions(const Config& c) {
+    const bool rope = c.positional_encoding == PositionalEncoding::rope;
+    if (rope && c.rotary_dim == 0 && c.head_dim == 0)
+        expect(c.d_head() % 2 == 0, "positional_encoding", message("an even d_model / nhead for rope"),
+               text(c.d_head()));
+    if (rope && c.rotary_dim == 0)
+        expect(c.d_head() % 2 == 0, "head_dim", message("an even number for rope"), text(c.head_dim));
+    expect(rope || c.rotary_dim == 0, "rotary_dim", message("0 where positional_encoding is not rope"),
+           text(c.rotary_dim));
+    expect(c.rotary_dim % 2 == 0 && c.rotary_dim <= c.d_head(), "rotary_dim",
+           message("an even number up to d_head = {number}", {{"number", text(c.d_head())}}), text(c.rotary_dim));
+    expect(rope || !c.rope_interleaved, "rope_interleaved", message("false where positional_encoding is not rope"),
+           Sentence::verbatim("true"));
+    const bool table =
+        c.positional_encoding == PositionalEncoding::sinusoidal || c.positional_encoding == PositionalEncoding::learned;
+    expect(table || c.position_scale == 1.0, "position_scale",
+           message("1 where positional_encoding is neither sinusoidal nor learned"),
+           Sentence::verbatim(short_number(c.position_scale)));
+}
+
+void check_parallel(const Config& c) {
+    if (c.parallel_residual == ParallelResidual::none) return;
+    const Sentence found = Sentence::verbatim("one_norm or two_norms");
+    const auto needs = [&](bool holds, const Sentence& expected) {
+        expect(holds, "parallel_residual", expected, found);
     };
-    const auto text = [](Index value) { return Sentence::verbatim(std::to_string(value)); };
-    expect(c.d_model % c.nhead == 0, "nhead", message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}),
-           text(c.nhead));
+    needs(c.placement() != NormPlacement::post, message("none where norm_first is false"));
+    needs(c.placement() == NormPlacement::pre, message("none where norm_placement is peri or reordered"));
+    needs(!c.cross_attention, message("none where cross_attention is on"));
+    needs(c.dim_feedforward > 0, message("none where dim_feedforward is 0"));
+}
+
+void check_together(const Config& c) {
+    expect(c.head_dim > 0 || c.d_model % c.nhead == 0, "nhead",
+           message("a divisor of d_model = {number}", {{"number", text(c.d_model)}}), text(c.nhead));
+    expect(c.head_dim <= limits::kSize / c.nhead, "head_dim",
+           message("nhead · head_dim up to {highest}", {{"highest", limits::kSize}}), text(c.head_dim));
     expect(c.nhead % c.num_key_value_heads == 0, "num_key_value_heads",
            message("a divisor of nhead = {number}", {{"number", text(c.nhead)}}), text(c.num_key_value_heads));
     expect(!c.shared_qkv || c.num_key_value_heads == c.nhead, "num_key_value_heads",
            message("nhead = {number} where shared_qkv is on", {{"number", text(c.nhead)}}),
            text(c.num_key_value_heads));
-    expect(c.positional_encoding != PositionalEncoding::rope || c.d_head() % 2 == 0, "positional_encoding",
-           message("an even d_model / nhead for rope"), text(c.d_head()));
+    check_positions(c);
     expect(c.positional_encoding != PositionalEncoding::learned || c.max_positions > 0, "max_positions",
            message("a positive integer where positional_encoding is learned"), text(c.max_positions));
     expect(c.encoder_layers == 0 || c.cross_attention, "cross_attention", message("true where encoder_layers is not 0"),
            Sentence::verbatim("false"));
     expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer where lm_head is on"),
            text(c.vocab_size));
-    const bool parallel = c.parallel_residual != ParallelResidual::none;
-    expect(!parallel || c.norm_first, "parallel_residual", message("none where norm_first is false"),
-           Sentence::verbatim("one_norm or two_norms"));
-    expect(!parallel || !c.cross_attention, "parallel_residual", message("none where cross_attention is on"),
-           Sentence::verbatim("one_norm or two_norms"));
-    expect(!parallel || c.dim_feedforward > 0, "parallel_residual", message("none where dim_feedforward is 0"),
-           Sentence::verbatim("one_norm or two_norms"));
+    check_parallel(c);
+    expect(!c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true where qk_norm_across_heads is on"),
+           Sentence::verbatim("false"));
+    expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 where lm_head is false"),
+           Sentence::verbatim(short_number(c.logit_scale)));
     expect(!c.gated_mlp || c.dim_feedforward > 0, "dim_feedforward",
            message("a positive integer where gated_mlp is on"), text(c.dim_feedforward));
 }
@@ -278,7 +381,7 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     json.erase("model_type");
     for (const auto& [key, value] : overrides) {
         static_cast<void>(key_named(key));
-        json[key] = override_json(key, value);
+        override_key(json, key, value);
     }
     for (const char* required : {"d_model", "nhead", "num_layers"})
         if (!json.contains(required)) fail(required, message("a positive integer"), message("no such key"));
@@ -288,8 +391,15 @@ Config parse_config(std::string_view text, const Overrides& overrides) {
     if (!json.contains("num_key_value_heads")) config.num_key_value_heads = config.nhead;
     if (!json.contains("dim_feedforward")) config.dim_feedforward = 4 * config.d_model;
     if (!json.contains("encoder_vocab_size")) config.encoder_vocab_size = config.vocab_size;
+    settle_placement(config, json);
     check_together(config);
     return config;
+}
+
+Index Config::window_of(Index layer) const {
+    const bool limited =
+        sliding_window_layers.empty() || std::ranges::find(sliding_window_layers, layer) != sliding_window_layers.end();
+    return limited ? sliding_window : 0;
 }
 
 std::string config_to_json(const Config& config) {

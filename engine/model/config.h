@@ -4,6 +4,7 @@
 #include "engine/tensor.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,8 @@ namespace decoderscope {
 
 enum class PositionalEncoding { none, sinusoidal, learned, rope };
 enum class ParallelResidual { none, one_norm, two_norms };
+// Where a sublayer f has its norms: x + f(norm(x)), norm(x + f(x)), x + norm(f(norm(x))), x + norm(f(x)).
+enum class NormPlacement { pre, post, peri, reordered };
 enum class DropoutSite { attention_scores, attention_weights, attention_out, mlp_post, mlp_out };
 
 // A decoder's configuration: the keys of the contract under their own names, defaults resolved.
@@ -40,16 +43,37 @@ struct Config {
     bool scale_embedding = false;
     bool lm_head = false;
     bool tie_word_embeddings = false;
-    ParallelResidual parallel_residual = ParallelResidual::none;
-    double attention_soft_cap = 0.0;  // 0 = none
-    double logit_soft_cap = 0.0;
     float mask_value = -std::numeric_limits<float>::infinity();
     double dropout = 0.0;
     std::vector<DropoutSite> dropout_sites = {DropoutSite::attention_weights, DropoutSite::attention_out,
                                               DropoutSite::mlp_out};
+    Index head_dim = 0;            // 0 = d_model / nhead
+    double attention_scale = 0.0;  // 0 = 1 / √d_head
+    double logit_scale = 1.0;
+    double position_scale = 1.0;
+    bool embedding_norm = false;
+    bool rope_interleaved = false;
+    Index rotary_dim = 0;                         // 0 = all columns of a head
+    std::optional<NormPlacement> norm_placement;  // peri or reordered; else what norm_first says
+    double residual_scale = 1.0;
+    ParallelResidual parallel_residual = ParallelResidual::none;
+    bool qk_norm = false;
+    bool qk_norm_across_heads = false;
+    double attention_soft_cap = 0.0;  // 0 = none
+    double logit_soft_cap = 0.0;
+    Index sliding_window = 0;                  // 0 = all positions
+    std::vector<Index> sliding_window_layers;  // empty = all layers
+    bool alibi = false;
     bool shared_qkv = false;
 
-    [[nodiscard]] Index d_head() const { return d_model / nhead; }
+    [[nodiscard]] Index d_head() const { return head_dim > 0 ? head_dim : d_model / nhead; }
+    // How many columns RoPE turns in each head.
+    [[nodiscard]] Index rotary_columns() const { return rotary_dim > 0 ? rotary_dim : d_head(); }
+    [[nodiscard]] NormPlacement placement() const {
+        return norm_placement.value_or(norm_first ? NormPlacement::pre : NormPlacement::post);
+    }
+    // How many positions back a layer's self-attention sees, the query's own included; 0 = all.
+    [[nodiscard]] Index window_of(Index layer) const;
     bool operator==(const Config&) const = default;
 };
 

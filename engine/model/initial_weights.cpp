@@ -25,6 +25,7 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed) {
         case Init::Kind::gain:
             std::fill(values.begin(), values.end(), 1.0F);
             break;
+        case Init::Kind::gain_less_one:
         case Init::Kind::shift:
             std::fill(values.begin(), values.end(), 0.0F);
             break;

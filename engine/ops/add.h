@@ -6,8 +6,11 @@ namespace decoderscope {
 
 // The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
 // the first, and is then broadcast along them.
+// The first is multiplied by `residual_scale` (DeepNorm's α, Wang et al. 2022).
 // {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
 struct Add {
+    double residual_scale = 1.0;
+
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;

@@ -2,8 +2,15 @@
 
 namespace decoderscope {
 
-// Which norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019).
-enum class NormKind { layernorm, rmsnorm };
+// Which norm: LayerNorm (Ba et al. 2016) or RMSNorm (Zhang & Sennrich 2019); layernorm_std divides by the unbiased
+// standard deviation plus eps, as the Annotated Transformer writes it; rmsnorm_plus_one multiplies by 1 + weight
+// (Gemma).
+enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
+
+// Whether it subtracts the mean, as every LayerNorm does; only these have a shift.
+[[nodiscard]] constexpr bool is_centred(NormKind kind) {
+    return kind == NormKind::layernorm || kind == NormKind::layernorm_std;
+}
 
 // Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016).
 enum class ActivationKind { relu, gelu, gelu_tanh, silu };

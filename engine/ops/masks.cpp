@@ -21,6 +21,15 @@ std::array<Index, 4> broadcast_strides(const Tensor& mask) {
 }  // namespace
 
 About CombineMasks::about() const {
+    if (window > 0)
+        return {tr("combine masks"),
+                // not a message: a formula
+                "mask[b, h, q, k] = causal[q, k] AND window[q, k] AND padding[b, k] AND custom[b, h, q, k]",
+                tr("The causal mask is the lower triangle. The sliding window cuts off what is too far behind: a "
+                   "position sees itself and the few before it, so that a long text costs no more than its length "
+                   "times the window. What is further back still arrives, one window per layer, because each layer "
+                   "reads what the one below gathered. Each mask can be told by its hatching; a cell may be hidden by "
+                   "several at once.")};
     return {
         tr("combine masks"),
         "mask[b, h, q, k] = causal[q, k] AND padding[b, k] AND custom[b, h, q, k]",  // not a message: a formula
@@ -47,6 +56,7 @@ Cell CombineMasks::custom_cell(const Tensor& custom, const Cell& cell) {
 MaskVerdict CombineMasks::verdict(const Operands& in, const Cell& cell) const {
     MaskVerdict verdict;
     verdict.causal = !causal || cell[3] <= first_query + cell[2];
+    verdict.window = window == 0 || first_query + cell[2] - cell[3] < window;
     if (padding) verdict.padding = in[0].at(std::array{cell[0], cell[3]}) != 0.0F;
     if (custom) verdict.custom = in[custom_operand()].at(custom_cell(in[custom_operand()], cell)) != 0.0F;
     return verdict;
@@ -69,8 +79,8 @@ void CombinedMasks::row(Index b, Index h, Index q, std::span<float> kept) const 
 
 void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> scores, float value,
                          std::span<float> masked) const {
-    const auto visible = static_cast<std::size_t>(allowed(q));
-    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = k < visible ? scores[k] : value;
+    const auto visible = static_cast<std::size_t>(allowed(q)), first = static_cast<std::size_t>(first_in_window(q));
+    for (std::size_t k = 0; k < masked.size(); ++k) masked[k] = k >= first && k < visible ? scores[k] : value;
     if (!padding_.empty()) {
         const float* padding = padding_.data() + b * masks_.keys;
         for (std::size_t k = 0; k < visible; ++k)
@@ -84,6 +94,10 @@ void CombinedMasks::fill(Index b, Index h, Index q, std::span<const float> score
 
 Index CombinedMasks::allowed(Index query) const {
     return masks_.causal ? std::min(masks_.first_query + query + 1, masks_.keys) : masks_.keys;
+}
+
+Index CombinedMasks::first_in_window(Index query) const {
+    return masks_.window == 0 ? 0 : std::clamp<Index>(masks_.first_query + query - masks_.window + 1, 0, masks_.keys);
 }
 
 Index CombinedMasks::first_query_allowed(Index first_key) const {
@@ -118,6 +132,12 @@ Explanation CombineMasks::explain(const Operands& in, const Tensor&, const Cell&
             says.causal ? 1.0 : 0.0,
             tr("causal: key {key} {relation} query {query}",
                {{"key", cell[3]}, {"relation", says.causal ? "≤" : ">"}, {"query", first_query + cell[2]}})));
+    if (window > 0) {
+        const Index back = first_query + cell[2] - cell[3];
+        factors.push_back(constant_factor(
+            says.window ? 1.0 : 0.0, tr("window: {back} {relation} {window} positions back",
+                                        {{"back", back}, {"relation", says.window ? "<" : "≥"}, {"window", window}})));
+    }
     if (padding) factors.push_back(derived_factor(says.padding ? 1.0 : 0.0, tr("padding"), 0, padding_cell(cell)));
     if (custom)
         factors.push_back(derived_factor(says.custom ? 1.0 : 0.0, tr("custom"), custom_operand(),

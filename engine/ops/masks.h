@@ -6,7 +6,7 @@
 
 namespace decoderscope {
 
-// Which keys each query may see: causal AND padding AND custom. 1 = kept, 0 = hidden.
+// Which keys each query may see: causal AND window AND padding AND custom. 1 = kept, 0 = hidden.
 // {padding [batch, key]?, custom, broadcastable to [batch, head, query, key]?} -> [batch, head, query, key]
 struct CombineMasks {
     Index batch = 1, heads = 1, queries = 1, keys = 1;
@@ -14,10 +14,11 @@ struct CombineMasks {
     bool padding = false;  // whether there is such an operand
     bool custom = false;
     Index first_query = 0;  // the position of the first query: the number of earlier keys kept
+    Index window = 0;  // a query sees its own position and the window − 1 before it (Beltagy et al. 2020); 0 = all
 
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const;
     [[nodiscard]] Traits traits() const {
-        return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom}};
+        return {.values = Values::mask, .deferred = true, .masks = MaskFacts{causal, padding, custom, window > 0}};
     }
 
     [[nodiscard]] About about() const;
@@ -43,8 +44,10 @@ public:
               std::span<float> masked) const;
     // How many keys the causal mask lets a query see: its own position and those before it; all without one.
     [[nodiscard]] Index allowed(Index query) const;
+    // The first key that the window lets a query see.
+    [[nodiscard]] Index first_in_window(Index query) const;
     // Whether there is no other mask.
-    [[nodiscard]] bool only_causal() const { return padding_.empty() && custom_.empty(); }
+    [[nodiscard]] bool only_causal() const { return padding_.empty() && custom_.empty() && masks_.window == 0; }
     // The first query that the causal mask lets see any key from this one on.
     [[nodiscard]] Index first_query_allowed(Index first_key) const;
     void make(std::span<float> values) const override;

@@ -5,6 +5,7 @@
 #include "engine/translate.h"
 
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -22,9 +23,7 @@ Row row_of(const Tensor& x, const Cell& cell) { return row_of(x, cell[0] * x.dim
 double mean_of(Row row) { return row::sum(row) / static_cast<double>(row.size()); }
 
 // What the norm first subtracts from each value: the mean, or nothing under RMSNorm.
-double centre_of(Row row, NormKind kind) { return kind == NormKind::layernorm ? mean_of(row) : 0.0; }
-
-double mean_square_about(Row row, double centre) { return row::squares(row, centre) / static_cast<double>(row.size()); }
+double centre_of(Row row, NormKind kind) { return is_centred(kind) ? mean_of(row) : 0.0; }
 
 constexpr Index kCost = 8;  // of one number, in multiply-adds
 
@@ -40,7 +39,12 @@ Line mean_line(const Tensor& x, const Cell& cell) {
 }  // namespace
 
 About NormScale::about() const {
-    if (kind == NormKind::rmsnorm)
+    if (kind == NormKind::layernorm_std)
+        return {tr("scale of LayerNorm by the standard deviation"), "scale[b, p] = std_d x[b, p, d] + eps",
+                tr("How far the row's numbers spread about their mean, over n − 1 as torch.std has it, and eps added "
+                   "outside the root. The Annotated Transformer writes its norm this way. torch.nn.LayerNorm takes the "
+                   "variance over n with eps under the root: for short rows the two differ visibly.")};
+    if (!is_centred(kind))
         return {tr("scale of RMSNorm"), "scale[b, p] = √(mean_d x[b, p, d]² + eps)",
                 tr("The size of the row, by which the norm divides. RMSNorm does without the mean: it costs less, and "
                    "trains as well (Zhang & Sennrich 2019; Llama uses it).")};
@@ -56,8 +60,9 @@ Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     in_parallel(out.size(), in[0].axes().back().size * kCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const Row row = row_of(in[0], r);
+            const double squares = row::squares(row, centre_of(row, kind));
             scale[static_cast<std::size_t>(r)] =
-                static_cast<float>(std::sqrt(mean_square_about(row, centre_of(row, kind)) + eps));
+                static_cast<float>(facts().scale_of(squares, static_cast<double>(row.size())));
         }
     });
     return out;
@@ -65,8 +70,8 @@ Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
 
 Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Row row = row_of(in[0], cell);
-    const auto n = static_cast<double>(row.size());
-    const bool centred = kind == NormKind::layernorm;
+    const bool centred = is_centred(kind);
+    const std::size_t n = facts().unbiased ? row.size() - 1 : row.size();
     Explanation explanation;
     if (centred) explanation.lines.push_back(mean_line(in[0], cell));
     const double centre = centre_of(row, kind);
@@ -76,17 +81,27 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
         const std::string text = centred ? "(" + short_number(static_cast<double>(row[d])) + " − mean)²"
                                          : short_number(static_cast<double>(row[d])) + "²";
         squares.push_back(term({derived_factor(off * off, text, 0, {cell[0], cell[1], static_cast<Index>(d)}),
-                                constant_factor(1.0 / n, "1/" + std::to_string(row.size()))}));
+                                constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
     }
     explanation.lines.push_back(line(centred ? tr("variance") : tr("mean square"), std::move(squares)));
     const double spread = explanation.lines.back().value;
-    explanation.lines.push_back(
-        line("scale", {term({constant_factor(std::sqrt(spread + eps),
-                                             "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
+    if (facts().eps_outside)
+        explanation.lines.push_back(
+            line("scale", {term({constant_factor(std::sqrt(spread), "√" + short_number(spread))}),
+                           term({constant_factor(eps, "eps")})}));
+    else
+        explanation.lines.push_back(
+            line("scale", {term({constant_factor(std::sqrt(spread + eps),
+                                                 "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
     return explanation;
 }
 
 About Normalize::about() const {
+    if (kind == NormKind::rmsnorm_plus_one)
+        return {tr("RMSNorm, gain 1 + weight"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · (1 + weight[d])",
+                tr("Every row is brought to the same size; its direction stays. The weight is stored as its distance "
+                   "from 1, so that weight decay pulls the gain to 1, not to 0. Gemma does this: read as a plain "
+                   "RMSNorm, its weights would be off by 1 in every column.")};
     if (kind == NormKind::rmsnorm)
         return {tr("RMSNorm"), "normalized[b, p, d] = x[b, p, d] / scale[b, p] · gain[d]",
                 tr("Every row is brought to the same size; its direction stays. The gain, one number a column, is "
@@ -98,7 +113,13 @@ About Normalize::about() const {
 }
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
-    const Row gain = in[2].values(), shift = in.size() > 3 ? in[3].values() : Row();
+    std::vector<float> raised;
+    Row gain = in[2].values();
+    if (gain_offset() != 0.0F) {
+        for (const float weight : gain) raised.push_back(gain_offset() + weight);
+        gain = raised;
+    }
+    const Row shift = in.size() > 3 ? in[3].values() : Row();
     Tensor out(axes);
     const row::Out to = out.writable();
     in_parallel(in[1].size(), axes.back().size * kCost, [&](Index begin, Index end) {
@@ -115,14 +136,17 @@ Explanation Normalize::explain(const Operands& in, const Tensor&, const Cell& ce
     const Tensor& x = in[0];
     const Cell scale_cell = {cell[0], cell[1], 0};
     Explanation explanation;
-    if (kind == NormKind::layernorm) explanation.lines.push_back(mean_line(x, cell));
-    const double centre = kind == NormKind::layernorm ? explanation.lines.back().value : 0.0;
+    if (is_centred(kind)) explanation.lines.push_back(mean_line(x, cell));
+    const double centre = is_centred(kind) ? explanation.lines.back().value : 0.0;
     const auto value = static_cast<double>(x.at(cell));
     const auto scale = static_cast<double>(in[1].at(scale_cell));
     const std::string centred = "(" + short_number(value) + " − " + short_number(centre) + ")";
-    std::vector<Term> terms = {term(
-        {kind == NormKind::layernorm ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
-         derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell), cell_factor(in[2], 2, {cell[2]})})};
+    const auto weight = static_cast<double>(in[2].at(Cell{cell[2]}));
+    std::vector<Term> terms = {
+        term({is_centred(kind) ? derived_factor(value - centre, centred, 0, cell) : cell_factor(x, 0, cell),
+              derived_factor(1.0 / scale, "1/" + short_number(scale), 1, scale_cell),
+              gain_offset() != 0.0F ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 2, {cell[2]})
+                                    : cell_factor(in[2], 2, {cell[2]})})};
     if (in.size() > 3) terms.push_back(term({cell_factor(in[3], 3, {cell[2]})}));
     explanation.lines.push_back(line("normalized", std::move(terms)));
     return explanation;

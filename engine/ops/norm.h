@@ -6,8 +6,8 @@
 namespace decoderscope {
 
 // What a norm divides each row by: √(variance + eps) for LayerNorm (Ba et al. 2016; torch.nn.LayerNorm: the variance
-// over n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019). {x [batch, pos, d_model]} ->
-// [batch, pos, 1]
+// over n, not n − 1), √(mean of squares + eps) for RMSNorm (Zhang & Sennrich 2019), √(variance over n − 1) + eps for
+// layernorm_std.   {x [batch, pos, d_model]} -> [batch, pos, 1]
 struct NormScale {
     NormKind kind = NormKind::layernorm;
     double eps = 1e-5;
@@ -17,13 +17,18 @@ struct NormScale {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Traits traits() const {
-        return {.values = Values::non_negative, .scale = ScaleFacts{kind == NormKind::layernorm, eps}};
-    }
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts()}; }
     bool operator==(const NormScale&) const = default;
+
+private:
+    [[nodiscard]] ScaleFacts facts() const {
+        const bool std = kind == NormKind::layernorm_std;
+        return {is_centred(kind), eps, std, std};
+    }
 };
 
-// Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift, if any.
+// Each row less its mean (LayerNorm only), divided by its scale, times the gain, plus the shift, if any. The gain is
+// the weight, or 1 + weight for rmsnorm_plus_one.
 // {x [batch, pos, d_model], scale [batch, pos, 1], gain [d_model], shift [d_model]?} -> [batch, pos, d_model]
 struct Normalize {
     NormKind kind = NormKind::layernorm;
@@ -33,8 +38,11 @@ struct Normalize {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
-    [[nodiscard]] Traits traits() const { return {.norm = NormFacts{kind == NormKind::layernorm}}; }
+    [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
     bool operator==(const Normalize&) const = default;
+
+private:
+    [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
 };
 
 }  // namespace decoderscope

@@ -6,12 +6,12 @@ namespace decoderscope {
 
 // The fixed positional code of Vaswani et al. 2017, section 3.5 (the encoder-decoder tutorial, post-ln-encdec, section
 // 4.3): sine in the even columns, cosine in the odd ones, wavelengths from 2π to 10000·2π. Angles are float32, as
-// PyTorch computes them.
-// {} -> [pos, d_model]
+// PyTorch computes them. Times `scale`.   {} -> [pos, d_model]
 struct SinusoidalPositions {
     Axis positions;
     Index d_model = 0;
     Index first = 0;  // the number of the first position
+    double scale = 1.0;
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
@@ -20,10 +20,12 @@ struct SinusoidalPositions {
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
-// Rows of a learned table, one per position (GPT-2's wpe).   {table [max_positions, d_model]} -> [pos, d_model]
+// Rows of a learned table, one per position (GPT-2's wpe), times `scale`.
+// {table [max_positions, d_model]} -> [pos, d_model]
 struct LearnedPositions {
     Axis positions;
     Index first = 0;  // the number of the first position
+    double scale = 1.0;
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return {positions, {axis::d_model, in[0][1].size}}; }

@@ -2,13 +2,18 @@
 
 #include "engine/operation.h"
 
+#include <utility>
+
 namespace decoderscope {
 
-// Rotary positions (Su et al. 2021) in the rotate-half form of Hugging Face's Llama: columns d and d + d_head/2 are the
-// two coordinates of a point, turned by the angle pos · theta^(−2d/d_head).
-// {q or k [batch, head, pos, d_head]} -> the same axes
+// Rotary positions (Su et al. 2021): pairs of columns are the two coordinates of a point, turned by the angle
+// pos · theta^(−2i/columns) for pair i. Rotate-half (Hugging Face's Llama) pairs columns i and i + columns/2,
+// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. Columns after the first `columns` stay (GPT-J,
+// GPT-NeoX, Phi).   {q or k [batch, head, pos, d_head]} -> the same axes
 struct Rope {
     double theta = 10000.0;
+    Index columns = 0;  // an even number up to d_head
+    bool interleaved = false;
     Index first = 0;  // the position of the first row
 
     [[nodiscard]] About about() const;
@@ -16,8 +21,15 @@ struct Rope {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
-    [[nodiscard]] Rope from_row(Index row) const { return {theta, first + row}; }
+    [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, first + row}; }
     bool operator==(const Rope&) const = default;
+
+private:
+    // The two columns of a pair.
+    [[nodiscard]] std::pair<Index, Index> columns_of(Index pair) const {
+        return interleaved ? std::pair{2 * pair, 2 * pair + 1} : std::pair{pair, pair + columns / 2};
+    }
+    [[nodiscard]] float angle_of(Index pos, Index pair) const;
 };
 
 }  // namespace decoderscope

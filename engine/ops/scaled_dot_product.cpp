@@ -4,11 +4,51 @@
 #include "engine/parallel.h"
 #include "engine/translate.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace decoderscope {
 
+namespace {
+
+// scores [query, key] −= slope · (query − key)
+void subtract_distances(float slope, Index first_query, Index queries, Index keys, float* scores) {
+    for (Index q = 0; q < queries; ++q, scores += keys)
+        for (Index k = 0; k < keys; ++k) scores[k] -= slope * static_cast<float>(first_query + q - k);
+}
+
+}  // namespace
+
+double alibi_slope(Index head, Index heads) {
+    const auto below = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+    const auto slope = [](Index number, Index of) {
+        return std::exp2(-8.0 * static_cast<double>(number) / static_cast<double>(of));
+    };
+    return head < below ? slope(head + 1, below) : slope(2 * (head - below) + 1, 2 * below);
+}
+
+double ScaledDotProduct::scale_for(Index d_head) const {
+    return scale != 0.0 ? scale : 1.0 / std::sqrt(static_cast<double>(d_head));
+}
+
 About ScaledDotProduct::about() const {
+    if (alibi)
+        return {tr("scaled dot product, less with distance"),
+                "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · scale − slope[h] · (q − k)",
+                tr("Large where the query of one position points the same way as the key of another, and the larger "
+                   "the nearer that key is: each head takes off a number of its own for every step of distance "
+                   "(ALiBi). No position is added to the stream, and texts longer than any in training keep their "
+                   "meaning. No mask has been applied yet: ahead of the query the distance is negative.")};
+    if (scale != 0.0)
+        return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] · attention_scale",
+                tr("Large where the query of one position points the same way as the key of another. The factor keeps "
+                   "the spread of the scores where the softmax is neither flat nor one-hot; this model has one of its "
+                   "own in place of 1/√d_head. No mask has been applied yet: here every position still sees the "
+                   "future.")};
     return {tr("scaled dot product"), "scores[b, h, q, k] = Σ_d q[b, h, q, d] · k[b, h, k, d] / √d_head",
             tr("Large where the query of one position points the same way as the key of another. The division by "
                "√d_head keeps the spread of the scores near 1 however long the vectors are; without it the softmax "
@@ -23,14 +63,16 @@ Axes ScaledDotProduct::axes(const OperandAxes& in) const {
 Tensor ScaledDotProduct::compute(const Operands& in, const Axes& axes) const {
     const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size, d_head = in[0].dim(3);
     const Index key_heads = in[1].dim(1), group = heads / key_heads;
-    const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_head)));
+    const auto factor = static_cast<float>(scale_for(d_head));
     Tensor out(axes);
     float* to = out.writable().data();
     each_in_parallel(axes[0].size * heads, queries * keys * d_head, [&](Index plane) {
         const Index b = plane / heads, h = plane % heads;
         const ConstMatrix q = {in[0].data() + plane * queries * d_head, queries, d_head, d_head};
         const ConstMatrix k = {in[1].data() + (b * key_heads + h / group) * keys * d_head, keys, d_head, d_head};
-        multiply_transposed(q, k, {to + plane * queries * keys, queries, keys, keys}, scale);
+        float* scores = to + plane * queries * keys;
+        multiply_transposed(q, k, {scores, queries, keys, keys}, factor);
+        if (alibi) subtract_distances(static_cast<float>(alibi_slope(h, heads)), first_query, queries, keys, scores);
     });
     return out;
 }
@@ -46,14 +88,18 @@ Changed ScaledDotProduct::changed(const OperandsChange& change) const {
 
 Explanation ScaledDotProduct::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const Index d_head = in[0].dim(3), group = in[0].dim(1) / in[1].dim(1);
-    const double scale = 1.0 / std::sqrt(static_cast<double>(d_head));
-    const std::string scale_text = "1/√" + std::to_string(d_head);
+    const Factor factor = scale == 0.0 ? constant_factor(scale_for(d_head), "1/√" + std::to_string(d_head))
+                                       : constant_factor(scale, "attention_scale");
     std::vector<Term> terms;
     for (Index d = 0; d < d_head; ++d)
-        terms.push_back(
-            term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
-                  cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}), constant_factor(scale, scale_text)}));
-    return {{line("q · k / √d_head", std::move(terms))}};
+        terms.push_back(term({cell_factor(in[0], 0, {cell[0], cell[1], cell[2], d}),
+                              cell_factor(in[1], 1, {cell[0], cell[1] / group, cell[3], d}), factor}));
+    if (!alibi) return {{line(scale == 0.0 ? "q · k / √d_head" : "q · k · attention_scale", std::move(terms))}};
+    const Index query = first_query + cell[2], key = cell[3];
+    terms.push_back(term({constant_factor(-alibi_slope(cell[1], in[0].dim(1)), "−slope"),
+                          constant_factor(static_cast<double>(query - key),
+                                          "(" + std::to_string(query) + " − " + std::to_string(key) + ")")}));
+    return {{line("q · k · scale − slope · (query − key)", std::move(terms))}};
 }
 
 }  // namespace decoderscope

@@ -4,10 +4,15 @@
 
 namespace decoderscope {
 
-// How well each key matches each query: q · k / √d_head (Vaswani et al. 2017, equation 1). With fewer key heads than
-// query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query heads share one. {q [batch, head,
-// query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
+// How well each key matches each query: q · k · scale, the scale 1/√d_head unless said otherwise (Vaswani et al. 2017,
+// equation 1). With fewer key heads than query heads (grouped-query attention, Ainslie et al. 2023) neighbouring query
+// heads share one. With ALiBi (Press et al. 2022) −slope · (query − key) is added.
+// {q [batch, head, query, d_head], k [batch, kv_head, key, d_head]} -> [batch, head, query, key]
 struct ScaledDotProduct {
+    double scale = 0.0;  // 0 = 1/√d_head
+    bool alibi = false;
+    Index first_query = 0;  // the position of the first query: the number of earlier keys kept
+
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
@@ -15,7 +20,16 @@ struct ScaledDotProduct {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
+    [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row}; }
     bool operator==(const ScaledDotProduct&) const = default;
+
+private:
+    [[nodiscard]] double scale_for(Index d_head) const;
 };
+
+// How fast ALiBi's penalty of a head grows with the distance: 2^(−8/n), 2^(−16/n), … for n heads, n a power of two;
+// for other numbers those of the power of two below, then every other one of the power above, as in Press et al.'s
+// code.
+[[nodiscard]] double alibi_slope(Index head, Index heads);
 
 }  // namespace decoderscope

@@ -38,7 +38,7 @@ void add_feed_forward(Dice& dice, Overrides& config) {
 
 void add_norms(Dice& dice, Overrides& config) {
     config.emplace_back("norm_first", dice.word(kYesOrNo));
-    config.emplace_back("norm", dice.word({"layernorm", "rmsnorm"}));
+    config.emplace_back("norm", dice.word({"layernorm", "rmsnorm", "layernorm_std", "rmsnorm_plus_one"}));
     config.emplace_back("layer_norm_eps", dice.word({"1e-5", "1e-6", "0.1"}));
     config.emplace_back("final_norm", dice.word(kYesOrNo));
     config.emplace_back("bias", dice.word(kYesOrNo));
@@ -68,13 +68,43 @@ void add_encoder(Dice& dice, Overrides& config) {
     config.emplace_back("encoder_vocab_size", dice.word({"0", "3", "4"}));
 }
 
-// Only where allowed: under Pre-Norm, with an MLP and without cross-attention.
-void add_parallel(Dice& dice, Overrides& config) {
-    const auto has = [&](std::string_view key, std::string_view value) {
-        return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
-    };
-    const bool possible = has("norm_first", "true") && !has("cross_attention", "true") && !has("dim_feedforward", "0");
-    if (possible && dice.one_in(2)) config.emplace_back("parallel_residual", dice.word({"one_norm", "two_norms"}));
+bool has(const Overrides& config, std::string_view key, std::string_view value) {
+    return std::ranges::any_of(config, [&](const auto& one) { return one.first == key && one.second == value; });
+}
+
+// A parallel block only where allowed: under Pre-Norm, with an MLP and without cross-attention.
+void add_residual(Dice& dice, Overrides& config) {
+    const bool parallel = has(config, "norm_first", "true") && !has(config, "cross_attention", "true") &&
+                          !has(config, "dim_feedforward", "0");
+    if (parallel && dice.one_in(2))
+        config.emplace_back("parallel_residual", dice.word({"one_norm", "two_norms"}));
+    else if (dice.one_in(2))
+        config.emplace_back("norm_placement", dice.word({"pre", "post", "peri", "reordered"}));
+    if (dice.one_in(3)) config.emplace_back("residual_scale", dice.word({"1.5", "-0.5"}));
+}
+
+void add_heads_of_today(Dice& dice, Overrides& config) {
+    const bool rope = has(config, "positional_encoding", "rope");
+    const bool wide = dice.one_in(3);
+    if (wide) config.emplace_back("head_dim", dice.word({"2", "6"}));
+    if (rope) config.emplace_back("rope_interleaved", dice.word(kYesOrNo));
+    if (rope && dice.one_in(2)) config.emplace_back("rotary_dim", "2");
+    if (dice.one_in(3)) config.emplace_back("attention_scale", dice.word({"0.3", "1"}));
+    if (dice.one_in(3)) {
+        config.emplace_back("qk_norm", "true");
+        config.emplace_back("qk_norm_across_heads", dice.word(kYesOrNo));
+    }
+    if (dice.one_in(3)) config.emplace_back("alibi", "true");
+    if (dice.one_in(3)) config.emplace_back("sliding_window", dice.word({"1", "2", "3"}));
+    if (dice.one_in(4)) config.emplace_back("sliding_window_layers", dice.word({"0", "1"}));
+}
+
+void add_scales(Dice& dice, Overrides& config) {
+    const bool table =
+        has(config, "positional_encoding", "sinusoidal") || has(config, "positional_encoding", "learned");
+    if (table && dice.one_in(2)) config.emplace_back("position_scale", dice.word({"0.5", "-2"}));
+    if (has(config, "lm_head", "true") && dice.one_in(2)) config.emplace_back("logit_scale", dice.word({"0.25", "3"}));
+    config.emplace_back("embedding_norm", dice.word(kYesOrNo));
 }
 
 Tensor random_mask(Dice& dice, Axes axes) {
@@ -134,7 +164,9 @@ Overrides random_configuration(Dice& dice) {
     add_norms(dice, config);
     add_tokens(dice, config);
     add_encoder(dice, config);
-    add_parallel(dice, config);
+    add_residual(dice, config);
+    add_heads_of_today(dice, config);
+    add_scales(dice, config);
     add_caps(dice, config);
     if (dice.one_in(2)) {
         config.emplace_back("dropout", "0.3");

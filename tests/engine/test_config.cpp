@@ -66,6 +66,60 @@ TEST_CASE("the defaults are the contract's") {
     CHECK(c.dropout_sites ==
           std::vector{DropoutSite::attention_weights, DropoutSite::attention_out, DropoutSite::mlp_out});
     CHECK_FALSE(c.shared_qkv);
+    CHECK(c.head_dim == 0);
+    CHECK(c.d_head() == 2);
+    CHECK(c.attention_scale == 0.0);
+    CHECK(c.logit_scale == 1.0);
+    CHECK(c.position_scale == 1.0);
+    CHECK_FALSE(c.embedding_norm);
+    CHECK_FALSE(c.rope_interleaved);
+    CHECK(c.rotary_dim == 0);
+    CHECK(c.rotary_columns() == 2);
+    CHECK(c.placement() == NormPlacement::post);
+    CHECK(c.residual_scale == 1.0);
+    CHECK(c.parallel_residual == ParallelResidual::none);
+    CHECK_FALSE(c.qk_norm);
+    CHECK_FALSE(c.qk_norm_across_heads);
+    CHECK(c.attention_soft_cap == 0.0);
+    CHECK(c.logit_soft_cap == 0.0);
+    CHECK(c.sliding_window == 0);
+    CHECK(c.window_of(0) == 0);
+    CHECK_FALSE(c.alibi);
+}
+
+TEST_CASE("norm_placement is what norm_first says where it says nothing, and whatever is overridden last") {
+    const auto placement = [](const std::string& more, const Overrides& overrides = {}) {
+        return parse_config(json_with(more), overrides).placement();
+    };
+    using enum NormPlacement;
+    CHECK(placement(R"("norm_first": true)") == pre);
+    CHECK(placement(R"("norm_placement": "pre")") == pre);
+    CHECK(parse_config(json_with(R"("norm_placement": "pre")")).norm_first);
+    CHECK(placement(R"("norm_placement": "peri")") == peri);
+    CHECK(placement(R"("norm_placement": "reordered", "norm_first": true)") == reordered);
+    CHECK(placement(R"("norm_first": true)", {{"norm_placement", "post"}}) == post);
+    CHECK(placement(R"("norm_placement": "peri")", {{"norm_first", "true"}}) == pre);
+    CHECK(placement(R"("norm_placement": "post")", {{"norm_first", "true"}, {"norm_placement", "reordered"}}) ==
+          reordered);
+    CHECK(placement("", {{"norm_placement", "reordered"}, {"norm_first", "false"}}) == post);
+    check_message(error_with(R"("norm_first": true, "norm_placement": "post")"),
+                  {"norm_placement", "norm_first is true"});
+    check_message(error_with(R"("norm_first": false, "norm_placement": "pre")"),
+                  {"norm_placement", "norm_first is false"});
+}
+
+TEST_CASE("a window is every layer's, or those layers' that are listed") {
+    const Config all = parse_config(json_with(R"("sliding_window": 4)"));
+    const Config some =
+        parse_config(json_with(R"("sliding_window": 4, "sliding_window_layers": [0, 2])"));
+    for (Index layer = 0; layer < 3; ++layer) {
+        CHECK(all.window_of(layer) == 4);
+        CHECK(some.window_of(layer) == (layer == 1 ? 0 : 4));
+    }
+    CHECK(parse_config(json_with(""), {{"sliding_window_layers", "0,2"}}).sliding_window_layers ==
+          std::vector<Index>{0, 2});
+    check_message(error_with(R"("sliding_window_layers": [0, -1])"), {"sliding_window_layers", "layer numbers", "-1"});
+    check_message(error_with(R"("sliding_window_layers": 1)"), {"sliding_window_layers", "layer numbers", "1"});
 }
 
 TEST_CASE("what a default follows: heads, four times the width, the decoder's vocabulary") {
@@ -162,6 +216,18 @@ TEST_CASE("a number out of range says the range") {
              {R"("parallel_residual": "both")", {"parallel_residual", "one of none, one_norm, two_norms", "both"}},
              {R"("attention_soft_cap": -1)", {"attention_soft_cap", "a number from 0", "-1"}},
              {R"("logit_soft_cap": "30")", {"logit_soft_cap", "a number from 0", "30"}},
+             {R"("norm": "rmsnorm_plus")", {"norm", "layernorm_std, rmsnorm_plus_one"}},
+             {R"("norm_placement": "sandwich")", {"norm_placement", "one of pre, post, peri, reordered", "sandwich"}},
+             {R"("head_dim": -1)", {"head_dim", "from 0", "-1"}},
+             {R"("attention_scale": -0.1)", {"attention_scale", "a number from 0", "-0.1"}},
+             {R"("logit_scale": "2")", {"logit_scale", "a number", "2"}},
+             {R"("position_scale": null)", {"position_scale", "a number", "null"}},
+             {R"("residual_scale": true)", {"residual_scale", "a number", "true"}},
+             {R"("embedding_norm": 1)", {"embedding_norm", "true or false", "1"}},
+             {R"("qk_norm": "rms")", {"qk_norm", "true or false", "rms"}},
+             {R"("alibi": 8)", {"alibi", "true or false", "8"}},
+             {R"("sliding_window": -4)", {"sliding_window", "from 0", "-4"}},
+             {R"("rotary_dim": 1.5)", {"rotary_dim", "an integer from 0", "1.5"}},
              {R"("dropout": 1.5)", {"dropout", "from 0 to 1", "1.5"}},
              {R"("dropout": -0.1)", {"dropout", "from 0 to 1"}},
              {R"("mask_value": "-1e39")", {"mask_value", "\"-1e9\"", "-1e39"}}})
@@ -188,6 +254,18 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
               {"parallel_residual", "cross_attention"}},
              {R"("parallel_residual": "one_norm", "norm_first": true, "dim_feedforward": 0)",
               {"parallel_residual", "dim_feedforward"}},
+             {R"("parallel_residual": "one_norm", "norm_placement": "peri")", {"parallel_residual", "norm_placement"}},
+             {R"("parallel_residual": "one_norm", "norm_placement": "reordered")",
+              {"parallel_residual", "norm_placement"}},
+             {R"("head_dim": 3, "positional_encoding": "rope")", {"head_dim", "even", "3"}},
+             {R"("head_dim": 16777216)", {"head_dim", "nhead · head_dim up to 16777216"}},
+             {R"("rotary_dim": 2)", {"rotary_dim", "positional_encoding is not rope", "2"}},
+             {R"("rotary_dim": 3, "head_dim": 4, "positional_encoding": "rope")", {"rotary_dim", "even", "3"}},
+             {R"("rotary_dim": 4, "positional_encoding": "rope")", {"rotary_dim", "up to d_head = 2", "4"}},
+             {R"("rope_interleaved": true)", {"rope_interleaved", "positional_encoding is not rope"}},
+             {R"("position_scale": 0.5, "positional_encoding": "rope")", {"position_scale", "sinusoidal nor learned"}},
+             {R"("logit_scale": 0.5)", {"logit_scale", "lm_head is false"}},
+             {R"("qk_norm_across_heads": true)", {"qk_norm", "qk_norm_across_heads"}},
              {R"("lm_head": true)", {"vocab_size", "lm_head"}},
              {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
         check_message(error_with(bad.json), bad.says);

@@ -58,6 +58,7 @@ std::optional<double> derived_from(double x, const std::string& text, const Know
     if (text == "(" + number + " − " + short_number(at("mean")) + ")") return x - at("mean");
     if (text == number + "²") return x * x;
     if (text == "1/" + number) return 1.0 / x;
+    if (text == "(1 + " + number + ")") return 1.0 + x;
     if (text == "relu(" + number + ")") return x > 0.0 || std::isnan(x) ? x : 0.0;
     if (text == "gelu(" + number + ")") return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
     if (text == "gelu_tanh(" + number + ")")

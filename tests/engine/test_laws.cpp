@@ -1,5 +1,6 @@
 // What holds for every decoder, whatever its numbers: the identities from the lessons, as tests.
 #include "engine/model/initial_weights.h"
+#include "engine/ops/scaled_dot_product.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/same_bits.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -163,6 +165,109 @@ TEST_CASE("a parallel block adds both updates to the stream at once, and under o
     }
 }
 
+TEST_CASE("ALiBi's slopes are the paper's for a power of two, and fill up from twice as many for other numbers") {
+    for (const Index heads : {1, 2, 4, 8, 16})
+        for (Index head = 0; head < heads; ++head)
+            CHECK(alibi_slope(head, heads) ==
+                  Approx(std::pow(2.0, -8.0 * static_cast<double>(head + 1) / static_cast<double>(heads))));
+    // BLOOM-like: 12 heads have the 8 of 8 heads, and 2^-0.5, 2^-1.5, … of 16.
+    const std::vector<double> exponents = {1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5};
+    for (Index head = 0; head < 12; ++head)
+        CHECK(alibi_slope(head, 12) == Approx(std::pow(2.0, -exponents[static_cast<std::size_t>(head)])));
+}
+
+TEST_CASE("ALiBi takes off the same at the same distance, wherever the two positions are") {
+    const auto with = small_model({{"alibi", "true"}, {"nhead", "3"}}, {.pos = 6}).run(),
+               without = small_model({{"nhead", "3"}}, {.pos = 6}).run();
+    const Tensor &a = with->value("blocks.0.attn.attn_scores"), &b = without->value("blocks.0.attn.attn_scores");
+    for (Index i = 0; i < a.size(); ++i) {
+        const Cell cell = a.cell(i);
+        const double taken = static_cast<double>(b.at(cell)) - static_cast<double>(a.at(cell));
+        CHECK(taken == Approx(alibi_slope(cell[1], 3) * static_cast<double>(cell[2] - cell[3])).margin(1e-5));
+    }
+}
+
+TEST_CASE("a window hides what is too far back, and its mask says so by itself") {
+    const auto run = small_model({{"sliding_window", "2"}}, {.pos = 5}).run();
+    const Step& mask = *run->plan().find("blocks.0.attn.mask");
+    CHECK(mask.operation.traits().masks->window);
+    for (Index q = 0; q < 5; ++q) {
+        for (Index k = 0; k < 5; ++k) {
+            const Cell cell = {1, 1, q, k};
+            INFO(q << ", " << k);
+            CHECK(run->value(mask.id).at(cell) == (k <= q && k > q - 2 ? 1.0F : 0.0F));
+            const MaskVerdict verdict = mask.operation.verdict(run->operands_of(mask.id), cell);
+            CHECK(verdict.causal == (k <= q));
+            CHECK(verdict.window == (k > q - 2));
+        }
+    }
+    CHECK_FALSE(small_model().run()->plan().find("blocks.0.attn.mask")->operation.traits().masks->window);
+}
+
+TEST_CASE("a window moves nothing that is nearer, and what is further back reaches a query through a second layer") {
+    const SmallModel model =
+        small_model({{"sliding_window", "2"}, {"num_layers", "2"}, {"norm_first", "true"}}, {.pos = 5});
+    SmallModel changed = model;
+    changed.inputs.x.writable()[0] += 1.0F;  // batch row 0, position 0
+    const auto a = model.run(), b = changed.run();
+    const auto moved = [&](const std::string& name, Index pos) {
+        for (Index d = 0; d < 12; ++d)
+            if (a->value(name).at(Cell{0, pos, d}) != b->value(name).at(Cell{0, pos, d})) return true;
+        return false;
+    };
+    CHECK(moved("blocks.0.resid_post", 1));
+    CHECK_FALSE(moved("blocks.0.resid_post", 2));
+    CHECK(moved("blocks.1.resid_post", 2));
+    CHECK_FALSE(moved("blocks.1.resid_post", 3));
+}
+
+TEST_CASE("turning neighbours is turning halves with the columns reordered, and leaves the scores as they are") {
+    // Hugging Face's files of Llama are Llama's own with the rows of q and k reordered within each head.
+    const SmallModel halves = small_model({{"positional_encoding", "rope"}});
+    SmallModel neighbours = small_model({{"positional_encoding", "rope"}, {"rope_interleaved", "true"}});
+    for (const char* name : {"layers.0.self_attn.q_proj.weight", "layers.0.self_attn.k_proj.weight",
+                             "layers.0.self_attn.q_proj.bias", "layers.0.self_attn.k_proj.bias"}) {
+        const Tensor& from = halves.weights.at(name);
+        Tensor to = from;
+        const Index width = from.size() / 12, d_head = 6;
+        const std::span<float> values = to.writable();
+        for (Index row = 0; row < 12; ++row) {
+            const Index head = row / d_head, column = row % d_head;
+            const Index source = head * d_head + (column % 2 == 0 ? column / 2 : d_head / 2 + column / 2);
+            for (Index i = 0; i < width; ++i)
+                values[static_cast<std::size_t>(row * width + i)] = from.data()[source * width + i];
+        }
+        neighbours.weights.at(name) = to;
+    }
+    const Tensor a = halves.run()->value("blocks.0.attn.attn_scores"),
+                 b = neighbours.run()->value("blocks.0.attn.attn_scores");
+    for (Index i = 0; i < a.size(); ++i) CHECK(a.data()[i] == Approx(b.data()[i]).margin(1e-6));
+    CHECK_FALSE(same_bits(halves.run()->value("blocks.0.attn.q"), neighbours.run()->value("blocks.0.attn.q")));
+}
+
+TEST_CASE("columns beyond rotary_dim are not turned") {
+    const auto run = small_model({{"positional_encoding", "rope"}, {"rotary_dim", "2"}}).run();
+    const Tensor &before = run->value("blocks.0.attn.q_unrotated"), &after = run->value("blocks.0.attn.q");
+    for (Index i = 0; i < after.size(); ++i) {
+        const Cell cell = after.cell(i);
+        if (cell[3] >= 2 || cell[2] == 0) CHECK(after.at(cell) == before.at(cell));
+        if (cell[3] < 2 && cell[2] > 0) CHECK(after.at(cell) != before.at(cell));
+    }
+}
+
+TEST_CASE("under Peri-Norm the stream is the sum of what the second norms let through") {
+    const auto peri = small_model({{"norm_placement", "peri"}, {"num_layers", "2"}}).run();
+    for (const char* block : {"blocks.0", "blocks.1"}) {
+        const std::string at = block;
+        for (const auto& [norm, sum, stream] : {std::tuple(".ln1_post", ".resid_mid", ".resid_pre"),
+                                                std::tuple(".ln2_post", ".resid_post", ".resid_mid")}) {
+            const Tensor &update = peri->value(at + norm + ".normalized"), &x = peri->value(at + stream);
+            for (Index i = 0; i < x.size(); ++i)
+                CHECK(peri->value(at + sum).data()[i] == x.data()[i] + update.data()[i]);
+        }
+    }
+}
+
 // ---- who can see whom
 
 namespace {
@@ -230,6 +335,16 @@ const std::vector<Overrides>& architectures() {
         {{"parallel_residual", "one_norm"}, {"norm_first", "true"}, {"num_layers", "2"}},
         {{"parallel_residual", "two_norms"}, {"norm_first", "true"}, {"num_layers", "2"}, {"mask_value", "-1e9"}},
         {{"attention_soft_cap", "0.5"}, {"logit_soft_cap", "2"}, {"vocab_size", "7"}, {"lm_head", "true"}},
+        {{"norm_placement", "peri"}, {"norm", "rmsnorm"}, {"num_layers", "2"}, {"qk_norm", "true"}},
+        {{"norm_placement", "reordered"},
+         {"num_layers", "2"},
+         {"qk_norm", "true"},
+         {"qk_norm_across_heads", "true"},
+         {"positional_encoding", "rope"},
+         {"rotary_dim", "4"},
+         {"rope_interleaved", "true"}},
+        {{"alibi", "true"}, {"sliding_window", "2"}, {"num_layers", "2"}, {"mask_value", "-1e9"}, {"head_dim", "5"}},
+        {{"embedding_norm", "true"}, {"residual_scale", "2"}, {"num_layers", "2"}, {"attention_scale", "0.3"}},
         {{"cross_attention", "true"}, {"num_layers", "2"}, {"num_key_value_heads", "1"}},
         {{"cross_attention", "true"}, {"encoder_layers", "1"}, {"norm_first", "true"}, {"mask_value", "-1e20"}},
     };

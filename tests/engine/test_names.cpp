@@ -279,6 +279,80 @@ TEST_CASE("the names of an attention-only decoder on vectors, in order") {
     )");
 }
 
+TEST_CASE("the names of a Peri-Norm decoder with a norm behind the embedding and everything of today, in order") {
+    const SmallModel model = small_model({{"norm_placement", "peri"},
+                                          {"vocab_size", "7"},
+                                          {"positional_encoding", "learned"},
+                                          {"max_positions", "5"},
+                                          {"embedding_norm", "true"},
+                                          {"position_scale", "0.5"},
+                                          {"head_dim", "5"},
+                                          {"qk_norm", "true"},
+                                          {"alibi", "true"},
+                                          {"attention_soft_cap", "3"},
+                                          {"sliding_window", "2"},
+                                          {"logit_scale", "0.5"},
+                                          {"logit_soft_cap", "3"},
+                                          {"lm_head", "true"}});
+    check_list(*model.run(), R"(
+        embed                         [2, 3, 12]
+        pos_embed                     [3, 12]
+        embed_norm.scale              [2, 3, 1]
+        embed_norm.normalized         [2, 3, 12]
+        blocks.0.resid_pre            [2, 3, 12]
+        blocks.0.ln1.scale            [2, 3, 1]
+        blocks.0.ln1.normalized       [2, 3, 12]
+        blocks.0.attn.q               [2, 2, 3, 5]
+        blocks.0.attn.k               [2, 2, 3, 5]
+        blocks.0.attn.v               [2, 2, 3, 5]
+        blocks.0.attn.attn_scores     [2, 2, 3, 3]
+        blocks.0.attn.capped_scores   [2, 2, 3, 3]
+        blocks.0.attn.mask            [2, 2, 3, 3]
+        blocks.0.attn.masked_scores   [2, 2, 3, 3]
+        blocks.0.attn.pattern         [2, 2, 3, 3]
+        blocks.0.attn.z               [2, 2, 3, 5]
+        blocks.0.attn_out             [2, 3, 12]
+        blocks.0.ln1_post.scale       [2, 3, 1]
+        blocks.0.ln1_post.normalized  [2, 3, 12]
+        blocks.0.resid_mid            [2, 3, 12]
+        blocks.0.ln2.scale            [2, 3, 1]
+        blocks.0.ln2.normalized       [2, 3, 12]
+        blocks.0.mlp.pre              [2, 3, 10]
+        blocks.0.mlp.post             [2, 3, 10]
+        blocks.0.mlp_out              [2, 3, 12]
+        blocks.0.ln2_post.scale       [2, 3, 1]
+        blocks.0.ln2_post.normalized  [2, 3, 12]
+        blocks.0.resid_post           [2, 3, 12]
+        logits                        [2, 3, 7]
+        probs                         [2, 3, 7]
+    )");
+    for (const char* weight : {"embed_norm.weight", "embed_norm.bias", "layers.0.norm1_post.weight",
+                               "layers.0.norm1_post.bias", "layers.0.norm2_post.weight", "layers.0.norm2_post.bias",
+                               "layers.0.self_attn.q_norm.weight", "layers.0.self_attn.k_norm.weight"}) {
+        INFO(weight);
+        CHECK(model.weights.contains(weight));
+    }
+    CHECK(shape_text(model.weights.at("layers.0.self_attn.q_proj.weight").axes()) == "[10, 12]");
+    CHECK(shape_text(model.weights.at("layers.0.self_attn.o_proj.weight").axes()) == "[12, 10]");
+    CHECK(shape_text(model.weights.at("layers.0.self_attn.q_norm.weight").axes()) == "[5]");
+}
+
+TEST_CASE("the names of a reordered encoder-decoder's norms: behind each sublayer, and no others") {
+    const SmallModel model = small_model({{"norm_placement", "reordered"},
+                                          {"cross_attention", "true"},
+                                          {"encoder_layers", "1"},
+                                          {"embedding_norm", "true"}});
+    std::vector<std::string> norms;
+    for (const auto& [name, tensor] : trace_of(*model.run()))
+        if (name.ends_with(".normalized")) norms.push_back(name.substr(0, name.rfind('.')));
+    CHECK(norms == std::vector<std::string>{"encoder.embed_norm", "encoder.blocks.0.ln1_post",
+                                            "encoder.blocks.0.ln2_post", "embed_norm", "blocks.0.ln1_post",
+                                            "blocks.0.ln2_post", "blocks.0.ln3_post"});
+    CHECK_FALSE(model.weights.contains("layers.0.norm1.weight"));
+    CHECK(model.weights.contains("layers.0.norm3_post.weight"));
+    CHECK(model.weights.contains("encoder.layers.0.norm2_post.bias"));
+}
+
 TEST_CASE("attn.result stands behind attn.z when it is asked for, and q before RoPE in no trace") {
     SmallModel model = small_model({{"cross_attention", "true"}, {"positional_encoding", "rope"}});
     model.asked = {"blocks.0.attn.result", "blocks.0.cross_attn.result"};

@@ -23,11 +23,25 @@ DEFAULTS = {
     "lm_head": False,
     "tie_word_embeddings": False,
     "mask_value": "-inf",
-    "parallel_residual": "none",
-    "attention_soft_cap": 0.0,
-    "logit_soft_cap": 0.0,
     "dropout": 0.0,
     "dropout_sites": ["attention_weights", "attention_out", "mlp_out"],
+    "head_dim": 0,  # d_model / nhead
+    "attention_scale": 0.0,  # 1 / sqrt(d_head)
+    "logit_scale": 1.0,
+    "position_scale": 1.0,
+    "embedding_norm": False,
+    "rope_interleaved": False,
+    "rotary_dim": 0,  # all of d_head
+    "norm_placement": None,  # what norm_first says
+    "residual_scale": 1.0,
+    "parallel_residual": "none",
+    "qk_norm": False,
+    "qk_norm_across_heads": False,
+    "attention_soft_cap": 0.0,
+    "logit_soft_cap": 0.0,
+    "sliding_window": 0,  # all positions
+    "sliding_window_layers": [],  # all layers
+    "alibi": False,
     "shared_qkv": False,
 }
 
@@ -43,6 +57,7 @@ def complete(config):
         "num_key_value_heads": full["nhead"],
         "dim_feedforward": 4 * full["d_model"],
         "encoder_vocab_size": full["vocab_size"],
+        "norm_placement": "pre" if full["norm_first"] else "post",
     }
     for key, value in computed.items():
         if full[key] is None:
@@ -50,9 +65,14 @@ def complete(config):
     return full
 
 
+def head_width(c):
+    """d_head."""
+    return c["head_dim"] or c["d_model"] // c["nhead"]
+
+
 def encoder_config(c):
-    """The encoder's blocks are the decoder's, without a look at a memory and free to look ahead."""
-    return {**c, "num_layers": c["encoder_layers"], "causal": False, "cross_attention": False}
+    """The encoder's blocks are the decoder's, without a look at a memory and free to look ahead and back."""
+    return {**c, "num_layers": c["encoder_layers"], "causal": False, "cross_attention": False, "sliding_window": 0}
 
 
 def parameters(config):
@@ -75,6 +95,8 @@ def _stack_parameters(c, prefix, vocab_size):
         found.append((prefix + "embed.weight", (vocab_size, d), "embedding", d))
     if c["positional_encoding"] == "learned":
         found.append((prefix + "pos_embed.weight", (c["max_positions"], d), "embedding", d))
+    if c["embedding_norm"]:
+        found += _norm(c, prefix + "embed_norm")
     for layer in range(c["num_layers"]):
         found += _block_parameters(c, f"{prefix}layers.{layer}.")
     if c["final_norm"]:
@@ -84,20 +106,34 @@ def _stack_parameters(c, prefix, vocab_size):
 
 def _block_parameters(c, prefix):
     d, ff = c["d_model"], c["dim_feedforward"]
-    kv = d // c["nhead"] * c["num_key_value_heads"]
+    heads = {"q": c["nhead"], "k": c["num_key_value_heads"], "v": c["num_key_value_heads"]}
+    width = {name: count * head_width(c) for name, count in heads.items()}
     attentions = ["self_attn", "cross_attn"] if c["cross_attention"] else ["self_attn"]
     found = []
     for attention in attentions:
-        for projection, width in (("q", d), ("k", kv), ("v", kv), ("o", d)):
-            found += _linear(c, f"{prefix}{attention}.{projection}_proj", width, d)
+        for name in "qkv":
+            found += _linear(c, f"{prefix}{attention}.{name}_proj", width[name], d)
+        if c["qk_norm"] and attention == "self_attn":
+            for name in "qk":
+                gain = (width[name] if c["qk_norm_across_heads"] else head_width(c),)
+                found.append((f"{prefix}{attention}.{name}_norm.weight", gain, gain_kind(c), 1))
+        found += _linear(c, f"{prefix}{attention}.o_proj", d, width["q"])
     if ff > 0:
         found += _linear(c, prefix + "up_proj", ff, d)
         if c["gated_mlp"]:
             found += _linear(c, prefix + "gate_proj", ff, d)
         found += _linear(c, prefix + "down_proj", d, ff)
     for n in range(len(attentions) + (ff > 0 and c["parallel_residual"] != "one_norm")):
-        found += _norm(c, f"{prefix}norm{n + 1}")
+        if c["norm_placement"] != "reordered":
+            found += _norm(c, f"{prefix}norm{n + 1}")
+        if c["norm_placement"] in ("peri", "reordered"):
+            found += _norm(c, f"{prefix}norm{n + 1}_post")
     return found
+
+
+def gain_kind(c):
+    """A weight that 1 is added to begins at 0, as a shift does."""
+    return "shift" if c["norm"] == "rmsnorm_plus_one" else "gain"
 
 
 def _linear(c, name, width, fan_in):
@@ -107,6 +143,6 @@ def _linear(c, name, width, fan_in):
 
 
 def _norm(c, name):
-    weight = (name + ".weight", (c["d_model"],), "gain", 1)
+    weight = (name + ".weight", (c["d_model"],), gain_kind(c), 1)
     bias = (name + ".bias", (c["d_model"],), "shift", 1)
-    return [weight, bias] if c["bias"] and c["norm"] == "layernorm" else [weight]
+    return [weight, bias] if c["bias"] and c["norm"].startswith("layernorm") else [weight]

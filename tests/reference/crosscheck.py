@@ -6,6 +6,7 @@ Every check returns the largest difference that it saw; `check` runs them all an
 
 import math
 
+import numpy as np
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -14,7 +15,7 @@ import decoder
 import models
 import rng
 import small
-from config import complete
+from config import DEFAULTS, complete, head_width
 
 TOLERANCE = 2e-5
 
@@ -41,6 +42,10 @@ class FixedDropout(nn.Module):
         return x if self.mask is None else x * self.mask
 
 
+BEYOND_TORCH = ("head_dim", "attention_scale", "logit_scale", "embedding_norm", "residual_scale", "qk_norm",
+                "sliding_window", "alibi")
+
+
 # --- torch's modules --------------------------------------------------------------------------------------------------
 
 
@@ -49,7 +54,9 @@ def torch_can(case):
     c = complete(case.config)
     if case.edits or c["norm"] != "layernorm" or c["gated_mlp"] or c["positional_encoding"] == "rope":
         return False
-    if c["attention_soft_cap"] or c["parallel_residual"] != "none":
+    if c["attention_soft_cap"] or c["logit_soft_cap"] or c["parallel_residual"] != "none":
+        return False
+    if any(c[key] != DEFAULTS[key] for key in BEYOND_TORCH) or c["norm_placement"] in ("peri", "reordered"):
         return False
     if c["dim_feedforward"] == 0 or (case.dropout_seed is not None and c["dropout"] and
                                      not set(c["dropout_sites"]) <= {"attention_out", "mlp_post", "mlp_out"}):
@@ -328,7 +335,8 @@ def caps_by_exponentials(case):
             scores = trace[name.replace("capped_scores", "attn_scores")]
             worst = max(worst, difference(capped(scores, c["attention_soft_cap"]), trace[name]))
     if c["logit_soft_cap"]:
-        product = trace["ln_final.normalized"] @ w["lm_head.weight"].T + w["lm_head.bias"]
+        matrix = w["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
+        product = trace["ln_final.normalized"] @ matrix.T + w.get("lm_head.bias", 0)
         worst = max(worst, difference(capped(product, c["logit_soft_cap"]), trace["logits"]))
     return worst
 
@@ -347,10 +355,175 @@ def parallel_by_two_residuals(case):
             worst = max(worst, difference(module(x), trace[f"{name}.{norm}.normalized"]))
         read = trace[f"{name}.{norms[-1]}.normalized"]
         post = decoder.ACTIVATIONS[c["activation"]](F.linear(read, w[f"layers.{n}.up_proj.weight"],
-                                                             w[f"layers.{n}.up_proj.bias"]))
+                                                             w.get(f"layers.{n}.up_proj.bias")))
         worst = max(worst, difference(post, trace[f"{name}.mlp.post"]))
         a, m = (trace.get(f"{name}.{out}.dropped", trace[f"{name}.{out}"]) for out in ("attn_out", "mlp_out"))
+        x = c["residual_scale"] * x
         worst = max(worst, difference((x + a) + (x + m) - x, trace[f"{name}.resid_post"]))
+    return worst
+
+
+def attention_by_loops(case):
+    """Queries and keys turned by matrices and multiplied a cell at a time in double precision, the penalty and the mask of
+    each cell by their definition."""
+    c, trace, worst = complete(case.config), case.run(), 0.0
+    for name in [name[:-len(".attn_scores")] for name in trace if name.endswith(".attn_scores")]:
+        to_itself = not name.endswith("cross_attn")
+        q, k = (trace[f"{name}.{n}"].double() for n in "qk")
+        found = projections_by_matrices(case, c, trace, name, to_itself)
+        worst = max(worst, *(difference(a.float(), b.float()) for a, b in zip(found, (q, k))))
+        scores, kept = torch.zeros_like(trace[name + ".attn_scores"]), torch.ones_like(trace[name + ".attn_scores"])
+        batch, heads, queries, keys = scores.shape
+        layer, in_encoder = int(name.split("blocks.")[1].split(".")[0]), name.startswith("encoder.")
+        window = 0 if in_encoder or not to_itself else c["sliding_window"]
+        if c["sliding_window_layers"] and layer not in c["sliding_window_layers"]:
+            window = 0
+        for b, h, i, j in ((b, h, i, j) for b in range(batch) for h in range(heads) for i in range(queries)
+                           for j in range(keys)):
+            score = sum(a * b for a, b in zip(q[b, h, i].tolist(), k[b, h * k.shape[1] // heads, j].tolist()))
+            score *= c["attention_scale"] if c["attention_scale"] else head_width(c) ** -0.5
+            if c["alibi"] and to_itself:
+                score -= slope(h, heads) * (i - j)
+            scores[b, h, i, j] = score
+            if (c["causal"] and to_itself and not in_encoder and j > i) or (window and i - j >= window):
+                kept[b, h, i, j] = 0
+        worst = max(worst, difference(scores, trace[name + ".attn_scores"]))
+        if "custom_mask" not in case.inputs:
+            padding = case.inputs.get("attention_mask" if to_itself and not in_encoder else "encoder_attention_mask")
+            if padding is not None:
+                kept = kept * (torch.as_tensor(padding) != 0)[:, None, None, :]
+            assert torch.equal(kept, trace[name + ".mask"]), (case.name, name)
+    return worst
+
+
+def slope(head, heads):
+    """The paper's sequence, by exponents: 8 / n apart for a power of two, and the odd ones of twice as many for the rest."""
+    below = 1
+    while below * 2 <= heads:
+        below *= 2
+    return 0.5 ** (8 * (head + 1) / below) if head < below else 0.5 ** (4 * (2 * (head - below) + 1) / below)
+
+
+def projections_by_matrices(case, c, trace, name, to_itself):
+    """q and k of an attention: projected head by head, divided by their root mean square, turned by a matrix."""
+    block, d = name.rsplit(".", 1)[0], head_width(c)
+    at = block.replace("blocks", "layers") + (".self_attn" if to_itself else ".cross_attn")
+    w = {key: value.double() for key, value in tensors(case.weights).items()}
+    x, memory = read_by(c, case, trace, block, to_itself)
+    found = []
+    for n, source, heads in (("q", x, c["nhead"]), ("k", memory, c["num_key_value_heads"])):
+        proj = f"{at}.{'q' if c['shared_qkv'] else n}_proj"
+        y = source.double() @ w[proj + ".weight"].T + w.get(proj + ".bias", 0)
+        if c["qk_norm"] and to_itself:
+            gain = w[f"{at}.{n}_norm.weight"] + (c["norm"] == "rmsnorm_plus_one")
+            pieces = [y] if c["qk_norm_across_heads"] else y.split(d, -1)
+            y = torch.cat([gain * p / (p.square().mean(-1, True) + c["layer_norm_eps"]).sqrt() for p in pieces], -1)
+        y = torch.stack(y.split(d, -1), 1)
+        if c["positional_encoding"] == "rope" and to_itself:
+            y = torch.stack([y[:, :, p] @ turning(c, d, p).T for p in range(y.shape[2])], 2)
+        assert y.shape[1] == heads
+        found.append(y)
+    return found
+
+
+def read_by(c, case, trace, block, to_itself):
+    """What queries and keys of an attention are projected from."""
+    stream = trace[block + (".resid_pre" if to_itself else ".resid_mid")]
+    norm = block + (".ln1" if to_itself else ".ln2")
+    if c["norm_placement"] in ("pre", "peri"):
+        x = trace[norm + ".normalized"]
+    elif c["norm_placement"] == "post" and not to_itself:
+        x = trace[block + ".ln1.normalized"]
+    else:
+        x = stream
+    return x, (x if to_itself else trace.get("encoder_out", torch.as_tensor(case.inputs.get("memory", 0))))
+
+
+def turning(c, d_head, position):
+    """The matrix that turns a head's columns at a position."""
+    columns, matrix = c["rotary_dim"] or d_head, torch.eye(d_head, dtype=torch.double)
+    for pair in range(columns // 2):
+        a, b = (2 * pair, 2 * pair + 1) if c["rope_interleaved"] else (pair, pair + columns // 2)
+        angle = position * c["rope_theta"] ** (-2 * pair / columns)
+        matrix[a, a] = matrix[b, b] = math.cos(angle)
+        matrix[a, b], matrix[b, a] = -math.sin(angle), math.sin(angle)
+    return matrix
+
+
+def norms_by_numpy(case):
+    """Every norm in double precision by numpy, and every sum of the stream from what the placement says it adds."""
+    c, trace, worst = complete(case.config), case.run(), 0.0
+    for name in [name[:-len(".normalized")] for name in trace if name.endswith(".normalized")]:
+        of = name.split(".")[-1]
+        block = name[: -len(of) - 1]
+        x = norm_reads(c, case, trace, name, block, of)
+        weight = name.replace("blocks", "layers").replace("ln_final", "norm")
+        weight = weight.replace(".ln", ".norm") if of.startswith("ln") and of != "ln_final" else weight
+        gain, shift = case.weights[weight + ".weight"], case.weights.get(weight + ".bias", 0)
+        x, eps = x.double().numpy(), c["layer_norm_eps"]
+        if c["norm"].startswith("layernorm"):
+            centred = x - np.mean(x, -1, keepdims=True)
+            scale = (np.std(x, -1, keepdims=True, ddof=1) + eps if c["norm"] == "layernorm_std"
+                     else np.sqrt(np.var(x, -1, keepdims=True) + eps))
+        else:
+            centred, scale = x, np.sqrt(np.mean(x * x, -1, keepdims=True) + eps)
+        out = centred / scale * (gain.astype(float) + (c["norm"] == "rmsnorm_plus_one")) + shift
+        worst = max(worst, difference(torch.as_tensor(scale).float(), trace[name + ".scale"]),
+                    difference(torch.as_tensor(out).float(), trace[name + ".normalized"]))
+    return worst
+
+
+def left_by(trace, name):
+    """An update, after its dropout where there is one."""
+    return trace.get(name + ".dropped", trace[name])
+
+
+def norm_reads(c, case, trace, name, block, of):
+    """The tensor that a norm reads, by its name and the placement; the sums on the way are checked, too."""
+    prefix = "encoder." if name.startswith("encoder.") else ""
+    sublayers = [("attn_out", "resid_mid")]
+    if c["cross_attention"] and not prefix:
+        sublayers.append(("cross_attn_out", "resid_mid_cross"))
+    if c["dim_feedforward"]:
+        sublayers.append(("mlp_out", "resid_post"))
+    placement = c["norm_placement"]
+    if of == "embed_norm":
+        own = "memory" if prefix else "x"
+        x = trace[prefix + "embed"] if prefix + "embed" in trace else torch.as_tensor(case.inputs[own])
+        return x + trace[prefix + "pos_embed"] if prefix + "pos_embed" in trace else x
+    if of == "ln_final":
+        last = c["encoder_layers" if prefix else "num_layers"] - 1
+        end = f"{prefix}blocks.{last}."
+        return trace[end + f"ln{len(sublayers)}.normalized"] if placement == "post" else trace[end + "resid_post"]
+    number = int(of[2])
+    update, total = sublayers[number - 1]
+    before = f"{block}.resid_pre" if number == 1 else f"{block}.{sublayers[number - 2][1]}"
+    if c["parallel_residual"] != "none":
+        return trace[block + ".resid_pre"]
+    stream = trace[f"{block}.ln{number - 1}.normalized"] if placement == "post" and number > 1 else trace[before]
+    added = trace[f"{block}.{of}.normalized"] if of.endswith("_post") else left_by(trace, f"{block}.{update}")
+    if placement != "peri" or of.endswith("_post"):
+        whole = torch.as_tensor(c["residual_scale"] * stream.double() + added.double()).float()
+        assert difference(whole, trace[f"{block}.{total}"]) < TOLERANCE, (case.name, total)
+    if of.endswith("_post"):
+        return left_by(trace, f"{block}.{update}")
+    return trace[f"{block}.{total}"] if placement == "post" else stream
+
+
+def head_scaled(case):
+    """The logits by a plain product, times the scale and under the cap; the code by its table times the scale."""
+    c, trace, w = complete(case.config), case.run(), tensors(case.weights)
+    worst = 0.0
+    if "pos_embed" in trace and c["positional_encoding"] == "learned":
+        rows = w["pos_embed.weight"][: trace["pos_embed"].shape[0]]
+        worst = max(worst, difference(c["position_scale"] * rows, trace["pos_embed"]))
+    if c["lm_head"] and c["logit_scale"] != 1:
+        last = f"blocks.{c['num_layers'] - 1}."
+        x = trace.get("ln_final.normalized", trace.get(last + "ln3.normalized", trace.get(last + "ln2.normalized")))
+        product = x @ (c["logit_scale"] * w["lm_head.weight"]).T + c["logit_scale"] * w.get("lm_head.bias", 0)
+        if c["logit_soft_cap"]:
+            product = c["logit_soft_cap"] * (product / c["logit_soft_cap"]).tanh()
+        worst = max(worst, difference(product, trace["logits"]))
     return worst
 
 
@@ -398,9 +571,14 @@ def check(cases):
                 note("torch.nn.TransformerDecoderLayer/EncoderLayer", case.name, against_torch(case))
             if complete(case.config)["attention_soft_cap"]:
                 note("the soft caps by exponentials", case.name, caps_by_exponentials(case))
+            if not case.edits and case.weights_seed is None:
+                if not case.name.startswith("nothing-left"):  # NaN is not compared by loops
+                    note("queries, scores and masks by loops", case.name, attention_by_loops(case))
+                note("norms and sums by numpy", case.name, norms_by_numpy(case))
+                note("scaled logits and positions", case.name, head_scaled(case))
             if complete(case.config)["parallel_residual"] != "none" and not case.edits:
                 note("parallel blocks by two residuals", case.name, parallel_by_two_residuals(case))
-            if complete(case.config)["dim_feedforward"] == 0:
+            if complete(case.config)["dim_feedforward"] == 0 and case.name != "attention-only-reordered":
                 note("torch.nn.MultiheadAttention", case.name, attention_only_against_torch(case))
             if case.bundled in ("simple-decoder", "causal-lm", "causal-lm-as-meant"):
                 note("the notebooks' modules", case.name, against_notebook(case))

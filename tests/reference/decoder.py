@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import rng
-from config import complete, encoder_config
+from config import complete, encoder_config, head_width
 
 ACTIVATIONS = {
     "relu": F.relu,
@@ -74,11 +74,16 @@ class Decoder:
         """`weight` is the parameters' prefix, `name` the trace's."""
         c = self.config
         gain, shift = self.weights[weight + ".weight"], self.weights.get(weight + ".bias")
-        if c["norm"] == "rmsnorm":
-            centred, square = x, x.pow(2).mean(-1, keepdim=True)
+        if c["norm"] == "layernorm_std":
+            centred, scale = x - x.mean(-1, keepdim=True), x.std(-1, keepdim=True) + c["layer_norm_eps"]
+        elif c["norm"] == "layernorm":
+            centred = x - x.mean(-1, keepdim=True)
+            scale = torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + c["layer_norm_eps"])
         else:
-            centred, square = x - x.mean(-1, keepdim=True), x.var(-1, unbiased=False, keepdim=True)
-        scale = self.record(name + ".scale", torch.sqrt(square + c["layer_norm_eps"]))
+            centred, scale = x, torch.sqrt(x.pow(2).mean(-1, keepdim=True) + c["layer_norm_eps"])
+        if c["norm"] == "rmsnorm_plus_one":
+            gain = 1.0 + gain
+        scale = self.record(name + ".scale", scale)
         if c["norm"] == "layernorm" and not self.edited(name + ".scale"):
             out = F.layer_norm(x, (c["d_model"],), gain, shift, c["layer_norm_eps"])
         else:
@@ -95,19 +100,34 @@ class Decoder:
         mask = self.record(mask_name, torch.from_numpy(mask).to(x.dtype))
         return self.record(name + ".dropped", x * mask)
 
-    def attention(self, c, x, memory, keep, weight, name, rope):
+    def head_norm(self, c, x, weight):
+        """RMSNorm of projected queries or keys [batch, pos, head·d_head]: by head, or over all heads at once."""
+        gain = self.weights[weight + ".weight"]
+        gain = 1.0 + gain if c["norm"] == "rmsnorm_plus_one" else gain
+        rows = x if c["qk_norm_across_heads"] else x.unflatten(-1, (-1, head_width(c)))
+        rows = rows * torch.rsqrt(rows.pow(2).mean(-1, keepdim=True) + c["layer_norm_eps"]) * gain
+        return rows.reshape(x.shape)
+
+    def attention(self, c, x, memory, keep, weight, name):
         """Multi-head attention of `x` to `memory`; `keep` is the mask, broadcastable to [batch, head, query, key]."""
-        heads, kv_heads, d_head = c["nhead"], c["num_key_value_heads"], c["d_model"] // c["nhead"]
+        heads, kv_heads, d_head = c["nhead"], c["num_key_value_heads"], head_width(c)
+        to_itself = weight.endswith("self_attn")
         names = ("q", "q", "q") if c["shared_qkv"] else ("q", "k", "v")
         sources = (x, memory, memory)
-        q, k, v = (self.linear(source, f"{weight}.{n}_proj").unflatten(-1, (-1, d_head)).transpose(1, 2)
-                   for source, n in zip(sources, names))
-        if rope:
-            q, k = rotate(q, c["rope_theta"]), rotate(k, c["rope_theta"])
+        q, k, v = (self.linear(source, f"{weight}.{n}_proj") for source, n in zip(sources, names))
+        if c["qk_norm"] and to_itself:
+            q, k = self.head_norm(c, q, weight + ".q_norm"), self.head_norm(c, k, weight + ".k_norm")
+        q, k, v = (value.unflatten(-1, (-1, d_head)).transpose(1, 2) for value in (q, k, v))
+        if c["positional_encoding"] == "rope" and to_itself:
+            q, k = rotate(c, q), rotate(c, k)
         q, k, v = (self.record(f"{name}.{n}", value) for n, value in zip("qkv", (q, k, v)))
         k, v = (value.repeat_interleave(heads // kv_heads, dim=1) for value in (k, v))
 
-        scores = self.record(name + ".attn_scores", torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d_head))
+        scores = torch.matmul(q, k.transpose(-2, -1))
+        scores = scores * c["attention_scale"] if c["attention_scale"] else scores / math.sqrt(d_head)
+        if c["alibi"] and to_itself:
+            scores = scores + alibi(heads, scores.shape[-1]).to(scores.dtype)
+        scores = self.record(name + ".attn_scores", scores)
         if c["attention_soft_cap"] > 0:
             scores = self.record(name + ".capped_scores", soft_cap(scores, c["attention_soft_cap"]))
         mask = self.record(name + ".mask", keep.expand(scores.shape).to(scores.dtype))
@@ -144,40 +164,46 @@ class Decoder:
         return self.dropout(out, "mlp_out", name + ".mlp_out")
 
     def block(self, c, x, memory, masks, weight, name):
-        """One block: two or three sublayers, each with its residual sum and its norm, before or after."""
-        rope = c["positional_encoding"] == "rope"
-        sublayers = [(lambda h: self.attention(c, h, h, masks["self"], weight + ".self_attn", name + ".attn", rope),
+        """One block: two or three sublayers, each with its residual sum and its norm or norms."""
+        sublayers = [(lambda h: self.attention(c, h, h, masks["self"], weight + ".self_attn", name + ".attn"),
                       "resid_mid")]
         if c["cross_attention"]:
             sublayers.append((lambda h: self.attention(c, h, memory, masks["cross"], weight + ".cross_attn",
-                                                       name + ".cross_attn", False), "resid_mid_cross"))
+                                                       name + ".cross_attn"), "resid_mid_cross"))
         if c["dim_feedforward"] > 0:
             sublayers.append((lambda h: self.mlp(c, h, weight, name), "resid_post"))
 
         x = self.record(name + ".resid_pre", x)
         if c["parallel_residual"] != "none":
-            return self.parallel(c, x, masks["self"], weight, name, rope)
+            return self.parallel(c, x, masks["self"], weight, name)
         for n, (sublayer, total) in enumerate(sublayers, start=1):
-            norm = (f"{weight}.norm{n}", f"{name}.ln{n}")
-            if c["norm_first"]:
-                x = self.record(f"{name}.{total}", x + sublayer(self.norm(x, *norm)))
-            else:
-                x = self.norm(self.record(f"{name}.{total}", x + sublayer(x)), *norm)
+            norm, post = (f"{weight}.norm{n}", f"{name}.ln{n}"), (f"{weight}.norm{n}_post", f"{name}.ln{n}_post")
+            update = {
+                "pre": lambda: sublayer(self.norm(x, *norm)),
+                "post": lambda: sublayer(x),
+                "peri": lambda: self.norm(sublayer(self.norm(x, *norm)), *post),
+                "reordered": lambda: self.norm(sublayer(x), *post),
+            }[c["norm_placement"]]()
+            x = self.record(f"{name}.{total}", c["residual_scale"] * x + update)
+            if c["norm_placement"] == "post":
+                x = self.norm(x, *norm)
         if c["dim_feedforward"] == 0:
             x = self.record(name + ".resid_post", x)  # what leaves the last attention sublayer
         return x
 
-    def parallel(self, c, x, keep, weight, name, rope):
+    def parallel(self, c, x, keep, weight, name):
         """GPT-J's residual (one norm) and GPT-NeoX's (two): the sublayers read the same stream and are added at once."""
         h = self.norm(x, weight + ".norm1", name + ".ln1")
-        attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn", rope)
+        attended = self.attention(c, h, h, keep, weight + ".self_attn", name + ".attn")
         if c["parallel_residual"] == "two_norms":
             h = self.norm(x, weight + ".norm2", name + ".ln2")
-        return self.record(name + ".resid_post", x + attended + self.mlp(c, h, weight, name))
+        return self.record(name + ".resid_post",
+                           c["residual_scale"] * x + attended + self.mlp(c, h, weight, name))
 
     def stack(self, c, x, memory, masks, weight, name):
         """All blocks and the final norm; `weight` and `name` are "" or "encoder."."""
         for layer in range(c["num_layers"]):
+            masks = {**masks, "self": masks["windowed" if in_window(c, layer) else "everything"]}
             x = self.block(c, x, memory, masks, f"{weight}layers.{layer}", f"{name}blocks.{layer}")
         return self.norm(x, weight + "norm", name + "ln_final") if c["final_norm"] else x
 
@@ -188,18 +214,20 @@ class Decoder:
         else:
             x = F.embedding(tokens, self.weights[prefix + "embed.weight"])
             x = self.record(prefix + "embed", x * math.sqrt(c["d_model"]) if c["scale_embedding"] else x)
-        length = x.shape[1]
+        length, code = x.shape[1], None
         if c["positional_encoding"] == "sinusoidal":
-            return x + self.record(prefix + "pos_embed", sinusoidal(length, c["d_model"]).to(x.dtype))
-        if c["positional_encoding"] == "learned":
-            return x + self.record(prefix + "pos_embed", self.weights[prefix + "pos_embed.weight"][:length])
-        return x
+            code = sinusoidal(length, c["d_model"]).to(x.dtype)
+        elif c["positional_encoding"] == "learned":
+            code = self.weights[prefix + "pos_embed.weight"][:length]
+        if code is not None:
+            x = x + self.record(prefix + "pos_embed", code * c["position_scale"])
+        return self.norm(x, prefix + "embed_norm", prefix + "embed_norm") if c["embedding_norm"] else x
 
     def encode(self, inputs):
         c = encoder_config(self.config)
         from_tokens = c["encoder_vocab_size"] > 0
         x = self.embed(c, inputs["encoder_tokens"] if from_tokens else None, inputs.get("memory"), "encoder.")
-        masks = {"self": key_mask(inputs.get("encoder_attention_mask"), x)}
+        masks = {"everything": key_mask(inputs.get("encoder_attention_mask"), x)}
         return self.record("encoder_out", self.stack(c, x, None, masks, "encoder.", "encoder."))
 
     def forward(self, inputs):
@@ -208,13 +236,15 @@ class Decoder:
         if c["encoder_layers"] > 0:
             memory = self.encode(inputs)
         x = self.embed(c, inputs["tokens"] if c["vocab_size"] > 0 else None, inputs.get("x"), "")
-        masks = {"self": self_mask(c, inputs, x)}
+        masks = {"everything": self_mask(c, inputs, x)}
+        if c["sliding_window"] > 0:
+            masks["windowed"] = masks["everything"] & window(x.shape[1], c["sliding_window"])
         if c["cross_attention"]:
             masks["cross"] = key_mask(inputs.get("encoder_attention_mask"), memory)
         x = self.stack(c, x, memory, masks, "", "")
         if c["lm_head"]:
             matrix = self.weights["embed.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
-            logits = F.linear(x, matrix, self.weights.get("lm_head.bias"))
+            logits = F.linear(x, matrix, self.weights.get("lm_head.bias")) * c["logit_scale"]
             if c["logit_soft_cap"] > 0:
                 logits = soft_cap(logits, c["logit_soft_cap"])
             logits = self.record("logits", logits)
@@ -252,15 +282,45 @@ def sinusoidal(length, d_model):
     return code
 
 
-def rotate(x, theta):
-    """Rotary position embedding, rotate-half: dimension i pairs with i + d_head/2."""
-    length, d_head = x.shape[-2:]
-    inv_freq = 1.0 / theta ** (torch.arange(0, d_head, 2).float() / d_head)
+def in_window(c, layer):
+    return c["sliding_window"] > 0 and (not c["sliding_window_layers"] or layer in c["sliding_window_layers"])
+
+
+def window(length, width):
+    """[query, key]: what is less than `width` positions back."""
+    return torch.ones(length, length, dtype=torch.bool).triu(1 - width)
+
+
+def slopes(heads):
+    """As in Press et al.'s attention_with_linear_biases: a geometric sequence for powers of two, else two of them."""
+    if math.log2(heads).is_integer():
+        start = 2 ** (-(2 ** -(math.log2(heads) - 3)))
+        return [start * start**i for i in range(heads)]
+    closest = 2 ** math.floor(math.log2(heads))
+    return slopes(closest) + slopes(2 * closest)[0::2][: heads - closest]
+
+
+def alibi(heads, length):
+    """[head, query, key]: -slope (query - key)."""
+    position = torch.arange(length).float()
+    return torch.tensor(slopes(heads))[:, None, None] * (position[None, :] - position[:, None])
+
+
+def rotate(c, x):
+    """Rotary position embedding of the first columns; pairs are halves of these columns, or neighbours."""
+    length, columns = x.shape[-2], c["rotary_dim"] or x.shape[-1]
+    inv_freq = 1.0 / c["rope_theta"] ** (torch.arange(0, columns, 2).float() / columns)
     angle = torch.outer(torch.arange(length).float(), inv_freq)
-    angle = torch.cat((angle, angle), dim=-1)
-    first, second = x.chunk(2, dim=-1)
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    turning, rest = x[..., :columns], x[..., columns:]
+    if c["rope_interleaved"]:
+        first, second = turning[..., 0::2], turning[..., 1::2]
+        pairs = torch.stack((first * cos - second * sin, second * cos + first * sin), dim=-1)
+        return torch.cat((pairs.flatten(-2), rest), dim=-1)
+    first, second = turning.chunk(2, dim=-1)
     turned = torch.cat((-second, first), dim=-1)
-    return x * angle.cos().to(x.dtype) + turned * angle.sin().to(x.dtype)
+    cos, sin = torch.cat((cos, cos), dim=-1), torch.cat((sin, sin), dim=-1)
+    return torch.cat((turning * cos + turned * sin, rest), dim=-1)
 
 
 def run(config, weights, inputs, edits=(), dropout_seed=None, asked=()):

@@ -117,6 +117,102 @@ def parallel_blocks():
                 ])
 
 
+def families():
+    """The combinations of keys that families of models have, each key so strong that it shows."""
+    text = {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 3)}
+    language_model = {"vocab_size": 9, "lm_head": True, "final_norm": True}
+    llama = {**language_model, "norm_first": True, "norm": "rmsnorm", "bias": False, "activation": "silu",
+             "gated_mlp": True, "positional_encoding": "rope", "rope_theta": 100.0, "nhead": 4,
+             "num_key_value_heads": 2}
+    yield small("gemma-2-like", "Peri-Norm, gain 1 + weight, both caps, a window in every other layer, a head width and an "
+                "attention scale of its own",
+                {**llama, "norm_first": False, "norm_placement": "peri", "norm": "rmsnorm_plus_one", "head_dim": 4,
+                 "attention_scale": 0.35, "attention_soft_cap": 2.0, "logit_soft_cap": 3.0, "sliding_window": 2,
+                 "sliding_window_layers": [0], "scale_embedding": True, "tie_word_embeddings": True,
+                 "activation": "gelu_tanh"},
+                {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 4)})
+    yield small("olmo-2-like", "norms behind the sublayers only, queries and keys normalised across heads",
+                {**llama, "norm_placement": "reordered", "qk_norm": True, "qk_norm_across_heads": True,
+                 "norm_first": False}, text)
+    yield small("qwen-3-like", "queries and keys normalised by head, heads wider than d_model / nhead",
+                {**llama, "qk_norm": True, "head_dim": 6, "num_layers": 1}, text)
+    yield small("mistral-like", "a sliding window in every layer",
+                {**llama, "sliding_window": 3}, {"tokens": tokens(2, 6, 9), "attention_mask": ones_then_zeros(6, 6, 4)})
+    yield small("gpt-j-like", "neighbouring columns turned, only some of a head, a parallel block",
+                {**language_model, "norm_first": True, "parallel_residual": "one_norm", "activation": "gelu_tanh",
+                 "positional_encoding": "rope", "rope_interleaved": True, "rotary_dim": 4, "head_dim": 6,
+                 "num_layers": 1}, text)
+    yield small("gpt-neox-like", "halves of some columns turned, a parallel block with two norms",
+                {**language_model, "norm_first": True, "parallel_residual": "two_norms", "activation": "gelu",
+                 "positional_encoding": "rope", "rotary_dim": 2, "num_layers": 1}, text)
+    yield small("bloom-like", "ALiBi for three heads, a norm behind the embedding",
+                {**language_model, "d_model": 9, "nhead": 3, "norm_first": True, "alibi": True, "embedding_norm": True,
+                 "activation": "gelu_tanh", "num_layers": 1}, text)
+    yield small("cohere-like", "logits scaled, LayerNorm without bias, neighbouring columns turned",
+                {**language_model, "norm_first": True, "bias": False, "logit_scale": 0.0625, "positional_encoding": "rope",
+                 "rope_interleaved": True, "parallel_residual": "one_norm", "num_layers": 1}, text)
+
+
+def norm_placements():
+    both = {"x": x(), "memory": memory(), "encoder_attention_mask": ones_then_zeros(6, 6, 4)}
+    encdec = {"cross_attention": True, "encoder_layers": 1, "num_layers": 1, "final_norm": True}
+    yield small("peri-encdec", "two norms a sublayer, LayerNorm, with dropout before the second",
+                {**encdec, "norm_placement": "peri", "dropout": 0.2, "dropout_sites": ["attention_out", "mlp_out"]},
+                both, dropout_seed=12)
+    yield small("reordered-encdec", "norms behind the sublayers, LayerNorm without the mean's eps under the root",
+                {**encdec, "norm_placement": "reordered", "norm": "layernorm_std", "layer_norm_eps": 0.05}, both)
+    yield small("deepnorm", "Post-Norm with the stream scaled in every sum",
+                {**encdec, "residual_scale": 1.7}, both)
+    yield small("annotated-transformer-like", "Pre-Norm by the unbiased standard deviation, eps outside the root",
+                {**encdec, "norm_placement": "pre", "norm": "layernorm_std", "layer_norm_eps": 0.01}, both)
+    yield small("attention-only-reordered", "no MLP, norms behind the sublayers, the stream scaled down",
+                {"dim_feedforward": 0, "norm_placement": "reordered", "residual_scale": 0.5}, {"x": x()})
+    yield small("parallel-scaled-stream", "a parallel block whose stream is scaled",
+                {"norm_first": True, "parallel_residual": "one_norm", "residual_scale": -0.75, "num_layers": 1},
+                {"x": x()})
+    yield small("peri-edits", "cells of both norms of a sublayer, gain 1 + weight",
+                {"norm_placement": "peri", "norm": "rmsnorm_plus_one", "num_layers": 1}, {"x": x()}, edits=[
+                    set_cell("blocks.0.ln1.scale", [0, 2, 0], 0.5), set_cell("blocks.0.ln1_post.scale", [0, 1, 0], 2.0),
+                    set_cell("blocks.0.ln1_post.normalized", [1, 3, 2], -1.0),
+                    set_cell("blocks.0.ln2_post.normalized", [0, 4, 7], 1.5), scale_head("blocks.0.attn", 1, 0.0),
+                ])
+
+
+def positions_and_scales():
+    text = {"tokens": tokens(2, 5, 9), "attention_mask": ones_then_zeros(5, 5, 3)}
+    translation = {"cross_attention": True, "encoder_layers": 1, "num_layers": 1, "vocab_size": 9,
+                   "encoder_vocab_size": 7, "lm_head": True}
+    source = {**text, "encoder_tokens": tokens(2, 6, 7, "encoder_tokens"),
+              "encoder_attention_mask": ones_then_zeros(6, 6, 4)}
+    yield small("embedding-norm-encdec", "a norm behind embedding and scaled sinusoidal code in both stacks (BART's place)",
+                {**translation, "embedding_norm": True, "positional_encoding": "sinusoidal", "position_scale": 0.4}, source)
+    yield small("embedding-norm-vectors", "the norm of x itself, with a gain of 1 + weight; edited",
+                {"embedding_norm": True, "norm": "rmsnorm_plus_one", "num_layers": 1}, {"x": x()}, edits=[
+                    set_cell("embed_norm.scale", [0, 1, 0], 0.5), set_cell("embed_norm.normalized", [1, 4, 2], 2.0)])
+    yield small("scaled-learned-positions", "a learned table times a number, logits scaled and capped",
+                {"vocab_size": 9, "lm_head": True, "positional_encoding": "learned", "max_positions": 6, "num_layers": 1,
+                 "position_scale": -0.5, "logit_scale": 1.5, "logit_soft_cap": 2.0}, text)
+    yield small("alibi-encdec", "ALiBi for six heads in decoder and encoder, not in cross-attention, with an attention scale",
+                {**translation, "d_model": 12, "nhead": 6, "alibi": True, "attention_scale": 0.9,
+                 "attention_soft_cap": 1.5}, source)
+    yield small("alibi-window", "ALiBi under a window, one key/value head, a mask value that keeps some weight",
+                {"nhead": 4, "num_key_value_heads": 1, "alibi": True, "sliding_window": 2, "mask_value": "-1.5"},
+                {"x": x(), "custom_mask": coin_mask((5, 5), diagonal=True)})
+    yield small("window-of-one", "each query sees itself; a mask edit opens a key behind the window",
+                {"sliding_window": 1, "num_layers": 1}, {"x": x()}, edits=[
+                    mask_edit("blocks.0.attn", 0, 1, 3, 0, True), mask_edit("blocks.0.attn", 1, "*", 2, 2, False)])
+    yield small("window-not-causal", "a window back, and all that comes later",
+                {"sliding_window": 2, "causal": False, "num_layers": 1}, {"x": x()})
+    yield small("wide-heads-cross", "heads of another width in self- and cross-attention, their results asked for; "
+                "queries and keys normalised in self-attention alone",
+                {"d_model": 8, "nhead": 3, "num_key_value_heads": 1, "head_dim": 5, "cross_attention": True,
+                 "num_layers": 1, "qk_norm": True, "norm": "rmsnorm_plus_one"},
+                {"x": x(), "memory": memory()}, asked=["blocks.0.attn.result", "blocks.0.cross_attn.result"])
+    yield small("qk-norm-shared-qkv", "one projection, two norms",
+                {"shared_qkv": True, "qk_norm": True, "qk_norm_across_heads": True, "num_layers": 1,
+                 "positional_encoding": "rope", "rope_interleaved": True}, {"x": x()})
+
+
 def memories():
     yield small(
         "cross-pre", "Pre-Norm cross-attention to an input memory, grouped queries",
@@ -306,5 +402,5 @@ def results():
 
 
 def cases():
-    for group in (architectures, soft_caps, parallel_blocks, memories, attention_only, masks, dropouts, edits, results):
+    for group in (architectures, soft_caps, parallel_blocks, families, norm_placements, positions_and_scales, memories, attention_only, masks, dropouts, edits, results):
         yield from group()

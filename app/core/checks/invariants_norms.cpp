@@ -21,11 +21,21 @@ struct Norm {
     const Step& step;        // …normalized
     const Step& scale_step;  // ….scale
     bool centred;            // LayerNorm subtracts the mean
-    double eps;
+    ScaleFacts facts;
     Row x, scale, out;  // [batch, pos, d_model], [batch, pos, 1], [batch, pos, d_model]
-    Row gain, shift;    // [d_model]; shift may be empty
+    Row weight, shift;  // [d_model]; shift may be empty
+    float gain_offset;  // added to the weight
 
-    [[nodiscard]] std::size_t width() const { return gain.size(); }
+    [[nodiscard]] double gain(std::size_t d) const { return static_cast<double>(gain_offset + weight[d]); }
+    // The variance about the mean (or the mean square) that the scale is computed from, of the row divided by it.
+    [[nodiscard]] double expected_variance(double of_scale) const {
+        const auto n = static_cast<double>(width());
+        const double root = facts.eps_outside ? of_scale - facts.eps : of_scale;
+        const double under = facts.eps_outside ? root * root : root * root - facts.eps;
+        return under * (facts.unbiased ? (n - 1.0) / n : 1.0) / (of_scale * of_scale);
+    }
+
+    [[nodiscard]] std::size_t width() const { return weight.size(); }
     [[nodiscard]] Row row(Row of, std::size_t number) const { return of.subspan(number * width(), width()); }
 };
 
@@ -58,7 +68,8 @@ struct Measured {
 
 // The relative error of the scale against what it is computed from.
 double off_scale(const Norm& norm, std::size_t row, const Moments& of_x) {
-    const double expected = std::sqrt(of_x.variance + norm.eps);
+    const auto n = static_cast<double>(norm.width());
+    const double expected = norm.facts.scale_of(of_x.variance * n, n);
     return std::abs(static_cast<double>(norm.scale[row]) - expected) / expected;
 }
 
@@ -76,7 +87,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     double furthest = -1.0, rounding = 0.0, of_squares = 0.0;
     for (std::size_t d = 0; d < x.size(); ++d) {
         const double expected = (static_cast<double>(x[d]) - of_x.mean) / scale;
-        const auto gain = static_cast<double>(norm.gain[d]), value = static_cast<double>(out[d]);
+        const auto gain = norm.gain(d), value = static_cast<double>(out[d]);
         const double shift = norm.shift.empty() ? 0.0 : static_cast<double>(norm.shift[d]);
         plain[d] = gain == 0.0 ? expected : (value - shift) / gain;
         const double unsure = gain == 0.0 ? 0.0 : kRounding * (std::abs(value) + std::abs(shift)) / std::abs(gain);
@@ -89,8 +100,8 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     }
     const auto n = static_cast<double>(x.size());
     const Moments moments = moments_of(plain, norm.centred);
-    // The variance lost to the eps under the root is no error.
-    measured.variance = std::abs(moments.variance + norm.eps / (scale * scale) - 1.0);
+    // The variance lost to the eps, or to n − 1, is no error.
+    measured.variance = std::abs(moments.variance - norm.expected_variance(scale));
     measured.mean = std::abs(moments.mean);
     measured.off = std::max(measured.mean, measured.variance);
     measured.allowed = kAllowed + std::max(rounding, of_squares) / n;
@@ -186,12 +197,13 @@ Resumable<Invariant> measure_norms(const Run& run) {
         const Norm norm = {step,
                            scale_step,
                            facts->centred,
-                           scale->eps,
+                           *scale,
                            read_x(run.value(step.operands[0])),
                            read_scale(run.value(scale_step.id)),
                            read_out(run.value(step.id)),
                            run.value(step.operands[2]).values(),
-                           step.operands.size() > 3 ? run.value(step.operands[3]).values() : Row()};
+                           step.operands.size() > 3 ? run.value(step.operands[3]).values() : Row(),
+                           facts->gain_offset};
         rows.look_at(norm, step.axes);
     }
     if (rows.checked > 0) invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;

@@ -121,7 +121,7 @@ Json chart_of(const Chart& chart) {
 }  // namespace
 
 std::vector<std::string_view> mask_causes(std::uint8_t hidden) {
-    constexpr std::array<std::string_view, 4> names = {"causal", "padding", "custom", "hand"};
+    constexpr std::array<std::string_view, 5> names = {"causal", "window", "padding", "custom", "hand"};
     std::vector<std::string_view> causes;
     for (std::size_t i = 0; i < names.size(); ++i)
         if ((hidden >> i & 1U) != 0) causes.push_back(names[i]);

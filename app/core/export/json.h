@@ -18,7 +18,7 @@ void write_json(std::ostream& out, const Heatmap& heatmap);
 // "heatmaps", a list of such objects; curves as "charts", each with its "curves": run, steps, depths and values.
 void write_json(std::ostream& out, const Exhibit& exhibit);
 
-// What hides a cell, for machines: "causal", "padding", "custom", "hand".
+// What hides a cell, for machines: "causal", "window", "padding", "custom", "hand".
 [[nodiscard]] std::vector<std::string_view> mask_causes(std::uint8_t hidden);
 
 }  // namespace decoderscope

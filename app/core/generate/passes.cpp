@@ -13,7 +13,7 @@ namespace {
 std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inputs, const std::vector<Edit>& edits,
                                     const Past* past) {
     const Config& config = scenario.config();
-    PassRequest request{config, &scenario.model()->weights, inputs, edits, scenario.dropout_seed};
+    PassRequest request{config, &scenario.weights(), inputs, edits, scenario.dropout_seed};
     request.past = past;
     return plan_decoder(request);
 }

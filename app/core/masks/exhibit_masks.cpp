@@ -1,7 +1,8 @@
 #include "app/core/export/exhibits.h"
 #include "app/core/masks/mask_parts.h"
 
-#include <array>
+#include <utility>
+#include <vector>
 
 namespace decoderscope {
 namespace {
@@ -16,17 +17,18 @@ Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place
     const std::string where = place_text(place);
     Exhibit exhibit{.title = attention + ".mask", .subtitle = where};
     exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
-    exhibit.columns = 4;
     const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
-    const std::array<const Heatmap*, 4> masks = {&parts.causal, &parts.padding, &parts.drawn, &parts.combined};
-    const std::array<const char*, 4> names = {"causal", "padding", "drawn", "combined"};
-    for (std::size_t i = 0; i < masks.size(); ++i) {
-        Heatmap heatmap = *masks[i];
+    std::vector<std::pair<const char*, const Heatmap*>> masks = {
+        {"causal", &parts.causal}, {"padding", &parts.padding}, {"drawn", &parts.drawn}, {"combined", &parts.combined}};
+    if (parts.has_window) masks.insert(masks.begin() + 1, {"window", &parts.window});
+    exhibit.columns = masks.size();
+    for (const auto& [name, mask] : masks) {
+        Heatmap heatmap = *mask;
         // The window's quiet range is not used in exports: kept is 1 and hidden is 0.
         heatmap.scale = Scale::sequential;
         heatmap.range = {0.0F, 1.0F};
         heatmap.subtitle = where;
-        exhibit.panels.push_back(panel_of(attention + ".mask." + names[i], std::move(heatmap)));
+        exhibit.panels.push_back(panel_of(attention + ".mask." + name, std::move(heatmap)));
     }
     for (const char* name : {".attn_scores", ".masked_scores", ".pattern", ".z"}) {
         const Ref step = shown.run->plan().find(attention + name);

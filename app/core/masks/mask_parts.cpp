@@ -39,9 +39,11 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
     parts.combined.scale = Scale::diverging;
     parts.combined.range = {-1e3F, 1e3F};
     parts.is_causal = masks.causal;
+    parts.has_window = masks.window;
     parts.has_padding = masks.padding;
     parts.has_drawn = masks.custom || !mask.patches.empty();
     parts.causal = all_kept(parts.combined, parts.is_causal ? tr("causal") : tr("not causal"));
+    parts.window = all_kept(parts.combined, parts.has_window ? tr("sliding window") : tr("no sliding window"));
     parts.padding = all_kept(parts.combined, parts.has_padding ? tr("padding") : tr("no padding"));
     parts.drawn = all_kept(parts.combined, parts.has_drawn ? tr("drawn") : tr("none drawn"));
     parts.combined.title = "combined";
@@ -54,6 +56,7 @@ MaskParts mask_parts(const Scenario& scenario, const Run& run, const std::string
             const MaskVerdict verdict = mask.operation.verdict(operands, cell);
             const bool kept = parts.combined.values[at] != 0.0F, by_hand = painted[at] != 0;
             if (!verdict.causal) hide(parts.causal, at, hidden_by::causal);
+            if (!verdict.window) hide(parts.window, at, hidden_by::window);
             if (!verdict.padding) hide(parts.padding, at, hidden_by::padding);
             if (!verdict.custom && !(by_hand && kept)) hide(parts.drawn, at, hidden_by::custom);
             if (by_hand && !kept) hide(parts.drawn, at, hidden_by::hand);

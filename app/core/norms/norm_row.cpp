@@ -41,6 +41,8 @@ void measure(NormRow& row) {
     row.mean = mean_of(row.before);
     row.centre = row.centred ? row.mean : 0.0;
     row.variance = mean_square_about(row.before, row.centre);
+    const auto n = static_cast<double>(row.before.size());
+    if (row.unbiased) row.variance *= n / (n - 1.0);
     row.deviation = std::sqrt(row.variance);
     for (const float x : row.before)
         row.unit.push_back(static_cast<float>((static_cast<double>(x) - row.centre) / row.scale));
@@ -86,12 +88,15 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
     row.before = row_of(run.value(operands[0]), batch, pos);
     row.after = row_of(after, batch, pos);
     row.gain = all_of(run.value(operands[2]));
+    for (float& gain : row.gain) gain += facts->gain_offset;
     row.gain_parameter = plan[operands[2]].name;
     if (operands.size() > 3) {
         row.shift = all_of(run.value(operands[3]));
         row.shift_parameter = plan[operands[3]].name;
     }
     row.eps = scaled->eps;
+    row.eps_outside = scaled->eps_outside;
+    row.unbiased = scaled->unbiased;
     row.scale = static_cast<double>(run.value(scale->id).at(Cell{batch, pos, 0}));
     measure(row);
     return row;
@@ -100,7 +105,7 @@ std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index b
 std::string norm_row_sentence(const NormRow& row) {
     if (!std::isfinite(row.scale)) return tr("receives and propagates non-finite values.");
     const std::string divided =
-        tr(row.eps > 0.1 * row.variance ? message("divides by {scale} (length {before} → {after}; eps weighs in).")
+        tr(row.eps > 0.1 * (row.eps_outside ? row.deviation : row.variance) ? message("divides by {scale} (length {before} → {after}; eps weighs in).")
                                         : message("divides by {scale} (length {before} → {after})."),
            {{"scale", number_text(row.scale, 3)},
             {"before", number_text(row.length_before, 3)},

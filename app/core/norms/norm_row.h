@@ -16,14 +16,17 @@ struct NormRow {
     std::vector<float> before;       // the row that it reads
     std::vector<float> unit;         // (before − mean) / scale
     std::vector<float> after;        // unit · gain + shift: what is recorded as `normalized`
-    std::vector<float> gain, shift;  // learned, one number per column; no shift under RMSNorm and without biases
+    std::vector<float> gain, shift;  // learned, one number per column; no shift under RMSNorm and without biases. The
+                                     // gain is what x is multiplied by: 1 + weight where the norm says so
     std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"
     double mean = 0.0;                            // of `before`
     double centre = 0.0;                          // what the norm subtracts: the mean; 0 under RMSNorm
-    double variance = 0.0;                        // the mean square of the distance from the centre, over n
+    double variance = 0.0;                        // the mean square of the distance from the centre, over n or n − 1
     double deviation = 0.0;  // √variance: the standard deviation; under RMSNorm the root mean square
     double eps = 0.0;
-    double scale = 1.0;  // √(variance + eps), as recorded
+    bool eps_outside = false;
+    bool unbiased = false;  // the variance is over n − 1
+    double scale = 1.0;     // √(variance + eps), or √variance + eps; as recorded
     // Of `unit` and `after`; the deviations are about the mean, under RMSNorm about zero.
     double unit_mean = 0.0, unit_deviation = 0.0, after_mean = 0.0, after_deviation = 0.0;
     double length_before = 0.0, length_after = 0.0;  // L2

@@ -12,9 +12,10 @@ namespace decoderscope {
 namespace hidden_by {
 inline constexpr std::uint8_t nothing = 0;
 inline constexpr std::uint8_t causal = 1;
-inline constexpr std::uint8_t padding = 2;
-inline constexpr std::uint8_t custom = 4;  // the input's custom_mask
-inline constexpr std::uint8_t hand = 8;    // painted: an edit
+inline constexpr std::uint8_t window = 2;  // too far back for the sliding window
+inline constexpr std::uint8_t padding = 4;
+inline constexpr std::uint8_t custom = 8;  // the input's custom_mask
+inline constexpr std::uint8_t hand = 16;   // painted: an edit
 }  // namespace hidden_by
 
 // How values become colours.

@@ -53,16 +53,23 @@ std::vector<Span> all_beneath(Index pixels, Index cells) {
 }
 
 // Causes from weak to strong, with the bit's place as index.
-constexpr std::array<Rgba, 4> hidden_on_light = {
-    {{0xDC, 0xDD, 0xE0, 255}, {0xC9, 0xD3, 0xC0, 255}, {0xDC, 0xCF, 0xE3, 255}, {0xF0, 0xC6, 0xCC, 255}}};
-constexpr std::array<Rgba, 4> hidden_on_dark = {
-    {{0x3A, 0x3B, 0x40, 255}, {0x46, 0x50, 0x3C, 255}, {0x54, 0x43, 0x5E, 255}, {0x6E, 0x3E, 0x48, 255}}};
-constexpr std::array<Phrase, 4> cause_names = {message("causal"), message("padding"), message("custom"),
-                                               message("manual")};
-constexpr std::array<Hatch, 4> cause_hatches = {Hatch::forward, Hatch::backward, Hatch::dots, Hatch::cross};
+constexpr std::array<Rgba, 5> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
+                                                  {0xC3, 0xD5, 0xE3, 255},
+                                                  {0xC9, 0xD3, 0xC0, 255},
+                                                  {0xDC, 0xCF, 0xE3, 255},
+                                                  {0xF0, 0xC6, 0xCC, 255}}};
+constexpr std::array<Rgba, 5> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
+                                                 {0x34, 0x4B, 0x5C, 255},
+                                                 {0x46, 0x50, 0x3C, 255},
+                                                 {0x54, 0x43, 0x5E, 255},
+                                                 {0x6E, 0x3E, 0x48, 255}}};
+constexpr std::array<Phrase, 5> cause_names = {message("causal"), message("window"), message("padding"),
+                                               message("custom"), message("manual")};
+constexpr std::array<Hatch, 5> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward, Hatch::dots,
+                                                Hatch::cross};
 
 std::size_t strongest_cause(std::uint8_t causes) {
-    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0xFU)), 1) - 1);
+    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0x1FU)), 1) - 1);
 }
 
 std::uint8_t blended(std::uint8_t color, std::uint8_t ink, double part) {
@@ -145,7 +152,9 @@ Hatch hatch_of(std::uint8_t causes) {
     const bool causal = (causes & hidden_by::causal) != 0;
     const bool padding = (causes & hidden_by::padding) != 0;
     if (causal && padding) return Hatch::cross;
-    return causal ? Hatch::forward : padding ? Hatch::backward : Hatch::dots;
+    if (causal) return Hatch::forward;
+    if (padding) return Hatch::backward;
+    return (others & hidden_by::window) != 0 ? Hatch::level : Hatch::dots;
 }
 
 std::string hidden_text(std::uint8_t causes) {

@@ -35,16 +35,17 @@ enum class Hatch {
     forward,   // ////
     backward,  // leaning the other way
     cross,     // both
+    level,     // ====
     dots,
 };
 
-// The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, causal. `causes`
-// is of hidden_by, not nothing.
+// The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, window,
+// causal. `causes` is of hidden_by, not nothing.
 [[nodiscard]] Rgba hidden_color(std::uint8_t causes, bool dark);
 // The colour of the hatch on it.
 [[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
-// Causal alone is forward, padding backward, custom dots, hand cross. With several causes, the colour shows the
-// strongest; the hatch shows the lines of causal and padding (cross: both), or dots if neither is among them.
+// Causal alone is forward, window level, padding backward, custom dots, hand cross. With several causes, the colour
+// shows the strongest; the hatch shows the lines of causal and padding (cross: both), else those of window, else dots.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
 // "causal mask", "causal + padding mask", "masked by hand", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);

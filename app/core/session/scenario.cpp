@@ -6,16 +6,43 @@
 
 namespace decoderscope {
 
-Scenario::Scenario(std::shared_ptr<const Model> model, Overrides overrides)
-    : model_(std::move(model)), overrides_(std::move(overrides)), config_(model_->config(overrides_)) {}
+namespace {
+
+bool is_of_norm(const Declared& parameter) {
+    using enum Init::Kind;
+    return parameter.init.kind == gain || parameter.init.kind == gain_less_one || parameter.init.kind == shift;
+}
+
+// The weights with the norms that overrides put where the model has none; nullptr if nothing is missing.
+std::shared_ptr<const Weights> completed(const Weights& weights, const Config& config, const Overrides& overrides) {
+    const auto moves_norms = [](const auto& one) { return one.first == "norm_placement" || one.first == "norm_first"; };
+    if (std::ranges::none_of(overrides, moves_norms)) return nullptr;
+    std::shared_ptr<Weights> all;
+    for (const Declared& parameter : declared_parameters(config)) {
+        if (!is_of_norm(parameter) || weights.contains(parameter.name)) continue;
+        if (!all) all = std::make_shared<Weights>(weights);
+        all->emplace(parameter.name, initial_weight(parameter, 0));
+    }
+    return all;
+}
+
+}  // namespace
+
+Scenario::Scenario(std::shared_ptr<const Model> model, Overrides overrides) : model_(std::move(model)) {
+    set_overrides(std::move(overrides));
+}
 
 void Scenario::set_model(std::shared_ptr<const Model> model) {
-    config_ = model->config(overrides_);
+    Config config = model->config(overrides_);
+    completed_ = completed(model->weights, config, overrides_);
+    config_ = std::move(config);
     model_ = std::move(model);
 }
 
 void Scenario::set_overrides(Overrides overrides) {
-    config_ = model_->config(overrides);
+    Config config = model_->config(overrides);
+    completed_ = completed(model_->weights, config, overrides);
+    config_ = std::move(config);
     overrides_ = std::move(overrides);
 }
 
@@ -72,11 +99,13 @@ std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model
                                                float gain, float shift) {
     Model scaled = *model;
     for (const Declared& parameter : declared_parameters(model->config(overrides))) {
-        const auto found = scaled.weights.find(parameter.name);
-        const bool is_gain = parameter.init.kind == Init::Kind::gain,
-                   is_shift = parameter.init.kind == Init::Kind::shift;
-        if (found == scaled.weights.end() || (!is_gain && !is_shift)) continue;
-        for (float& value : found->second.writable()) value *= is_gain ? gain : shift;
+        if (!is_of_norm(parameter)) continue;
+        const auto found = scaled.weights.try_emplace(parameter.name).first;
+        if (found->second.empty()) found->second = initial_weight(parameter, 0);  // of another place than the model's
+        const bool is_shift = parameter.init.kind == Init::Kind::shift;
+        const float offset = parameter.init.kind == Init::Kind::gain_less_one ? 1.0F : 0.0F;
+        for (float& value : found->second.writable())
+            value = is_shift ? shift * value : gain * (offset + value) - offset;
     }
     return std::make_shared<const Model>(std::move(scaled));
 }
@@ -91,8 +120,7 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
 }
 
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
-    PassRequest request{scenario.config(), &scenario.model()->weights, scenario.inputs, scenario.edits,
-                        scenario.dropout_seed};
+    PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
     request.logit_lens = logit_lens;
     std::shared_ptr<const Plan> plan = plan_decoder(request);
     check_memory(*plan, scenario.recording);

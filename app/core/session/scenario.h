@@ -28,6 +28,9 @@ public:
     // These also throw Error if model and overrides don't fit together, and then change nothing.
     void set_model(std::shared_ptr<const Model> model);
     void set_overrides(Overrides overrides);
+    // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
+    [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
+    [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
 
     Inputs inputs;
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
@@ -40,7 +43,8 @@ public:
 private:
     std::shared_ptr<const Model> model_;
     Overrides overrides_;
-    Config config_;  // read once: each call of Model::config() parses JSON
+    Config config_;                             // read once: each call of Model::config() parses JSON
+    std::shared_ptr<const Weights> completed_;  // nullptr: the model's own are all that is needed
 };
 
 // The model on its own example.

@@ -13,6 +13,7 @@ namespace {
 std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
     std::uint8_t causes = hidden_by::nothing;
     if (!verdict.causal) causes |= hidden_by::causal;
+    if (!verdict.window) causes |= hidden_by::window;
     if (!verdict.padding) causes |= hidden_by::padding;
     if (!verdict.custom) causes |= hidden_by::custom;
     if (by_hand) causes |= hidden_by::hand;

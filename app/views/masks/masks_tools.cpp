@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace decoderscope {
 
@@ -199,19 +200,23 @@ void draw_mask_parts(const MasksScene& scene, Area area) {
     const Ui& ui = scene.ui;
     const MaskParts& parts = scene.shown().parts;
     const float gap = ui.px(20), lengths = std::floor(area.width() * 0.21F);
-    const float width = std::floor((area.width() - lengths - gap * 4) / 4);
     struct Shown {
         const Heatmap& heatmap;
         std::uint8_t cause;
         const char* joined;
         const char* tip;
     };
-    const std::array all = {
+    std::vector<Shown> all = {
         Shown{parts.causal, hidden_by::causal, "∧", tr("A key is kept where every mask keeps it.")},
         Shown{parts.padding, hidden_by::padding, "∧", tr("A key is kept where every mask keeps it.")},
         Shown{parts.drawn, hidden_by::hand, "=", tr("What is drawn manually overrides the other masks.")},
         Shown{parts.combined, hidden_by::nothing, "", ""},
     };
+    if (parts.has_window)
+        all.insert(all.begin() + 1,
+                   {parts.window, hidden_by::window, "∧", tr("A key is kept where every mask keeps it.")});
+    const auto count = static_cast<float>(all.size());
+    const float width = std::floor((area.width() - lengths - gap * count) / count);
     float x = area.low.x;
     for (const Shown& part : all) {
         const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)

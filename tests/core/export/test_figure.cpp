@@ -440,7 +440,7 @@ TEST_CASE("thinned labels stand at the rows that they name") {
 TEST_CASE("hatch lines stay in their box and go on in the next") {
     std::mt19937 random(5);
     std::uniform_real_distribution<double> place(0, 100);
-    for (const Hatch hatch : {Hatch::forward, Hatch::backward, Hatch::cross, Hatch::dots}) {
+    for (const Hatch hatch : {Hatch::forward, Hatch::backward, Hatch::cross, Hatch::dots, Hatch::level}) {
         for (int trial = 0; trial < 100; ++trial) {
             const figure::Box box{place(random), place(random), 1 + place(random), 1 + place(random)};
             for (const figure::Segment& s : figure::hatch_segments({box, hatch, {}, 6, 1})) {

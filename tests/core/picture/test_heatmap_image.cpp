@@ -181,14 +181,15 @@ TEST_CASE("one mask is told from another by colour and by hatch") {
     for (const bool dark : {false, true}) {
         std::set<std::tuple<int, int, int>> colors;
         std::set<Hatch> hatches;
-        for (const std::uint8_t cause : {hidden_by::causal, hidden_by::padding, hidden_by::custom, hidden_by::hand}) {
+        for (const std::uint8_t cause :
+             {hidden_by::causal, hidden_by::window, hidden_by::padding, hidden_by::custom, hidden_by::hand}) {
             const Rgba color = hidden_color(cause, dark);
             colors.emplace(color.r, color.g, color.b);
             hatches.insert(hatch_of(cause));
             CHECK(std::fabs(luminance(color) - luminance(hatch_color(cause, dark))) > 0.03);
         }
-        CHECK(colors.size() == 4);
-        CHECK(hatches.size() == 4);
+        CHECK(colors.size() == 5);
+        CHECK(hatches.size() == 5);
         CHECK(hatches.count(Hatch::none) == 0);
     }
     CHECK(hatch_of(hidden_by::nothing) == Hatch::none);
@@ -214,7 +215,10 @@ TEST_CASE("the strongest cause gives the colour") {
     CHECK(hidden_color(causal | custom, false) == hidden_color(custom, false));
     CHECK(hidden_color(causal | padding | custom | hand, true) == hidden_color(hand, true));
     CHECK(hidden_text(causal) == "causal mask");
+    CHECK(hidden_color(window | padding, false) == hidden_color(padding, false));
     CHECK(hidden_text(causal | padding) == "causal + padding mask");
+    CHECK(hidden_text(window) == "window mask");
+    CHECK(hidden_text(window | padding) == "window + padding mask");
     CHECK(hidden_text(hand) == "masked manually");
 }
 

@@ -1,0 +1,91 @@
+#include "engine/ops/head_norm.h"
+
+#include "engine/parallel.h"
+#include "engine/row_math.h"
+#include "engine/translate.h"
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+using Row = std::span<const float>;
+
+// One head's numbers at a position.   x [batch, head, pos, d_head]
+Row row_of(const Tensor& x, Index batch, Index head, Index pos) {
+    const Index width = x.dim(3);
+    return {x.data() + ((batch * x.dim(1) + head) * x.dim(2) + pos) * width, static_cast<std::size_t>(width)};
+}
+
+constexpr Index kCost = 8;  // of one number, in multiply-adds
+
+}  // namespace
+
+About HeadNorm::about() const {
+    const char* teaches =
+        tr("Queries and keys are brought to one length before they are multiplied, so that a score says how well two "
+           "directions agree and cannot grow with training until the softmax is one-hot. The learned gain says which "
+           "columns count.");
+    if (across_heads)
+        return {tr("RMSNorm of all heads"),
+                "y[b, h, p, d] = x[b, h, p, d] / √(mean_hd x[b, h, p, d]² + eps) · gain[h, d]", teaches};
+    return {tr("RMSNorm of each head"), "y[b, h, p, d] = x[b, h, p, d] / √(mean_d x[b, h, p, d]² + eps) · gain[d]",
+            teaches};
+}
+
+double HeadNorm::scale_of(const Tensor& x, Index batch, Index head, Index pos) const {
+    const auto [first, last] = heads_with(head, x.dim(1));
+    double squares = 0.0;
+    for (Index h = first; h < last; ++h) squares += row::squares(row_of(x, batch, h, pos), 0.0);
+    return std::sqrt(squares / static_cast<double>((last - first) * x.dim(3)) + eps);
+}
+
+Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
+    const Index heads = axes[1].size, positions = axes[2].size, d_head = axes[3].size;
+    std::vector<float> gain(in[1].values().begin(), in[1].values().end());
+    if (plus_one)
+        for (float& weight : gain) weight += 1.0F;
+    Tensor out(axes);
+    const row::Out to = out.writable();
+    in_parallel(axes[0].size * heads * positions, d_head * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const Index pos = r % positions, head = r / positions % heads, batch = r / positions / heads;
+            const Row own = across_heads ? Row(gain).subspan(static_cast<std::size_t>(head * d_head)) : Row(gain);
+            row::normalize(row_of(in[0], batch, head, pos), 0.0, scale_of(in[0], batch, head, pos), own, {},
+                           to.subspan(static_cast<std::size_t>(r * d_head), static_cast<std::size_t>(d_head)));
+        }
+    });
+    return out;
+}
+
+Explanation HeadNorm::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const auto [first, last] = heads_with(cell[1], in[0].dim(1));
+    const Index d_head = in[0].dim(3), n = (last - first) * d_head;
+    std::vector<Term> squares;
+    for (Index h = first; h < last; ++h) {
+        for (Index d = 0; d < d_head; ++d) {
+            const Cell at = {cell[0], h, cell[2], d};
+            const auto x = static_cast<double>(in[0].at(at));
+            squares.push_back(term({derived_factor(x * x, short_number(x) + "²", 0, at),
+                                    constant_factor(1.0 / static_cast<double>(n), "1/" + std::to_string(n))}));
+        }
+    }
+    Explanation explanation;
+    explanation.lines.push_back(line(tr("mean square"), std::move(squares)));
+    const double spread = explanation.lines.back().value, scale = std::sqrt(spread + eps);
+    explanation.lines.push_back(
+        line("scale", {term({constant_factor(scale, "√(" + short_number(spread) + " + " + short_number(eps) + ")")})}));
+    const Cell gain_cell = {across_heads ? cell[1] * d_head + cell[3] : cell[3]};
+    const auto weight = static_cast<double>(in[1].at(gain_cell));
+    explanation.lines.push_back(line(
+        "normalized", {term({cell_factor(in[0], 0, cell), constant_factor(1.0 / scale, "1/" + short_number(scale)),
+                             plus_one ? derived_factor(1.0 + weight, "(1 + " + short_number(weight) + ")", 1, gain_cell)
+                                      : cell_factor(in[1], 1, gain_cell)})}));
+    return explanation;
+}
+
+}  // namespace decoderscope

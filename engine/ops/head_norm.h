@@ -1,0 +1,34 @@
+#pragma once
+
+#include "engine/operation.h"
+
+#include <utility>
+
+namespace decoderscope {
+
+// RMSNorm of queries or keys before they meet (Henry et al. 2020), so that no score can run away: each head's row of
+// d_head numbers by itself (Qwen 3), or all heads' numbers of a position together (OLMo 2). The gain is the weight, or
+// 1 + weight (Gemma 3).
+// {q or k [batch, head, pos, d_head], weight [d_head], or [head·d_head] across heads} -> [batch, head, pos, d_head]
+struct HeadNorm {
+    double eps = 1e-5;
+    bool across_heads = false;
+    bool plus_one = false;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    bool operator==(const HeadNorm&) const = default;
+
+private:
+    // The heads whose numbers count for the scale of this one: itself, or all.
+    [[nodiscard]] std::pair<Index, Index> heads_with(Index head, Index heads) const {
+        return across_heads ? std::pair<Index, Index>{0, heads} : std::pair{head, head + 1};
+    }
+    // √(mean of squares + eps), over the numbers that are normalised together.
+    [[nodiscard]] double scale_of(const Tensor& x, Index batch, Index head, Index pos) const;
+};
+
+}  // namespace decoderscope
