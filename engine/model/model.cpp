@@ -240,19 +240,30 @@ std::shared_ptr<const Model> load_model(const std::string& name_or_path, const O
                 {{"name", name_or_path}, {"names", names}});
 }
 
-std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers) {
+std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers,
+                                          const Mapping& mapping) {
     const fs::path path = folder_or_file(name_or_path);
     for (const BundledModel& model : bundled_models())
         if (model.name == name_or_path) return std::nullopt;
     if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
     const Checkpoint checkpoint(path);
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
-    return naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), answers); });
+    return naming(checkpoint.weights_path(), [&] {
+        RecognisedNames names = names_of(checkpoint, answers, mapping);
+        StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
+        return recognise(checkpoint.shapes(), std::move(names), state_dict);
+    });
 }
 
 Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
     const Checkpoint checkpoint(folder_or_file(name_or_path));
-    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), answers).mapping; });
+    const std::string config = (checkpoint.folder() / "config.json").string();
+    Overrides known = answers;
+    if (is_there(config)) {
+        const std::string text = text_of_file(config);
+        known = naming(config, [&] { return with_known_answers(answers, text, from_hugging_face(text)); });
+    }
+    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), known).mapping; });
 }
 
 }  // namespace decoderscope

@@ -55,7 +55,8 @@ struct Model {
 // What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
 // with a config.json. Throws the same Errors.
 [[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path,
-                                                        const Overrides& answers = {});
+                                                        const Overrides& answers = {},
+                                                        const Mapping& mapping = {});
 
 // What each of a model's tensors is taken for, to be corrected and given back as a mapping.
 [[nodiscard]] Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});

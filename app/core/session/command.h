@@ -23,7 +23,8 @@ namespace decoderscope::command {
 // Opens a bundled model, a folder or a file, on its own example. It is read in the background.
 struct OpenModel {
     std::string name;
-    Overrides answers;  // to what its files don't say
+    Overrides answers;     // to what its files don't say
+    Mapping mapping = {};  // of its tensors; empty: recognised by their names
 };
 // Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
 // unsaved, whatever file it came from.
