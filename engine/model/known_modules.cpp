@@ -32,6 +32,7 @@ KnownModule llama_release(Sentence name) {
             .activation = "silu",
             .norm = "rmsnorm",
             .positions = "rope",
+            .tied_head = true,
             .interleaved = true,
             .settled_scale = true};
 }
@@ -63,8 +64,7 @@ bool known_translator(const Shapes& stored, KnownModule& module) {
                   .positions = "sinusoidal",
                   .mask = "-1e9",
                   .tied_head = true,
-                  .scaled_logits = true,
-                  .norm_at_embedding = true};
+                  .scaled_logits = true};
     else if (has("src_tok_emb.") && has("in_proj_weight"))
         module = {.name = message("PyTorch's translation tutorial"), .scaled_embedding = true, .settled_scale = true};
     else if (has("transformer_block.") && has("attention.queries."))
@@ -120,6 +120,14 @@ KnownModule known_module(const Shapes& stored, const StateDict& dict) {
     const auto has = [&](std::string_view part) { return any(stored, part); };
     KnownModule module;
     if (known_translator(stored, module) || known_gpt(stored, dict, module)) return module;
+    if (has("embed_tokens") && has("post_attention_layernorm.bias"))
+        return {.name = message("a Llama with LayerNorm, such as StableLM"),
+                .norm_first = true,
+                .activation = "silu",
+                .positions = "rope",
+                .tied_head = true,
+                .settled_scale = true,
+                .partly_rotary = true};
     if (has("embed_tokens") && has("post_attention_layernorm"))
         return {.name = message("Hugging Face Llama"),
                 .norm_first = true,
@@ -128,7 +136,8 @@ KnownModule known_module(const Shapes& stored, const StateDict& dict) {
                 .norm = "rmsnorm",
                 .positions = "rope",
                 .tied_head = true,
-                .settled_scale = true};
+                .settled_scale = true,
+                .may_be_gemma = true};
     if (has("in_proj_weight") && has("multihead_attn"))
         return {.name = Sentence::verbatim("torch.nn.TransformerDecoder"), .settled_scale = true};
     if (has("in_proj_weight") && stored.contains("decoder.weight"))

@@ -21,7 +21,8 @@ struct KnownModule {
     bool scaled_positions = false;  // by 1/√d_model
     bool scaled_logits = false;     // by 1/√d_model
     bool scores_by_width = false;   // scores are divided by √d_model
-    bool norm_at_embedding = false;
+    bool may_be_gemma = false;      // whose names are the same and whose gains are 1 + weight
+    bool partly_rotary = false;     // RoPE may turn only some columns
 };
 
 // The module that these names are typical of, else a general one.

@@ -250,8 +250,13 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
         RecognisedNames names = names_of(checkpoint, answers, mapping);
-        StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
-        return recognise(checkpoint.shapes(), std::move(names), state_dict);
+        try {
+            StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
+            return recognise(checkpoint.shapes(), names, state_dict);
+        } catch (const Error& error) {
+            if (names.mapping.empty()) throw;
+            return Recognised{.names = std::move(names), .stored = checkpoint.shapes(), .problem = error.sentence()};
+        }
     });
 }
 

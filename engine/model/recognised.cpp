@@ -55,6 +55,11 @@ bool is_default(const std::string& key, const std::string& value) {
     return (key == "embedding_norm" || key == "rope_interleaved") && value == "false";
 }
 
+const std::string* answer_to(const Overrides& answers, std::string_view key) {
+    const auto found = std::ranges::find_if(answers, [&](const auto& answer) { return answer.first == key; });
+    return found != answers.end() ? &found->second : nullptr;
+}
+
 class Recogniser {
 public:
     Recogniser(const Shapes& stored, RecognisedNames names, StateDict& dict)
@@ -62,6 +67,7 @@ public:
         result_.module = module_.name;
         result_.questions = names.questions;
         result_.names = std::move(names);
+        result_.stored = stored;
     }
 
     Recognised take() {
@@ -74,7 +80,8 @@ public:
         scales();
         heads();
         for (const Question& question : result_.questions)
-            if (!question.required && !is_naming_key(question.key) && !is_default(question.key, question.proposal))
+            if (!question.required && !is_naming_key(question.key) && !is_default(question.key, question.proposal) &&
+                applies(result_, question, {}))
                 config_[question.key] = value_of(question);
         result_.config_json = config_.dump(2);
         return std::move(result_);
@@ -128,7 +135,7 @@ private:
             ask({"norm",
                  module_.norm,
                  {"layernorm", "rmsnorm", "rmsnorm_plus_one"},
-                 false,
+                 module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight"),
                  message("no norm has a bias: it may be any; rmsnorm_plus_one is Gemma's, with a gain of 1 + weight")});
         else if (by_deviation)
             ask({"norm",
@@ -203,8 +210,7 @@ private:
              {"none", "sinusoidal", "rope"},
              false,
              message("no table of positions is stored")});
-        if (std::string_view(module_.positions) != "rope") return;
-        ask({"rotary_dim", "0", {}, false, message("how many columns of a head RoPE turns; 0: all")});
+        ask({"rotary_dim", "0", {}, module_.partly_rotary, message("how many columns of a head RoPE turns; 0: all")});
         ask({"rope_theta", "10000", {}, false, message("the base of RoPE's frequencies")});
         ask_whether("rope_interleaved", module_.interleaved,
                     message("true: RoPE turns neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
@@ -259,11 +265,6 @@ private:
     Json config_ = {{"model_type", "decoderscope"}};
 };
 
-const std::string* answer_to(const Overrides& answers, std::string_view key) {
-    const auto found = std::ranges::find_if(answers, [&](const auto& answer) { return answer.first == key; });
-    return found != answers.end() ? &found->second : nullptr;
-}
-
 std::string listed(const std::vector<std::string>& choices) {
     std::string list;
     for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
@@ -277,6 +278,9 @@ void refuse_unanswered(const Recognised& recognised, const Question& question, c
                              {"choices", listed(question.choices)},
                              {"also", also},
                              {"why", question.why}};
+    if (question.choices.empty())
+        throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=NUMBER: {why}",
+                    named);
     if (question.key != "nhead")
         throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=… with one of "
                     "{choices}: {why}",
@@ -303,10 +307,19 @@ Recognised recognise(const Shapes& stored, const Overrides& answers) {
     return recognise(stored, std::move(names), state_dict);
 }
 
+bool applies(const Recognised& recognised, const Question& question, const Overrides& answers) {
+    if (question.key != "rope_theta" && question.key != "rope_interleaved" && question.key != "rotary_dim") return true;
+    const auto positions = std::ranges::find(recognised.questions, "positional_encoding", &Question::key);
+    const std::string* answer = answer_to(answers, "positional_encoding");
+    return answer != nullptr ? *answer == "rope"
+                             : positions != recognised.questions.end() && positions->proposal == "rope";
+}
+
 std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {
     std::string taken;
     for (const Question& question : recognised.questions)
-        if (!question.required && answer_to(answers, question.key) == nullptr)
+        if (!question.required && answer_to(answers, question.key) == nullptr &&
+            applies(recognised, question, answers))
             taken += (taken.empty() ? "" : ", ") + question.key + "=" + question.proposal;
     return taken;
 }
@@ -314,8 +327,10 @@ std::string taken_unasked(const Recognised& recognised, const Overrides& answers
 std::string answered_config(const Recognised& recognised, const Overrides& answers) {
     Json config = Json::parse(recognised.config_json);
     for (const Question& question : recognised.questions)
-        if (question.required && answer_to(answers, question.key) == nullptr)
+        if (question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
             refuse_unanswered(recognised, question, answers);
+        else if (!applies(recognised, question, answers))
+            config.erase(question.key);
     const std::string* heads = answer_to(answers, "nhead");
     const Index count = heads != nullptr ? std::atoll(heads->c_str()) : config.value("nhead", Index{0});
     if (count < 1) return config.dump(2);

@@ -19,6 +19,8 @@ struct Recognised {
     std::string config_json;                                 // the facts, and the proposals that need no answer
     std::vector<Question> questions;
     RecognisedNames names;      // what each tensor is taken for
+    Shapes stored;              // the tensors
+    Sentence problem;           // why they are no decoder as they are taken; then there are no questions yet
     Index queries_per_key = 1;  // more than 1: grouped queries, nhead / num_key_value_heads
     Index query_rows = 0;       // nhead · head_dim
     Index width = 0;            // d_model
@@ -33,6 +35,9 @@ struct Recognised {
 // The config.json with these answers (some may be for other keys). If a required answer is missing, throws Error
 // listing what must be answered and what else may be.
 [[nodiscard]] std::string answered_config(const Recognised& recognised, const Overrides& answers);
+
+// Whether a question matters under these answers: RoPE's only where positions are by RoPE.
+[[nodiscard]] bool applies(const Recognised& recognised, const Question& question, const Overrides& answers);
 
 // "norm_first=true, activation=gelu": the proposals that these answers do not override.
 [[nodiscard]] std::string taken_unasked(const Recognised& recognised, const Overrides& answers);
