@@ -64,8 +64,10 @@ Ref heads(Builder& b, const std::string& name, Ref x, const LinearParameters& pr
         y = step(!rotate, "_unrotated",
                  HeadNorm{c.layer_norm_eps, c.qk_norm_across_heads, c.norm == NormKind::rmsnorm_plus_one},
                  {y, preparation.gain});
-    if (rotate) y = step(true, "", Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, b.past.positions}, {y});
-    return y;
+    if (!rotate) return y;
+    const RopeScaling scaling = {c.rope_scaling, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor,
+                                 c.rope_original_positions};
+    return step(true, "", Rope{c.rope_theta, c.rotary_columns(), c.rope_interleaved, scaling, b.past.positions}, {y});
 }
 
 // k or v: the new rows after those kept from earlier positions. A memory never grows, so if its rows were kept there

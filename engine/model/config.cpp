@@ -222,6 +222,14 @@ const std::vector<Key>& keys() {
         boolean("embedding_norm", &Config::embedding_norm),
         boolean("rope_interleaved", &Config::rope_interleaved),
         integer("rotary_dim", &Config::rotary_dim, 0),
+        word<RopeScalingKind>("rope_scaling", &Config::rope_scaling,
+                              {{"none", RopeScalingKind::none},
+                               {"linear", RopeScalingKind::linear},
+                               {"llama3", RopeScalingKind::llama3}}),
+        real("rope_factor", &Config::rope_factor, message("a positive number"), positive),
+        real("rope_low_freq_factor", &Config::rope_low_freq_factor, message("a positive number"), positive),
+        real("rope_high_freq_factor", &Config::rope_high_freq_factor, message("a positive number"), positive),
+        integer("rope_original_positions", &Config::rope_original_positions, 0),
         norm_placement(),
         real("residual_scale", &Config::residual_scale, message("a number"), finite),
         word<ParallelResidual>("parallel_residual", &Config::parallel_residual,
@@ -261,7 +269,7 @@ Json list_from_commas(const std::string& text) {
 // The text of an override as the JSON that the key expects: a word, a list, or JSON itself.
 Json override_json(const std::string& key, const std::string& text) {
     if (key == "mask_value" || key == "norm" || key == "activation" || key == "positional_encoding" ||
-        key == "parallel_residual" || key == "norm_placement")
+        key == "parallel_residual" || key == "norm_placement" || key == "rope_scaling")
         return text;
     if (key == "sliding_window_layers" && !text.starts_with('['))
         return parse_json("[" + text + "]", message("a list"));
@@ -315,6 +323,17 @@ void check_positions(const Config& c) {
            message("an even number up to d_head = {number}", {{"number", text(c.d_head())}}), text(c.rotary_dim));
     expect(rope || !c.rope_interleaved, "rope_interleaved", message("false where positional_encoding is not rope"),
            Sentence::verbatim("true"));
+    expect(rope || c.rope_scaling == RopeScalingKind::none, "rope_scaling",
+           message("none where positional_encoding is not rope"), Sentence::verbatim("linear or llama3"));
+    expect(c.rope_scaling != RopeScalingKind::none || c.rope_factor == 1.0, "rope_factor",
+           message("1 where rope_scaling is none"), Sentence::verbatim(short_number(c.rope_factor)));
+    if (c.rope_scaling == RopeScalingKind::llama3) {
+        expect(c.rope_original_positions > 0, "rope_original_positions",
+               message("a positive integer where rope_scaling is llama3"), text(c.rope_original_positions));
+        expect(c.rope_high_freq_factor > c.rope_low_freq_factor, "rope_high_freq_factor",
+               message("more than rope_low_freq_factor = {number}", {{"number", short_number(c.rope_low_freq_factor)}}),
+               Sentence::verbatim(short_number(c.rope_high_freq_factor)));
+    }
     const bool table =
         c.positional_encoding == PositionalEncoding::sinusoidal || c.positional_encoding == PositionalEncoding::learned;
     expect(table || c.position_scale == 1.0, "position_scale",

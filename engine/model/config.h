@@ -53,7 +53,11 @@ struct Config {
     double position_scale = 1.0;
     bool embedding_norm = false;
     bool rope_interleaved = false;
-    Index rotary_dim = 0;                         // 0 = all columns of a head
+    Index rotary_dim = 0;  // 0 = all columns of a head
+    RopeScalingKind rope_scaling = RopeScalingKind::none;
+    double rope_factor = 1.0;
+    double rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0;
+    Index rope_original_positions = 0;            // of the training before; needed by llama3
     std::optional<NormPlacement> norm_placement;  // peri or reordered; else what norm_first says
     double residual_scale = 1.0;
     ParallelResidual parallel_residual = ParallelResidual::none;

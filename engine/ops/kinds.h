@@ -12,6 +12,10 @@ enum class NormKind { layernorm, rmsnorm, layernorm_std, rmsnorm_plus_one };
     return kind == NormKind::layernorm || kind == NormKind::layernorm_std;
 }
 
+// How RoPE's frequencies are lowered for texts longer than those of the training: all by one factor, or only the slow
+// ones (Llama 3).
+enum class RopeScalingKind { none, linear, llama3 };
+
 // Which activation: gelu is exact, by erf; gelu_tanh is Hendrycks & Gimpel's approximation (2016).
 enum class ActivationKind { relu, gelu, gelu_tanh, silu };
 

@@ -23,8 +23,7 @@ std::array<Index, 4> broadcast_strides(const Tensor& mask) {
 About CombineMasks::about() const {
     if (window > 0)
         return {tr("combine masks"),
-                // not a message: a formula
-                "mask[b, h, q, k] = causal[q, k] AND window[q, k] AND padding[b, k] AND custom[b, h, q, k]",
+                "mask = causal[q, k] AND window[q, k] AND padding[b, k] AND custom[…]",  // not a message: a formula
                 tr("The causal mask is the lower triangle. The sliding window cuts off what is too far behind: a "
                    "position sees itself and the few before it, so that a long text costs no more than its length "
                    "times the window. What is further back still arrives, one window per layer, because each layer "

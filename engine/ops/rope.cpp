@@ -4,12 +4,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <string>
 
 namespace decoderscope {
 
+float RopeScaling::scaled(float frequency) const {
+    if (kind == RopeScalingKind::none) return frequency;
+    const float slow = frequency / static_cast<float>(factor);
+    if (kind == RopeScalingKind::linear) return slow;
+    // How many waves fit into the texts of the training before.
+    const double wave = 2.0 * std::numbers::pi / static_cast<double>(frequency);
+    const double waves = static_cast<double>(original_positions) / wave;
+    const double fast = std::clamp((waves - low_freq_factor) / (high_freq_factor - low_freq_factor), 0.0, 1.0);
+    return static_cast<float>((1.0 - fast) * static_cast<double>(slow) + fast * static_cast<double>(frequency));
+}
+
 float Rope::angle_of(Index pos, Index pair) const {
     const float exponent = static_cast<float>(2 * pair) / static_cast<float>(columns);
-    const float frequency = 1.0F / std::pow(static_cast<float>(theta), exponent);
+    const float frequency = scaling.scaled(1.0F / std::pow(static_cast<float>(theta), exponent));
     return static_cast<float>(pos) * frequency;
 }
 

@@ -89,6 +89,11 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
     if (wide) config.emplace_back("head_dim", dice.word({"2", "6"}));
     if (rope) config.emplace_back("rope_interleaved", dice.word(kYesOrNo));
     if (rope && dice.one_in(2)) config.emplace_back("rotary_dim", "2");
+    if (rope && dice.one_in(3)) {
+        config.emplace_back("rope_scaling", dice.word({"linear", "llama3"}));
+        config.emplace_back("rope_factor", "4");
+        config.emplace_back("rope_original_positions", "8");
+    }
     if (dice.one_in(3)) config.emplace_back("attention_scale", dice.word({"0.3", "1"}));
     if (dice.one_in(3)) {
         config.emplace_back("qk_norm", "true");

@@ -110,8 +110,7 @@ TEST_CASE("norm_placement is what norm_first says where it says nothing, and wha
 
 TEST_CASE("a window is every layer's, or those layers' that are listed") {
     const Config all = parse_config(json_with(R"("sliding_window": 4)"));
-    const Config some =
-        parse_config(json_with(R"("sliding_window": 4, "sliding_window_layers": [0, 2])"));
+    const Config some = parse_config(json_with(R"("sliding_window": 4, "sliding_window_layers": [0, 2])"));
     for (Index layer = 0; layer < 3; ++layer) {
         CHECK(all.window_of(layer) == 4);
         CHECK(some.window_of(layer) == (layer == 1 ? 0 : 4));
@@ -263,6 +262,12 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
              {R"("rotary_dim": 3, "head_dim": 4, "positional_encoding": "rope")", {"rotary_dim", "even", "3"}},
              {R"("rotary_dim": 4, "positional_encoding": "rope")", {"rotary_dim", "up to d_head = 2", "4"}},
              {R"("rope_interleaved": true)", {"rope_interleaved", "positional_encoding is not rope"}},
+             {R"("rope_scaling": "linear")", {"rope_scaling", "positional_encoding is not rope"}},
+             {R"("rope_factor": 8)", {"rope_factor", "rope_scaling is none", "8"}},
+             {R"("rope_scaling": "llama3", "positional_encoding": "rope")", {"rope_original_positions", "llama3"}},
+             {R"("rope_scaling": "llama3", "positional_encoding": "rope", "rope_original_positions": 8,
+                 "rope_high_freq_factor": 1)",
+              {"rope_high_freq_factor", "more than rope_low_freq_factor = 1"}},
              {R"("position_scale": 0.5, "positional_encoding": "rope")", {"position_scale", "sinusoidal nor learned"}},
              {R"("logit_scale": 0.5)", {"logit_scale", "lm_head is false"}},
              {R"("qk_norm_across_heads": true)", {"qk_norm", "qk_norm_across_heads"}},

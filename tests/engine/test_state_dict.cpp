@@ -230,6 +230,20 @@ TEST_CASE("canonical names stay as they are") {
     CHECK(same_weights(canonical_weights(model.weights), model.weights));
 }
 
+TEST_CASE("the canonical names of norms of today stay as they are, under any prefix and name of the stack, too") {
+    const testing::SmallModel model = testing::small_model({{"cross_attention", "true"},
+                                                            {"encoder_layers", "1"},
+                                                            {"norm_placement", "peri"},
+                                                            {"qk_norm", "true"},
+                                                            {"embedding_norm", "true"}});
+    REQUIRE(model.weights.contains("layers.0.norm3_post.weight"));
+    CHECK(same_weights(canonical_weights(model.weights), model.weights));
+    Weights theirs;
+    for (const auto& [name, tensor] : model.weights)
+        theirs.emplace("model." + replaced(name, {{"layers.", "blocks."}, {"self_attn", "attn"}}), tensor);
+    CHECK(same_weights(canonical_weights(theirs), model.weights));
+}
+
 TEST_CASE("GPT-2's names are recognised, with Conv1D's weights and with minGPT's, and its buffers are left out") {
     const testing::SmallModel model = testing::small_model({{"norm_first", "true"},
                                                             {"vocab_size", "7"},

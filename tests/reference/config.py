@@ -32,6 +32,11 @@ DEFAULTS = {
     "embedding_norm": False,
     "rope_interleaved": False,
     "rotary_dim": 0,  # all of d_head
+    "rope_scaling": "none",
+    "rope_factor": 1.0,
+    "rope_low_freq_factor": 1.0,
+    "rope_high_freq_factor": 4.0,
+    "rope_original_positions": 0,
     "norm_placement": None,  # what norm_first says
     "residual_scale": 1.0,
     "parallel_residual": "none",

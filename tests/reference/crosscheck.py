@@ -439,12 +439,22 @@ def read_by(c, case, trace, block, to_itself):
     return x, (x if to_itself else trace.get("encoder_out", torch.as_tensor(case.inputs.get("memory", 0))))
 
 
+def lowered(c, frequency):
+    """A frequency after scaling, by how many of its waves fit into the texts of the training before."""
+    if c["rope_scaling"] == "none":
+        return frequency
+    waves = c["rope_original_positions"] * frequency / (2 * math.pi)
+    low, high = c["rope_low_freq_factor"], c["rope_high_freq_factor"]
+    kept = min(1, max(0, (waves - low) / (high - low))) if c["rope_scaling"] == "llama3" else 0
+    return frequency * (kept + (1 - kept) / c["rope_factor"])
+
+
 def turning(c, d_head, position):
     """The matrix that turns a head's columns at a position."""
     columns, matrix = c["rotary_dim"] or d_head, torch.eye(d_head, dtype=torch.double)
     for pair in range(columns // 2):
         a, b = (2 * pair, 2 * pair + 1) if c["rope_interleaved"] else (pair, pair + columns // 2)
-        angle = position * c["rope_theta"] ** (-2 * pair / columns)
+        angle = position * lowered(c, c["rope_theta"] ** (-2 * pair / columns))
         matrix[a, a] = matrix[b, b] = math.cos(angle)
         matrix[a, b], matrix[b, a] = -math.sin(angle), math.sin(angle)
     return matrix

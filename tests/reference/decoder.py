@@ -306,10 +306,25 @@ def alibi(heads, length):
     return torch.tensor(slopes(heads))[:, None, None] * (position[None, :] - position[:, None])
 
 
+def scaled_frequencies(c, inv_freq):
+    """As transformers' modeling_rope_utils.py has it: "linear" divides all frequencies, "llama3" only the low ones."""
+    if c["rope_scaling"] == "linear":
+        return inv_freq / c["rope_factor"]
+    if c["rope_scaling"] == "none":
+        return inv_freq
+    low, high, old_length = c["rope_low_freq_factor"], c["rope_high_freq_factor"], c["rope_original_positions"]
+    wavelength = 2 * math.pi / inv_freq
+    lowered = torch.where(wavelength > old_length / low, inv_freq / c["rope_factor"], inv_freq)
+    smooth = (old_length / wavelength - low) / (high - low)
+    smoothed = (1 - smooth) * lowered / c["rope_factor"] + smooth * lowered
+    between = ~(wavelength < old_length / high) & ~(wavelength > old_length / low)
+    return torch.where(between, smoothed, lowered)
+
+
 def rotate(c, x):
     """Rotary position embedding of the first columns; pairs are halves of these columns, or neighbours."""
     length, columns = x.shape[-2], c["rotary_dim"] or x.shape[-1]
-    inv_freq = 1.0 / c["rope_theta"] ** (torch.arange(0, columns, 2).float() / columns)
+    inv_freq = scaled_frequencies(c, 1.0 / c["rope_theta"] ** (torch.arange(0, columns, 2).float() / columns))
     angle = torch.outer(torch.arange(length).float(), inv_freq)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     turning, rest = x[..., :columns], x[..., columns:]

@@ -1,7 +1,7 @@
 """Measures of the Norms tab, made by torch from the reference decoder: writes labs_norms.json beside this file.
 
-Each model runs with the norms before and behind the sublayers, and stacked deeper, where the added blocks have the
-initial weights of seed 0. Lengths, ratios and cosines are means over the rows that are not padding.
+Each model runs with the norms before and behind the sublayers and in the other two places, and stacked deeper; added
+blocks, and norms that the model lacks in a place, have the initial weights of seed 0. Lengths, ratios and cosines are means over the rows that are not padding.
 """
 
 import json
@@ -17,8 +17,10 @@ import rng
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def deepened(case, norm_first, layers):
-    config = {**case.config, "norm_first": norm_first, "num_layers": layers}
+def deepened(case, placement, layers):
+    """`placement` is norm_first, or another norm_placement."""
+    key = "norm_placement" if isinstance(placement, str) else "norm_first"
+    config = {**case.config, key: placement, "num_layers": layers}
     weights = {**rng.initial_weights(config, 0), **case.weights}
     return config, weights, decoder.run(config, weights, case.inputs)
 
@@ -88,12 +90,40 @@ def pair(case, step, masked):
     return {"model": case.name, "step": step, "largest": difference.max().item(), "mean": difference.mean().item()}
 
 
+def other_place(case, placement, layers):
+    """The same of peri or reordered, where a norm stands between what a sublayer writes and the sum."""
+    config, _, trace = deepened(case, placement, layers)
+    sublayers = [("attn_out", "resid_mid", "ln1"), ("mlp_out", "resid_post", "ln2")]
+    if config.get("cross_attention"):
+        sublayers[1:] = [("cross_attn_out", "resid_mid_cross", "ln2"), ("mlp_out", "resid_post", "ln3")]
+    blocks = []
+    for block in range(layers):
+        at = f"blocks.{block}."
+        stream = trace[at + "resid_pre"]
+        said = {"resid_pre": mean_length(case, stream)}
+        for update, total, norm in sublayers:
+            added = trace[f"{at}{norm}_post.normalized"]
+            said[update] = mean_length(case, added)
+            said[update + "/stream"] = mean_ratio(case, added, stream)
+            for name in [norm + "_post"] + [norm] * (placement == "peri"):
+                said[name + ".scale"] = kept_rows(case, trace[f"{at}{name}.scale"]).mean().item()
+            stream = trace[at + total]
+            said[total] = mean_length(case, stream)
+        said["cosine"] = cosine_similarity(
+            kept_rows(case, trace[at + "resid_pre"]), kept_rows(case, stream), dim=-1).mean().item()
+        blocks.append(said)
+    return {"model": case.name, "norm_placement": placement, "layers": layers, "blocks": blocks,
+            "leaving": mean_length(case, stream)}
+
+
 def main():
     lm = models.causal_lm("causal-lm-as-meant", "", models.CAUSAL_LM_AS_MEANT)
     both = models.post_ln_encdec()
     measures = {
         "curves": [curves(case, norm_first, layers) for case, depths in ((lm, (5, 12)), (both, (2, 6)))
                    for layers in depths for norm_first in (True, False)],
+        "other_places": [other_place(case, placement, layers) for case, layers in ((lm, 5), (lm, 8), (both, 2))
+                         for placement in ("peri", "reordered")],
         "rows": [row(lm, norm_first, norm, 2, 1) for norm_first in (True, False) for norm in ("ln1", "ln2")],
         "pairs": [pair(lm, "blocks.3.attn.pattern", True), pair(lm, "blocks.2.attn.masked_scores", True),
                   pair(both, "blocks.1.mlp_out", False)],

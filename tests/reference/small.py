@@ -148,6 +148,13 @@ def families():
     yield small("bloom-like", "ALiBi for three heads, a norm behind the embedding",
                 {**language_model, "d_model": 9, "nhead": 3, "norm_first": True, "alibi": True, "embedding_norm": True,
                  "activation": "gelu_tanh", "num_layers": 1}, text)
+    yield small("llama-3-like", "RoPE with some frequencies kept, some lowered and one between",
+                {**llama, "head_dim": 8, "num_layers": 1, "rope_theta": 40.0, "rope_scaling": "llama3", "rope_factor": 6.0,
+                 "rope_low_freq_factor": 0.9, "rope_high_freq_factor": 3.5, "rope_original_positions": 32},
+                {"tokens": tokens(1, 9, 9)})
+    yield small("linear-rope", "RoPE with all frequencies lowered, in neighbouring columns",
+                {"positional_encoding": "rope", "rope_interleaved": True, "rope_scaling": "linear", "rope_factor": 2.5,
+                 "num_layers": 1}, {"x": x()})
     yield small("cohere-like", "logits scaled, LayerNorm without bias, neighbouring columns turned",
                 {**language_model, "norm_first": True, "bias": False, "logit_scale": 0.0625, "positional_encoding": "rope",
                  "rope_interleaved": True, "parallel_residual": "one_norm", "num_layers": 1}, text)

@@ -67,7 +67,7 @@ TEST_CASE("the cost of a frame of the Norms tab with 36 blocks", "[.][bench]") {
     d.state.lab<NormsTabState>().layers = 36;
     d.settle();
     std::cout << "milliseconds of CPU a frame, Norms tab, 36 blocks: " << median_frame(d) << '\n';
-    CHECK(d.session.shown().companion("norms.pre") != nullptr);
+    CHECK(d.session.shown().companion("norms.left") != nullptr);
 }
 
 namespace {

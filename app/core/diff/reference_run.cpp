@@ -1,5 +1,6 @@
 #include "app/core/diff/reference_run.h"
 
+#include "app/core/norms/placements.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/safetensors.h"
@@ -18,6 +19,8 @@ const Overrides& worth_a_look() {
     static const Overrides values = {
         {"norm_first", "true"},
         {"norm_first", "false"},
+        {"norm_placement", "peri"},
+        {"norm_placement", "reordered"},
         {"norm", "layernorm"},
         {"norm", "rmsnorm"},
         {"layer_norm_eps", "1e-5"},
@@ -122,9 +125,9 @@ ReferenceRun read_trace(const std::string& path) {
 
 std::string description_of(const Scenario& scenario) {
     std::string text = std::filesystem::path(scenario.model()->name).filename().string();
-    text += scenario.config().norm_first ? ", Pre-Norm" : ", Post-Norm";
+    text += std::string(", ") + place_of_norms(scenario.config().placement()).title.english();
     for (const auto& [key, value] : scenario.overrides())
-        if (key != "norm_first") text += ", " + key + " = " + value;
+        if (key != "norm_first" && key != "norm_placement") text += ", " + key + " = " + value;
     const std::size_t edits = scenario.edits.size();
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
     if (scenario.dropout_seed) text += tr(", dropout on");

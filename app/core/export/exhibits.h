@@ -3,6 +3,7 @@
 #include "app/core/diff/reference_run.h"
 #include "app/core/export/exhibit.h"
 #include "app/core/generate/sampling.h"
+#include "app/core/norms/placements.h"
 #include "app/core/step/slice.h"
 
 #include <memory>
@@ -42,15 +43,16 @@ struct Gathering {
 // The masks of an attention, each by itself and combined, and what they do to scores, pattern and output.
 [[nodiscard]] Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place);
 
-// ---- Pre-Norm and Post-Norm; `own` is the run that both are variations of
+// ---- two places of the norms; `own` is the run that both are variations of
 
 // The curves by depth of the stack whose blocks are called prefix + "blocks.0", ….
-[[nodiscard]] Exhibit depth_exhibit(const Scenario& own, const DepthCurves& pre, const DepthCurves& post);
+[[nodiscard]] Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthCurves& right,
+                                    const Places& places = kPreAndPost);
 // A step in both, and the difference. Nothing if it is not computed in both.
-[[nodiscard]] std::optional<Exhibit> norms_step_exhibit(const ShownRun& pre, const ShownRun& post,
+[[nodiscard]] std::optional<Exhibit> norms_step_exhibit(const ShownRun& left, const ShownRun& right,
                                                         const std::string& step, Place place);
 // What a norm does to one row of numbers in both.
-[[nodiscard]] std::optional<Exhibit> norm_row_exhibit(const ShownRun& pre, const ShownRun& post,
+[[nodiscard]] std::optional<Exhibit> norm_row_exhibit(const ShownRun& left, const ShownRun& right,
                                                       const std::string& norm, Index batch, Index pos);
 
 // ---- what is generated

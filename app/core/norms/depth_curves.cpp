@@ -94,11 +94,19 @@ std::vector<Ref> steps_of_block(const Run& run, const std::string& block) {
 
 bool is_sum(const Step& step) { return step.part == Part::add; }
 
-void add_point(std::vector<DepthCurve>& curves, const Step& step, double depth, double value) {
-    const std::string name = name_in(step);
+// Adds a point measured on `step` to the curve of `of`.
+void add_point(std::vector<DepthCurve>& curves, const Step& of, const Step& step, double depth, double value) {
+    const std::string name = name_in(of);
     auto curve = std::find_if(curves.begin(), curves.end(), [&](const DepthCurve& c) { return c.name == name; });
-    if (curve == curves.end()) curve = curves.insert(curve, {name, step.meaning, step.part, {}});
+    if (curve == curves.end()) curve = curves.insert(curve, {name, of.meaning, of.part, {}});
     curve->points.push_back({depth, value, step.name});
+}
+
+// What the sublayer itself wrote, where a norm stands between it and the sum.
+const Step& written_by_sublayer(const Plan& plan, const Step& update) {
+    const Step* step = &update;
+    while (step->part == Part::norm) step = &plan[step->operands[0]];
+    return *step;
 }
 
 // What enters a block is at the block's number, what leaves it at the next number, its sums evenly between.
@@ -126,14 +134,16 @@ void measure_sublayers(const Run& run, const Rows& rows, const std::vector<Ref>&
     double sum = 0.0, norm = 0.0;
     for (const Ref step : steps) {
         if (step->operation.traits().scale)
-            add_point(curves.scales, *step, depth + (norm++ + 0.5) / norms, mean_value(rows, run.value(step->id)));
+            add_point(curves.scales, *step, *step, depth + (norm++ + 0.5) / norms,
+                      mean_value(rows, run.value(step->id)));
         if (!is_sum(*step)) continue;
         const double at = depth + (sum++ + 0.5) / sums;
         for (std::size_t i = 1; i < step->operands.size(); ++i) {
             const Step& update = run.plan()[step->operands[i]];
             const Tensor& added = run.value(update.id);
-            add_point(curves.updates, update, at, mean_length(rows, added));
-            add_point(curves.ratios, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
+            const Step& written = written_by_sublayer(run.plan(), update);
+            add_point(curves.updates, written, update, at, mean_length(rows, added));
+            add_point(curves.ratios, written, update, at, mean_ratio(rows, added, run.value(step->operands[0])));
         }
     }
 }
@@ -194,14 +204,22 @@ DepthCurves depth_curves(const Run& run, const std::string& prefix) {
     return curves;
 }
 
-std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post) {
-    if (pre.blocks == 0 || post.blocks == 0) return {};
-    const std::string text = tr_n("Pre-Norm: the stream {pre} over {count} block. Post-Norm: it {post}.",
-                                  "Pre-Norm: the stream {pre} over {count} blocks. Post-Norm: it {post}.", pre.blocks,
-                                  {{"pre", fold_text(pre.growth())}, {"post", fold_text(post.growth())}});
-    if (pre.ratios.empty() || post.ratios.empty()) return text;
-    return tr("{sentence} The last update is {pre} of the stream under Pre-Norm, {post} under Post-Norm.",
-              {{"sentence", text}, {"pre", last_ratio(pre)}, {"post", last_ratio(post)}});
+std::string depth_sentence(const DepthCurves& left, const DepthCurves& right, const Places& places) {
+    if (left.blocks == 0 || right.blocks == 0) return {};
+    const Phrase first = place_of_norms(places.left).title, second = place_of_norms(places.right).title;
+    const std::string text = tr_n("{first}: the stream {left} over {count} block. {second}: it {right}.",
+                                  "{first}: the stream {left} over {count} blocks. {second}: it {right}.", left.blocks,
+                                  {{"first", first},
+                                   {"second", second},
+                                   {"left", fold_text(left.growth())},
+                                   {"right", fold_text(right.growth())}});
+    if (left.ratios.empty() || right.ratios.empty()) return text;
+    return tr("{sentence} The last update is {left} of the stream under {first}, {right} under {second}.",
+              {{"sentence", text},
+               {"first", first},
+               {"second", second},
+               {"left", last_ratio(left)},
+               {"right", last_ratio(right)}});
 }
 
 }  // namespace decoderscope

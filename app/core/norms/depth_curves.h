@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/norms/placements.h"
 #include "engine/message.h"
 #include "engine/run.h"
 
@@ -28,7 +29,7 @@ struct DepthCurve {
 struct DepthCurves {
     Index blocks = 0;
     DepthCurve stream;                // length of resid_pre, of each residual sum and of what leaves the last block
-    std::vector<DepthCurve> updates;  // length of what each sublayer adds to the stream, after its dropout
+    std::vector<DepthCurve> updates;  // length of what each sublayer adds to the stream, after its dropout and its norm
     std::vector<DepthCurve> ratios;   // that length divided by the length of the row that it is added to
     std::vector<DepthCurve> scales;   // lnN.scale: what each norm divides by
     DepthCurve cosines;               // between what enters a block and what enters the next (or leaves the last)
@@ -52,6 +53,7 @@ struct DepthMeasure {
 [[nodiscard]] DepthCurves depth_curves(const Run& run, const std::string& prefix);
 
 // What the curves of both show, in a sentence or two with the measured numbers.
-[[nodiscard]] std::string depth_sentence(const DepthCurves& pre, const DepthCurves& post);
+[[nodiscard]] std::string depth_sentence(const DepthCurves& left, const DepthCurves& right,
+                                         const Places& places = kPreAndPost);
 
 }  // namespace decoderscope

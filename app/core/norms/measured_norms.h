@@ -4,6 +4,7 @@
 #include "app/core/diff/step_pair.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/norms/norm_row.h"
+#include "app/core/norms/placements.h"
 #include "app/core/session/session.h"
 #include "app/core/step/outline.h"
 
@@ -11,15 +12,8 @@
 #include <string>
 #include <vector>
 
-// Values derived from the two runs of the Norms tab: the same model with the norms before the sublayers (Pre-Norm) and
-// after them (Post-Norm).
+// Values derived from the two runs of the Norms tab: the same model with the norms in two of the four places.
 namespace decoderscope {
-
-// A value for Pre-Norm and one for Post-Norm.
-template <class T>
-struct BothNorms {
-    T pre, post;
-};
 
 // The model's own layer_norm_eps, without the scenario's overrides.
 [[nodiscard]] double own_norm_eps(Derived& derived, const Scenario& scenario);

@@ -8,6 +8,12 @@ namespace decoderscope {
 
 namespace {
 
+// Two keys say where the norms stand: of those, too, only the last override is kept.
+bool say_the_same(const std::string& a, const std::string& b) {
+    const auto of_placement = [](const std::string& key) { return key == "norm_first" || key == "norm_placement"; };
+    return a == b || (of_placement(a) && of_placement(b));
+}
+
 bool is_of_norm(const Declared& parameter) {
     using enum Init::Kind;
     return parameter.init.kind == gain || parameter.init.kind == gain_less_one || parameter.init.kind == shift;
@@ -55,7 +61,7 @@ Scenario scenario_of(std::shared_ptr<const Model> model) {
 Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
     Overrides all = scenario.overrides();
     for (const auto& [key, value] : overrides) {
-        std::erase_if(all, [&key = key](const auto& override) { return override.first == key; });
+        std::erase_if(all, [&key = key](const auto& one) { return say_the_same(one.first, key); });
         all.emplace_back(key, value);
     }
     scenario.set_overrides(std::move(all));

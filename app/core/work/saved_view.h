@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/norms/placements.h"
 #include "engine/tensor.h"
 
 #include <array>
@@ -28,6 +29,7 @@ struct SavedNorms {
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // multiply the gains and shifts of all norms
     Index row = 0;                                  // the position whose row is explained
+    std::optional<Places> places;                   // the places compared; nothing: as the model suggests
     bool operator==(const SavedNorms&) const = default;
 };
 

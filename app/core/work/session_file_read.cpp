@@ -218,6 +218,12 @@ Sampling read_sampling(JsonObject json) {
     return sampling;
 }
 
+NormPlacement read_place(JsonObject& json, const char* key) {
+    std::vector<const char*> words;
+    for (const PlaceOfNorms& place : places_of_norms()) words.push_back(place.word);
+    return places_of_norms()[json.word(key, words)].placement;
+}
+
 SavedNorms read_norms(JsonObject json) {
     SavedNorms norms;
     if (json.find("view") != nullptr) norms.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
@@ -225,7 +231,11 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("gain") != nullptr) norms.gain_factor = json.real("gain");
     if (json.find("shift") != nullptr) norms.shift_factor = json.real("shift");
     if (json.find("row") != nullptr) norms.row = json.index("row");
+    if (json.find("left") != nullptr || json.find("right") != nullptr)
+        norms.places = {read_place(json, "left"), read_place(json, "right")};
     json.finish();
+    if (norms.places && norms.places->left == norms.places->right)
+        json.fail("right", message("expected another place than left"));
     if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
     if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
     if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));

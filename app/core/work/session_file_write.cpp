@@ -116,6 +116,10 @@ Json json_of(const SavedNorms& norms) {
                  {"shift", float_to_json(norms.shift_factor)},
                  {"row", norms.row}};
     if (norms.layers) json["layers"] = *norms.layers;
+    if (norms.places) {
+        json["left"] = place_of_norms(norms.places->left).word;
+        json["right"] = place_of_norms(norms.places->right).word;
+    }
     return json;
 }
 

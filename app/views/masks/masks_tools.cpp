@@ -206,15 +206,12 @@ void draw_mask_parts(const MasksScene& scene, Area area) {
         const char* joined;
         const char* tip;
     };
-    std::vector<Shown> all = {
-        Shown{parts.causal, hidden_by::causal, "∧", tr("A key is kept where every mask keeps it.")},
-        Shown{parts.padding, hidden_by::padding, "∧", tr("A key is kept where every mask keeps it.")},
-        Shown{parts.drawn, hidden_by::hand, "=", tr("What is drawn manually overrides the other masks.")},
-        Shown{parts.combined, hidden_by::nothing, "", ""},
-    };
-    if (parts.has_window)
-        all.insert(all.begin() + 1,
-                   {parts.window, hidden_by::window, "∧", tr("A key is kept where every mask keeps it.")});
+    const char* every = tr("A key is kept where every mask keeps it.");
+    std::vector<Shown> all = {{parts.causal, hidden_by::causal, "∧", every}};
+    if (parts.has_window) all.push_back({parts.window, hidden_by::window, "∧", every});
+    all.push_back({parts.padding, hidden_by::padding, "∧", every});
+    all.push_back({parts.drawn, hidden_by::hand, "=", tr("What is drawn manually overrides the other masks.")});
+    all.push_back({parts.combined, hidden_by::nothing, "", ""});
     const auto count = static_cast<float>(all.size());
     const float width = std::floor((area.width() - lengths - gap * count) / count);
     float x = area.low.x;

@@ -15,22 +15,23 @@ namespace {
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.lab<NormsTabState>();
     if (!norms.shown) return;
-    const ShownRun pre = {norms.shown->pre.scenario, norms.shown->pre.run},
-                   post = {norms.shown->post.scenario, norms.shown->post.run};
+    const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
+                   right = {norms.shown->right.scenario, norms.shown->right.run};
     const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
-    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, pre, post, prefix] {
-        return depth_exhibit(own, depth_curves(*pre.run, prefix), depth_curves(*post.run, prefix));
+    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, prefix] {
+        return depth_exhibit(own, depth_curves(*left.run, prefix), depth_curves(*right.run, prefix),
+                             {left.scenario.config().placement(), right.scenario.config().placement()});
     });
     if (!scene.step.is_source())
         scene.add(tr("The same step in both"), scene.step.name + ".norms",
-                  norms_step_exhibit(pre, post, scene.step.name, scene.place));
+                  norms_step_exhibit(left, right, scene.step.name, scene.place));
     const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
-    const std::vector<std::string> rows = norms_of_block(pre.run->plan(), block, prefix);
+    const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
         if (is_of_norm(scene.step, name)) norm = name;
     scene.add(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
-              norm_row_exhibit(pre, post, norm, scene.place.batch, norms.row));
+              norm_row_exhibit(left, right, norm, scene.place.batch, norms.row));
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
@@ -44,7 +45,7 @@ void leave(ViewState& state) {
 
 void save(const ViewState& state, SavedView& saved) {
     const NormsTabState& norms = state.lab<NormsTabState>();
-    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor, norms.row};
+    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor, norms.row, norms.places};
 }
 
 void restore(ViewState& state, const SavedView& saved) {
@@ -54,6 +55,7 @@ void restore(ViewState& state, const SavedView& saved) {
     norms.gain_factor = saved.norms.gain_factor;
     norms.shift_factor = saved.norms.shift_factor;
     norms.row = saved.norms.row;
+    norms.places = saved.norms.places;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -33,13 +34,13 @@ void add_lines(const Ui& ui, DepthChart& chart, std::span<const DepthCurve> curv
 }
 
 std::vector<DepthChart> charts_of(const Ui& ui, const BothNorms<DepthCurves>& both) {
-    const Index blocks = std::max(both.pre.blocks, both.post.blocks);
+    const Index blocks = std::max(both.left.blocks, both.right.blocks);
     std::vector<DepthChart> charts;
     for (const DepthMeasure& measure : depth_measures()) {
         DepthChart& chart = charts.emplace_back(
             DepthChart{measure.id, tr(measure.title), tr(measure.caption), {}, blocks, measure.may_be_logarithmic});
-        add_lines(ui, chart, measure.curves(both.post), true);
-        add_lines(ui, chart, measure.curves(both.pre), false);
+        add_lines(ui, chart, measure.curves(both.right), true);
+        add_lines(ui, chart, measure.curves(both.left), false);
     }
     return charts;
 }
@@ -55,7 +56,7 @@ const DepthPoint* reachable_point(const Session& session, const DepthChart& char
 }
 
 // The curves' values at the depth under the mouse.
-void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool reachable) {
+void chart_tooltip(const Ui& ui, const DepthChart& chart, const Places& places, double depth, bool reachable) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.text, ui.theme.text, chart.title);
     for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
@@ -63,8 +64,9 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, double depth, bool rea
         if (point == nullptr || std::abs(point->depth - depth) > 0.5) continue;
         text_line(ui.fonts.mono_small, ui.theme.text, short_number_text(point->value, 4));
         ImGui::SameLine(ui.px(72));
-        text_line(ui.fonts.caption, ui.theme.muted,
-                  std::string(line->dashed ? tr("Post-Norm") : tr("Pre-Norm")) + "  " + point->step);
+        text_line(
+            ui.fonts.caption, ui.theme.muted,
+            std::string(tr(place_of_norms(line->dashed ? places.right : places.left).title)) + "  " + point->step);
     }
     text_line(ui.fonts.caption, ui.theme.muted,
               reachable ? tr("Click to go there") : tr("A block with fresh weights, stacked here only"));
@@ -95,17 +97,22 @@ struct Legend {
 
 void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
     Legend legend{ui, area, area.low.y + ui.px(2)};
-    legend.sample(ui.theme.text, false, tr("Pre-Norm"));
-    legend.sample(ui.theme.text, true, tr("Post-Norm"));
-    for (const DepthCurve& curve : both.pre.updates) legend.swatch(curve_color(ui, curve, 0), tr(title_of(curve.part)));
+    legend.sample(ui.theme.text, false, tr(norms_place_of(scene.runs.left).title));
+    legend.sample(ui.theme.text, true, tr(norms_place_of(scene.runs.right).title));
+    for (const DepthCurve& curve : both.left.updates)
+        legend.swatch(curve_color(ui, curve, 0), tr(title_of(curve.part)));
+    std::vector<std::string> names;
+    for (const DepthCurves* curves : {&both.left, &both.right})
+        for (const DepthCurve& curve : curves->scales)
+            if (std::ranges::find(names, curve.name) == names.end()) names.push_back(curve.name);
     std::string norms;
-    for (const DepthCurve& curve : both.pre.scales) norms += (norms.empty() ? "" : ", ") + curve.name;
-    if (both.pre.scales.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
+    for (const std::string& name : names) norms += (norms.empty() ? "" : ", ") + name;
+    if (names.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
     legend.swatch(scale_color(0), norms);
     const bool encoder = !scene.prefix.empty();
     std::string note = encoder ? tr("From left to right: encoder blocks. Padding is left out.")
                                : tr("From left to right: decoder blocks. Padding is left out.");
-    if (encoder && scene.runs.pre.variation.layers)
+    if (encoder && scene.runs.left.variation.layers)
         note += std::string(" ") + tr("Only the decoder is stacked deeper.");
     text_block(ui, ui.fonts.caption, ui.theme.muted, {{area.low.x, legend.y + ui.px(4)}, area.high}, note);
 }
@@ -131,7 +138,7 @@ void draw_norms_by_depth(const Ui& ui, const Session& session, ViewState& state,
         if (!gesture.depth) continue;
         pointed = gesture.depth;
         const DepthPoint* reachable = reachable_point(session, charts[i], *gesture.depth);
-        chart_tooltip(ui, charts[i], *gesture.depth, reachable != nullptr);
+        chart_tooltip(ui, charts[i], scene.places(), *gesture.depth, reachable != nullptr);
         if (gesture.clicked && reachable != nullptr) commands.push_back(command::GoTo{reachable->step});
     }
     state.lab<NormsTabState>().marked_depth = pointed;

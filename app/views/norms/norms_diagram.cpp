@@ -1,8 +1,10 @@
 #include "app/views/norms/norms_parts.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/input.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace decoderscope {
 
@@ -140,27 +142,56 @@ bool draw_part(const Diagram& d, std::size_t number) {
 
 struct Side {
     const char* id;
-    const char* title;
-    const char* formula;
-    const char* meaning;
+    NormPlacement Places::*which;  // the left one or the right one
+    const PlaceOfNorms& place;
     const Companion& companion;
     const std::vector<OutlinePart>& parts;
     bool is_main = false;  // the one that the rest of the window shows
 };
 
-void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const std::string& explained, Area area,
-                  Commands& commands) {
-    const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
-    const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, side.title, area.width());
+// Puts another place on this side; the one that is on the other side changes sides.
+void choose_place(const Session& session, NormsTabState& norms, const Side& side, NormPlacement chosen) {
+    Places places = compared_places(session, norms);
+    if (places.left == chosen || places.right == chosen)
+        std::swap(places.left, places.right);
+    else
+        places.*side.which = chosen;
+    norms.places = places;
+}
+
+// The title is a menu of the four places.
+void draw_title(const Ui& ui, const Session& session, NormsTabState& norms, const Side& side, Area area) {
+    const std::string title = tr(side.place.title);
+    const float width = draw_text(ui, ui.fonts.text, area.low, ui.theme.text, title + " ▾", area.width());
     if (side.is_main)
         ImGui::GetWindowDrawList()->AddCircleFilled({area.low.x + width + ui.px(9), area.low.y + ui.px(9)}, ui.px(3.5F),
                                                     ui.theme.accent, 16);
     ImGui::SetCursorScreenPos(area.low);
-    ImGui::Dummy({area.width(), ui.px(20)});
-    tooltip(side.is_main ? tr("The rest of the window shows this one. Shift+N flips it.")
-                         : tr("Shift+N makes the rest of the window show this one."));
+    ImGui::PushID(side.id);
+    if (ImGui::InvisibleButton("place", {area.width(), ui.px(20)})) ImGui::OpenPopup("places");
+    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    tooltip(side.is_main ? tr("The rest of the window shows this place of the norms. Click to compare another.")
+                         : tr("Click to compare another place of the norms."));
+    if (ImGui::BeginPopup("places")) {
+        if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
+        for (const PlaceOfNorms& place : places_of_norms()) {
+            const bool chosen = place.placement == side.place.placement;
+            const std::string label = std::string(tr(place.title)) + "   " + place.formula;
+            if (ImGui::Selectable(labelled(label.c_str(), place.word).c_str(), chosen) && !chosen)
+                choose_place(session, norms, side, place.placement);
+            tooltip(tr(place.meaning));
+        }
+        ImGui::EndPopup();
+    }
+    ImGui::PopID();
+}
+
+void draw_diagram(const Ui& ui, const Session& session, NormsTabState& norms, const NormsScene& scene, const Side& side,
+                  const std::string& explained, Area area, Commands& commands) {
+    const float line = compat::font_size(ui.fonts.caption) + ui.px(3);
+    draw_title(ui, session, norms, side, area);
     const float under = area.low.y + compat::font_size(ui.fonts.text) + ui.px(4);
-    draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.formula, area.width());
+    draw_text(ui, ui.fonts.mono_small, {area.low.x, under}, ui.theme.muted, side.place.formula, area.width());
     draw_text(ui, ui.fonts.caption, {area.low.x, under + line}, ui.theme.muted, scene.block, area.width());
     Diagram d{ui,         side.companion.run->plan(),
               side.parts, scene.here.name,
@@ -177,7 +208,7 @@ void draw_diagram(const Ui& ui, const NormsScene& scene, const Side& side, const
         if (draw_part(d, i)) commands.push_back(command::GoTo{outcome(d, side.parts[i]).name});
     ImGui::PopID();
     const Area below = {{area.low.x, d.area.high.y + ui.px(14)}, area.high};
-    if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, side.meaning);
+    if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, tr(side.place.meaning));
 }
 
 }  // namespace
@@ -188,17 +219,15 @@ void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, 
     const float half = (area.width() - ui.px(16)) * 0.5F;
     const std::string explained =
         state.lab<NormsTabState>().view == NormsView::row ? explained_norm(scene) : std::string();
-    const bool pre_is_main = session.shown().scenario.config().norm_first;
-    draw_diagram(ui, scene,
-                 {"pre", tr("Pre-Norm"), "x + f(norm(x))",
-                  tr("Each sublayer f reads a normalised copy. The stream x runs through untouched."), scene.runs.pre,
-                  diagrams->pre, pre_is_main},
-                 explained, {area.low, {area.low.x + half, area.high.y}}, commands);
-    draw_diagram(ui, scene,
-                 {"post", tr("Post-Norm"), "norm(x + f(x))",
-                  tr("Each sublayer f reads x itself. Every sum is normalised before it goes on."), scene.runs.post,
-                  diagrams->post, !pre_is_main},
-                 explained, {{area.high.x - half, area.low.y}, area.high}, commands);
+    const NormPlacement own = session.shown().scenario.config().placement();
+    const auto draw = [&](const char* id, NormPlacement Places::*which, const Companion& run,
+                          const std::vector<OutlinePart>& parts, Area side) {
+        const PlaceOfNorms& place = norms_place_of(run);
+        draw_diagram(ui, session, state.lab<NormsTabState>(), scene,
+                     {id, which, place, run, parts, place.placement == own}, explained, side, commands);
+    };
+    draw("left", &Places::left, scene.runs.left, diagrams->left, {area.low, {area.low.x + half, area.high.y}});
+    draw("right", &Places::right, scene.runs.right, diagrams->right, {{area.high.x - half, area.low.y}, area.high});
 }
 
 }  // namespace decoderscope

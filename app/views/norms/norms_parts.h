@@ -5,13 +5,19 @@
 #include "app/views/widgets/prose.h"
 
 #include <string>
+#include <vector>
 
-// The parts of the Norms tab, one file each. All of them show the same model twice: with the norms before the sublayers
-// (Pre-Norm) and after them (Post-Norm).
+// The parts of the Norms tab, one file each. All of them show the same model twice, with the norms in two of the four
+// places.
 namespace decoderscope {
 
-inline constexpr const char* kPreNormRun = "norms.pre";
-inline constexpr const char* kPostNormRun = "norms.post";
+inline constexpr const char* kLeftRun = "norms.left";
+inline constexpr const char* kRightRun = "norms.right";
+
+// Which place of the norms a run has, in words.
+[[nodiscard]] inline const PlaceOfNorms& norms_place_of(const Companion& run) {
+    return place_of_norms(run.scenario.config().placement());
+}
 
 // The two runs, and the current place in them.
 struct NormsScene {
@@ -19,7 +25,16 @@ struct NormsScene {
     const Step& here;    // the current computed step
     std::string prefix;  // of its stack: "" or "encoder."
     std::string block;   // its block, or the first of its stack
+
+    [[nodiscard]] Places places() const {
+        return {runs.left.scenario.config().placement(), runs.right.scenario.config().placement()};
+    }
 };
+
+// The two places that are compared.
+[[nodiscard]] inline Places compared_places(const Session& session, const NormsTabState& norms) {
+    return norms.places.value_or(first_places(session.shown().scenario.config()));
+}
 
 // Both block diagrams side by side; a click on a part goes there.
 void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
@@ -39,6 +54,8 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
 [[nodiscard]] Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene);
 [[nodiscard]] Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, const ViewState& state,
                                                                   const NormsScene& scene);
+// The norms of the block and of its stack, in either run.
+[[nodiscard]] std::vector<std::string> norms_here(const NormsScene& scene);
 // The norm that is explained: the current one, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 

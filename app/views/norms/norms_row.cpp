@@ -23,7 +23,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::SetCursorScreenPos({area.low.x, area.low.y - ui.px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
-    for (const std::string& name : norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix)) {
+    for (const std::string& name : norms_here(scene)) {
         if (toggle_button(ui, last_part(name).c_str(), name == norm,
                           tr("{tensor}\nClick to go there", {{"tensor", name}}).c_str()))
             commands.push_back(command::GoTo{name + ".normalized"});
@@ -35,7 +35,8 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     if (const int moved = counter(ui, "batch", batch, inputs.batch()); moved != 0)
         commands.push_back(command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
-    const Ref normalized = scene.runs.pre.run->plan().find(norm + ".normalized");
+    const auto in = [&](const Companion& run) { return run.run->plan().find(norm + ".normalized"); };
+    const Ref normalized = in(scene.runs.left) != nullptr ? in(scene.runs.left) : in(scene.runs.right);
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
     norms.row += counter(ui, "row", norms.row, rows);
     norms.row = std::clamp<Index>(norms.row, 0, std::max<Index>(rows - 1, 0));
@@ -89,9 +90,11 @@ constexpr std::array kFacts = {
     Fact{message("mean"), message("mean"), message("Of the incoming row. LayerNorm subtracts it; RMSNorm leaves it."),
          [](const NormRow& r) { return four(r.mean); }},
     Fact{message("variance"), message("mean square"),
-         message("The mean square of the distance from the mean (RMSNorm: from zero), over n"),
+         message("The mean square of the distance from the mean (RMSNorm: from zero), over n; over n − 1 under "
+                 "layernorm_std"),
          [](const NormRow& r) { return four(r.variance); }},
-    Fact{message("scale"), message("scale"), message("√(variance + eps): what every number is divided by"),
+    Fact{message("scale"), message("scale"),
+         message("What every number is divided by: √(variance + eps), or √variance + eps under layernorm_std"),
          [](const NormRow& r) { return four(r.scale); }},
     Fact{message("gain"), message("gain"),
          message("Learned, one number per column: what the unit row is multiplied by. Click to go to its first cell "
@@ -222,7 +225,7 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
     draw_choice_of_row(ui, session, state.lab<NormsTabState>(), scene, norm, area, commands);
     const Value<BothNorms<std::optional<NormRow>>> shown = shown_rows(session, state, scene);
     const BothNorms<std::optional<NormRow>>& both = *shown;
-    const std::array<const NormRow*, 2> rows = {both.pre ? &*both.pre : nullptr, both.post ? &*both.post : nullptr};
+    const std::array<const NormRow*, 2> rows = {both.left ? &*both.left : nullptr, both.right ? &*both.right : nullptr};
     if (rows[0] == nullptr && rows[1] == nullptr) {
         text_block(ui, ui.fonts.text, ui.theme.muted, {{area.low.x, area.low.y + ui.px(32)}, area.high},
                    tr("There is no norm here."));
@@ -234,7 +237,8 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
                              {Area{{area.low.x + labels, area.low.y}, {area.low.x + labels + width, area.high.y}},
                               Area{{area.high.x - width, area.low.y}, area.high}}};
     float y = area.low.y + ui.px(34);
-    const std::array<const char*, 2> titles = {tr("Pre-Norm"), tr("Post-Norm")};
+    const std::array<const char*, 2> titles = {tr(norms_place_of(scene.runs.left).title),
+                                               tr(norms_place_of(scene.runs.right).title)};
     for (std::size_t side = 0; side < titles.size(); ++side) {
         draw_text(ui, ui.fonts.text, {columns.sides[side].low.x, y}, ui.theme.text, titles[side], width);
         if (rows[side] == nullptr)

@@ -1,5 +1,8 @@
 #include "app/views/norms/norms_parts.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace decoderscope {
 
 Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene) {
@@ -16,8 +19,15 @@ Value<BothNorms<std::optional<NormRow>>> shown_rows(const Session& session, cons
                      state.lab<NormsTabState>().row);
 }
 
+std::vector<std::string> norms_here(const NormsScene& scene) {
+    std::vector<std::string> norms = norms_of_block(scene.runs.left.run->plan(), scene.block, scene.prefix);
+    for (std::string& norm : norms_of_block(scene.runs.right.run->plan(), scene.block, scene.prefix))
+        if (std::ranges::find(norms, norm) == norms.end()) norms.push_back(std::move(norm));
+    return norms;
+}
+
 std::string explained_norm(const NormsScene& scene) {
-    const std::vector<std::string> norms = norms_of_block(scene.runs.pre.run->plan(), scene.block, scene.prefix);
+    const std::vector<std::string> norms = norms_here(scene);
     for (const std::string& norm : norms)
         if (is_of_norm(scene.here, norm)) return norm;
     return norms.empty() ? std::string() : norms.front();

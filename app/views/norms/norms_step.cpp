@@ -44,7 +44,7 @@ std::array<Area, 3> arrange(const Ui& ui, const StepPair& pair, Area area) {
     return places;
 }
 
-void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, Spot spot) {
+void pair_tooltip(const Ui& ui, const NormsScene& scene, const StepPair& pair, const std::string& name, Spot spot) {
     if (!compat::begin_tooltip()) return;
     text_line(ui.fonts.mono_small, ui.theme.muted, name);
     const auto number = [&](const Heatmap& heatmap, const char* label) {
@@ -53,8 +53,8 @@ void pair_tooltip(const Ui& ui, const StepPair& pair, const std::string& name, S
         ImGui::SameLine(ui.px(80));
         text_line(ui.fonts.caption, ui.theme.muted, label);
     };
-    number(pair.a, tr("Pre-Norm"));
-    number(pair.b, tr("Post-Norm"));
+    number(pair.a, tr(norms_place_of(scene.runs.left).title));
+    number(pair.b, tr(norms_place_of(scene.runs.right).title));
     const auto offset = static_cast<std::size_t>(spot.first * pair.a.columns + spot.second);
     const bool hidden = !pair.difference.hidden.empty() && pair.difference.hidden[offset] != 0;
     if (hidden)
@@ -123,15 +123,18 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
         // All three share zoom and position.
         const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kFirstKey], places[i]);
         if (gesture.hovered)
-            pair_tooltip(ui, *pair,
+            pair_tooltip(ui, scene, *pair,
                          cell_name(scene.here.name, slice.cell(gesture.hovered->first, gesture.hovered->second)),
                          *gesture.hovered);
         if (!gesture.clicked) continue;
         commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
         if (pair->a.row_axis == axis::pos) state.lab<NormsTabState>().row = gesture.clicked->first;
     }
-    draw_text(ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
-              tr("Orange: more under Pre-Norm, blue: under Post-Norm."), area.width());
+    draw_text(
+        ui, ui.fonts.caption, {area.low.x, places[2].high.y + ui.px(4)}, ui.theme.muted,
+        tr("Orange: more under {first}, blue: under {second}.",
+           {{"first", norms_place_of(scene.runs.left).title}, {"second", norms_place_of(scene.runs.right).title}}),
+        area.width());
 }
 
 }  // namespace decoderscope

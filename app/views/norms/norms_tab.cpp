@@ -17,19 +17,20 @@ constexpr std::array<Index, 3> kDepths = {6, 12, 36};
 
 // ---- the runs requested
 
-Variation variation_of(const NormsTabState& norms, bool norm_first) {
-    return {.overrides = {{"norm_first", norm_first ? "true" : "false"}},
+Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
+    return {.overrides = {{"norm_placement", place_of_norms(placement).word}},
             .layers = norms.layers,
             .gain_factor = norms.gain_factor,
             .shift_factor = norms.shift_factor};
 }
 
 // Both runs are companions, so that they always belong to the same state. Each is requested once.
-void accompany(NormsTabState& norms, Commands& commands) {
-    const BothNorms<Variation> wanted = {variation_of(norms, true), variation_of(norms, false)};
-    if (norms.asked && norms.asked->pre == wanted.pre && norms.asked->post == wanted.post) return;
-    commands.push_back(command::Accompany{kPreNormRun, wanted.pre});
-    commands.push_back(command::Accompany{kPostNormRun, wanted.post});
+void accompany(const Session& session, NormsTabState& norms, Commands& commands) {
+    const Places places = compared_places(session, norms);
+    const BothNorms<Variation> wanted = {variation_of(norms, places.left), variation_of(norms, places.right)};
+    if (norms.asked && *norms.asked == wanted) return;
+    commands.push_back(command::Accompany{kLeftRun, wanted.left});
+    commands.push_back(command::Accompany{kRightRun, wanted.right});
     norms.asked = wanted;
 }
 
@@ -78,12 +79,19 @@ void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
     }
 }
 
+// The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), else the plain one.
+const char* norm_word(const Session& session, bool layernorm) {
+    const NormKind own = session.scenario().model()->config().norm;
+    if (layernorm) return own == NormKind::layernorm_std ? "layernorm_std" : "layernorm";
+    return own == NormKind::rmsnorm_plus_one ? "rmsnorm_plus_one" : "rmsnorm";
+}
+
 void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
     static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
-    const int now = session.scenario().config().norm == NormKind::layernorm ? 0 : 1;
+    const int now = is_centred(session.scenario().config().norm) ? 0 : 1;
     const int clicked = segmented(ui, "kind", labels, now);
     if (clicked >= 0 && clicked != now)
-        commands.push_back(command::SetOption{"norm", clicked == 0 ? "layernorm" : "rmsnorm"});
+        commands.push_back(command::SetOption{"norm", norm_word(session, clicked == 0)});
 }
 
 void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
@@ -156,11 +164,11 @@ const Step& computed_step(const Session& session) {
 
 // Takes over the two runs once both are complete, and returns whether they are. Until then the last two stay shown.
 bool take_runs(const Session& session, NormsTabState& norms) {
-    const Companion* pre = session.shown().companion(kPreNormRun);
-    const Companion* post = session.shown().companion(kPostNormRun);
-    if (pre == nullptr || post == nullptr) return false;
-    if (norms.shown && norms.shown->pre.run == pre->run && norms.shown->post.run == post->run) return true;
-    norms.shown = {*pre, *post};
+    const Companion* left = session.shown().companion(kLeftRun);
+    const Companion* right = session.shown().companion(kRightRun);
+    if (left == nullptr || right == nullptr) return false;
+    if (norms.shown && norms.shown->left.run == left->run && norms.shown->right.run == right->run) return true;
+    norms.shown = {*left, *right};
     return true;
 }
 
@@ -171,11 +179,21 @@ NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     return {*norms.shown, here, prefix, block};
 }
 
+// What is said of norms that the model has no weights for; empty if it has all that are shown.
+std::string added_norms_text(const NormsScene& scene) {
+    std::string text;
+    for (const Companion* run : {&scene.runs.left, &scene.runs.right})
+        if (run->scenario.adds_norms())
+            text += " " + tr("{placement} has norms that this model lacks: they get gain 1 and shift 0.",
+                             {{"placement", norms_place_of(*run).title}});
+    return text;
+}
+
 std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
     switch (state.lab<NormsTabState>().view) {
         case NormsView::depth: {
             const auto curves = shown_curves(session, scene);
-            return depth_sentence(curves->pre, curves->post);
+            return depth_sentence(curves->left, curves->right, scene.places());
         }
         case NormsView::step: {
             const auto shown = shown_pair(session, scene);
@@ -185,12 +203,13 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
         case NormsView::row: {
             const auto shown = shown_rows(session, state, scene);
             const BothNorms<std::optional<NormRow>>& rows = *shown;
-            std::string text;
-            if (rows.pre) text = tr("Pre-Norm {finding}", {{"finding", norm_row_sentence(*rows.pre)}});
-            if (rows.post)
-                text +=
-                    (text.empty() ? "" : " ") + tr("Post-Norm {finding}", {{"finding", norm_row_sentence(*rows.post)}});
-            return text;
+            const auto finding = [](const Companion& run, const std::optional<NormRow>& row) {
+                if (!row) return std::string();
+                return tr("{placement} {finding}",
+                          {{"placement", norms_place_of(run).title}, {"finding", norm_row_sentence(*row)}});
+            };
+            const std::string left = finding(scene.runs.left, rows.left), right = finding(scene.runs.right, rows.right);
+            return left + (left.empty() || right.empty() ? "" : " ") + right;
         }
     }
     return {};
@@ -210,7 +229,7 @@ void draw_view(const Ui& ui, const Session& session, ViewState& state, const Nor
 
 // The message for a missing run: it is being computed, or why it can't be.
 std::string waiting_text(const Session& session) {
-    for (const char* name : {kPreNormRun, kPostNormRun}) {
+    for (const char* name : {kLeftRun, kRightRun}) {
         const auto found = session.shown().companions.find(name);
         if (found != session.shown().companions.end() && !found->second.error.empty())
             return tr("This can't be computed: {error}", {{"error", found->second.error}});
@@ -221,7 +240,7 @@ std::string waiting_text(const Session& session) {
 }  // namespace
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    accompany(state.lab<NormsTabState>(), commands);
+    accompany(session, state.lab<NormsTabState>(), commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
@@ -230,8 +249,9 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.lab<NormsTabState>().shown) return;
     const NormsScene scene = scene_of(session, state.lab<NormsTabState>());
-    const float sentence =
-        there ? text_block(ui, ui.fonts.text, ui.theme.text, rest, sentence_of(session, state, scene)) : 0.0F;
+    const float sentence = there ? text_block(ui, ui.fonts.text, ui.theme.text, rest,
+                                              sentence_of(session, state, scene) + added_norms_text(scene))
+                                 : 0.0F;
     rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
     const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
     draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);

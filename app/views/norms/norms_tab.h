@@ -15,6 +15,7 @@ struct NormsTabState {
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
+    std::optional<Places> places;                   // the two places compared; nothing: as the model suggests
     std::optional<BothNorms<Variation>> asked;      // the two runs requested
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
     std::optional<BothNorms<Companion>> shown;      // the last two runs that were complete

@@ -1,3 +1,4 @@
+#include "app/core/norms/placements.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -69,12 +72,48 @@ std::string input_text(const Scenario& scenario) {
     return tr(own);
 }
 
+void move_norms(const PlaceOfNorms& place, Commands& commands) {
+    if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post)
+        commands.push_back(command::SetOption{"norm_first", place.placement == NormPlacement::pre ? "true" : "false"});
+    else
+        commands.push_back(command::SetOption{"norm_placement", place.word});
+}
+
+// All four places, with what each means.
+void places_menu(const Ui& ui, NormPlacement now, Commands& commands) {
+    ImGui::SameLine(0, ui.px(2));
+    if (ImGui::Button("▾##places")) ImGui::OpenPopup("places");
+    tooltip(tr("Other places of the norms: Peri-Norm (Gemma 2), reordered (OLMo 2)"));
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)});
+    if (!ImGui::BeginPopup("places")) return;
+    if (pressed(Key::escape)) ImGui::CloseCurrentPopup();
+    for (const PlaceOfNorms& place : places_of_norms()) {
+        const std::string label = std::string(tr(place.title)) + "   " + place.formula;
+        if (ImGui::Selectable(labelled(label.c_str(), place.word).c_str(), place.placement == now) &&
+            place.placement != now)
+            move_norms(place, commands);
+        tooltip(tr("{meaning}\nNorms that the model lacks there get gain 1 and shift 0.", {{"meaning", place.meaning}})
+                    .c_str());
+    }
+    ImGui::EndPopup();
+}
+
+// Pre-Norm and Post-Norm side by side, and the other places in a menu; one of those stands beside them while it is on.
 void norm_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const std::array<const char*, 2> labels = {tr("Pre-Norm"), tr("Post-Norm")};
-    const bool norm_first = session.scenario().config().norm_first;
-    const int clicked = segmented(ui, "norm", labels, norm_first ? 0 : 1);
-    if (clicked >= 0 && (clicked == 0) != norm_first)
-        commands.push_back(command::SetOption{"norm_first", clicked == 0 ? "true" : "false"});
+    const NormPlacement now = session.scenario().config().placement();
+    std::vector<const PlaceOfNorms*> shown;
+    for (const PlaceOfNorms& place : places_of_norms())
+        if (place.placement == NormPlacement::pre || place.placement == NormPlacement::post || place.placement == now)
+            shown.push_back(&place);
+    std::vector<const char*> labels;
+    int chosen = 0;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        labels.push_back(tr(shown[i]->title));
+        if (shown[i]->placement == now) chosen = static_cast<int>(i);
+    }
+    const int clicked = segmented(ui, "norm", labels, chosen);
+    if (clicked >= 0 && clicked != chosen) move_norms(*shown[static_cast<std::size_t>(clicked)], commands);
+    places_menu(ui, now, commands);
 }
 
 void dropout_switch(const Ui& ui, const Session& session, Commands& commands) {

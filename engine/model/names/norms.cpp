@@ -54,6 +54,7 @@ public:
     }
 
     std::vector<Assigned> take() {
+        by_our_names();
         by_place();
         by_words();
         by_number();
@@ -74,6 +75,19 @@ private:
             given_.push_back({norm, name});
             return true;
         });
+    }
+
+    // norm1 and norm1_post, as the contract has them.
+    void by_our_names() {
+        const auto ours = [&](const Module& norm) -> std::string {
+            const std::string& name = norm.path.back();
+            const bool known = std::ranges::any_of(
+                sublayers_, [&](const Sublayer& s) { return name == s.norm || name == s.norm + "_post"; });
+            return norm.path.size() == 1 && known ? name : std::string();
+        };
+        const bool any_behind =
+            std::ranges::any_of(norms_, [&](const Module& norm) { return ours(norm).ends_with("_post"); });
+        if (any_behind) give(ours);
     }
 
     // Within a sublayer's module, or beside its matrices ("output.LayerNorm" beside "output.dense").

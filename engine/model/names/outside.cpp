@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -58,7 +59,7 @@ public:
                    !any_has(words, {"unemb"});
         });
         drop_shared(all);
-        for (const Module& module : all) place(module);
+        for (const Module& module : all) place(module, all);
         place_unnamed_head();
         return std::move(assigned_);
     }
@@ -66,23 +67,45 @@ public:
 private:
     // "shared" beside an embedding of each side is the same again.
     void drop_shared(const Modules& all) {
-        const auto has = [&](Side side) {
-            return std::ranges::any_of(all, [&](const Module& module) {
-                const Words words = words_of(module.path);
-                return names_embedding(words) && !names_positions(words) && !is_vector(module, context_) && side_of(words) == side;
-            });
-        };
-        shared_is_repeated_ = has_encoder_ && has(Side::encoder) && has(Side::decoder);
+        shared_is_repeated_ = has_encoder_ && sides_of(all, names_embedding).contains(Side::encoder) &&
+                              sides_of(all, names_embedding).contains(Side::decoder);
     }
 
-    void place(const Module& module) {
+    // The sides that things with such names have of their own.
+    template <class Names>
+    [[nodiscard]] std::set<Side> sides_of(const Modules& all, Names are_named) const {
+        std::set<Side> sides;
+        for (const Module& module : all)
+            if (const Words words = words_of(module.path); are_named(words)) sides.insert(side_of(words));
+        return sides;
+    }
+
+    // What belongs to no side by its name is the other's where one side has its own.
+    [[nodiscard]] Side settled_side(const Module& module, const Words& words, Thing thing, const Modules& all) const {
+        const Side side = side_of(words);
+        if (side != Side::either || (thing == Thing::embedding && any_is(words, {"shared"}))) return side;
+        const bool vector = is_vector(module, context_), positions = names_positions(words);
+        std::set<Side> sides;
+        for (const Module& other : all) {
+            const Words theirs = words_of(other.path);
+            const bool alike = is_vector(other, context_) == vector && names_positions(theirs) == positions &&
+                               names_embedding(theirs) == names_embedding(words) && names_norm(theirs) == names_norm(words);
+            if (alike) sides.insert(side_of(theirs));
+        }
+        if (sides.contains(Side::encoder) != sides.contains(Side::decoder))
+            return sides.contains(Side::encoder) ? Side::decoder : Side::encoder;
+        return side;
+    }
+
+    void place(const Module& module, const Modules& all) {
         const Words words = words_of(module.path);
         const auto thing = thing_of(module, words);
         if (!thing) return;
         if (*thing == Thing::embedding && shared_is_repeated_ && any_is(words, {"shared"})) return;
         const Index before = *thing == Thing::positions ? rows_before(module) : 0;
         const How how = before > 0 ? How::rows_from : how_of(module, *thing);
-        for (const std::string& name : names_of(*thing, side_of(words))) assigned_.push_back({module, name, how, before});
+        for (const std::string& name : names_of(*thing, settled_side(module, words, *thing, all)))
+            assigned_.push_back({module, name, how, before});
         std::erase_if(modules_, [&](const Module& other) { return other.name() == module.name(); });
     }
 

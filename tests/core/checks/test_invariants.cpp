@@ -39,6 +39,14 @@ void each(const Tensor& tensor, const Visit& visit) {
     for (Index i = 0; i < tensor.size(); ++i) visit(tensor.cell(i), tensor.values()[static_cast<std::size_t>(i)]);
 }
 
+// A case computed by PyTorch, with gains and shifts that are not 1 and 0.
+Scenario fixture(const std::string& name) {
+    const std::string folder = DECODERSCOPE_TESTS_DIR "/reference/fixtures/" + name;
+    Scenario scenario = scenario_of(load_model(folder));
+    scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
+    return scenario;
+}
+
 // ---- the same numbers computed plainly
 
 struct Plain {
@@ -399,5 +407,29 @@ TEST_CASE("what measuring the laws costs", "[.][bench]") {
                   << ms(done - computed) << " ms\n";
         for (const Invariant& law : laws->all) std::cout << "    " << finding_text(law) << '\n';
         CHECK(laws->count(Verdict::kept) == kLaws);
+    }
+}
+
+TEST_CASE("the norms' law holds for every kind and place of a norm, and tells a wrong scale of each") {
+    for (const char* name : {"annotated-transformer-like", "reordered-encdec", "gemma-2-like", "peri-encdec",
+                             "embedding-norm-vectors", "olmo-2-like", "bloom-like", "deepnorm"}) {
+        INFO(name);
+        const Scenario scenario = fixture(name);
+        const Invariant norms = measured(scenario, Law::norms);
+        CHECK(norms.verdict == Verdict::kept);
+        CHECK(norms.checked > 0);
+        for (const Law law : {Law::pattern_rows, Law::future, Law::masked_weights})
+            CHECK(measured(scenario, law).verdict != Verdict::broken);
+        const auto run = execute(plan_of(scenario));
+        for (const Step& step : run->plan().steps()) {
+            if (!step.operation.traits().scale) continue;
+            Scenario wrong = scenario;
+            wrong.edits = {SetCell{step.name, {0, 1, 0}, 1.1F * run->value(step.id).at(Cell{0, 1, 0})}};
+            const Invariant broken = measured(wrong, Law::norms);
+            INFO(step.name);
+            CHECK(broken.verdict == Verdict::broken);
+            CHECK(broken.step == step.name);
+            break;
+        }
     }
 }

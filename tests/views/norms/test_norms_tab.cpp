@@ -46,10 +46,10 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     Driver d;
     open_tab(d);
     const auto& companions = d.session.shown().companions;
-    REQUIRE(companions.contains("norms.pre"));
-    REQUIRE(companions.contains("norms.post"));
-    CHECK(companions.at("norms.pre").scenario.config().norm_first);
-    CHECK_FALSE(companions.at("norms.post").scenario.config().norm_first);
+    REQUIRE(companions.contains("norms.left"));
+    REQUIRE(companions.contains("norms.right"));
+    CHECK(companions.at("norms.left").scenario.config().norm_first);
+    CHECK_FALSE(companions.at("norms.right").scenario.config().norm_first);
     CHECK(d.sees("norm(x+f(x))"));
     CHECK(d.sees("x+f(norm(x))"));
     CHECK(d.sees("Residualstream"));
@@ -80,7 +80,7 @@ TEST_CASE("depth is raised on the spot, and the model stays what it is") {
     REQUIRE(d.last<command::Accompany>());
     REQUIRE(d.last<command::Accompany>()->variation);
     CHECK(d.last<command::Accompany>()->variation->layers == 36);
-    CHECK(d.session.shown().companion("norms.pre")->run->plan().find("blocks.35.resid_post") != nullptr);
+    CHECK(d.session.shown().companion("norms.left")->run->plan().find("blocks.35.resid_post") != nullptr);
     CHECK(d.session.shown().run->plan().find("blocks.5.resid_post") == nullptr);
     CHECK(d.sees("over36blocks"));
     REQUIRE(click_on_stage(d, "5"));
@@ -96,7 +96,7 @@ TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
     REQUIRE(d.last<command::SetOption>());
     CHECK(d.last<command::SetOption>()->key == "norm");
     CHECK(d.last<command::SetOption>()->value == "rmsnorm");
-    CHECK(d.session.shown().companion("norms.pre")->scenario.config().norm == NormKind::rmsnorm);
+    CHECK(d.session.shown().companion("norms.left")->scenario.config().norm == NormKind::rmsnorm);
     REQUIRE(click_on_stage(d, "0.01"));
     CHECK(d.last<command::SetOption>()->key == "layer_norm_eps");
     CHECK(d.session.scenario().config().layer_norm_eps == 0.01);
@@ -112,9 +112,9 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
     REQUIRE(click_on_stage(d, "½"));
     REQUIRE(d.last<command::Accompany>());
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
-    CHECK(d.session.shown().companion("norms.post")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
+    CHECK(d.session.shown().companion("norms.right")->run->value("layers.4.norm2.weight").data()[0] == 0.5F);
     CHECK(d.session.shown().run->value("layers.4.norm2.weight").data()[0] == 1.0F);
-    CHECK(norm_curves(d.session.derived(), *d.state.lab<NormsTabState>().shown, "")->post.growth() < 0.6);
+    CHECK(norm_curves(d.session.derived(), *d.state.lab<NormsTabState>().shown, "")->right.growth() < 0.6);
 }
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
@@ -227,7 +227,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
             d.settle();
         }
         CHECK(d.session.scenario().model()->name == "causal-lm-as-meant");
-        CHECK(d.session.shown().companion("norms.pre") != nullptr);
+        CHECK(d.session.shown().companion("norms.left") != nullptr);
         CHECK_FALSE(d.sees("Cross-attention"));
     }
 }

@@ -1,0 +1,51 @@
+// The sliding window in the Masks tab: a picture of its own between the causal mask and the padding.
+#include "engine/model/model.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+using namespace decoderscope;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+std::shared_ptr<const Model> mistral_like() {
+    return load_model(DECODERSCOPE_TESTS_DIR "/reference/fixtures/mistral-like");
+}
+
+void open_tab(Driver& d) {
+    d.hands.tap(Key::m);
+    d.settle();
+    REQUIRE(d.state.tab == "masks");
+}
+
+}  // namespace
+
+TEST_CASE("the window is shown beside the other masks where a layer has one, and nowhere else") {
+    Driver d(mistral_like());
+    open_tab(d);
+    const auto causal = find_text(d.seen(), "causal"), window = find_text(d.seen(), "slidingwindow"),
+               combined = find_text(d.seen(), "combined");
+    REQUIRE(causal);
+    REQUIRE(window);
+    REQUIRE(combined);
+    CHECK(causal->low.x < window->low.x);
+    CHECK(window->low.x < combined->low.x);
+    CHECK(d.sees("windowmask"));  // the legend of what hides a cell
+    d.session.apply(command::SetOption{"sliding_window", "0"});
+    d.settle();
+    CHECK_FALSE(d.sees("slidingwindow"));
+    CHECK_FALSE(d.sees("windowmask"));
+}
+
+TEST_CASE("five masks fit beside one another") {
+    for (const Screen& screen : kScreens) {
+        Driver d(mistral_like(), screen.scale, screen.size);
+        open_tab(d);
+        check_layout(d, screen.size);
+    }
+}
