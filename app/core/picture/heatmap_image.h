@@ -47,7 +47,7 @@ enum class Hatch {
 // Causal alone is forward, window level, padding backward, custom dots, hand cross. With several causes, the colour
 // shows the strongest; the hatch shows the lines of causal and padding (cross: both), else those of window, else dots.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
-// "causal mask", "causal + padding mask", "masked by hand", …, for legends.
+// "causal mask", "causal + padding mask", "masked manually", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
 
 // Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
