@@ -25,9 +25,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     source->excludes(encoder_tokens);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
     add_set_option(command, options);
-    command.add_option("--map", options.map,
-                       "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
-                       "names MODEL` prints one");
+    command.add_option(
+        "--map", options.map,
+        "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
+        "names MODEL` prints one");
     command
         .add_option("--record", options.record,
                     "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
@@ -106,9 +107,8 @@ SavedWork opened(const RunOptions& options, const Overrides& overrides) {
 // Answers that say how tensors are read did so when the model was opened.
 Overrides configuration_of(const Model& model, Overrides overrides) {
     std::erase_if(overrides, [&](const auto& setting) {
-        return is_naming_key(setting.first) &&
-               std::ranges::find(model.recognised.questions, setting.first, &Question::key) !=
-                   model.recognised.questions.end();
+        return is_naming_key(setting.first) && std::ranges::find(model.recognised.questions, setting.first,
+                                                                 &Question::key) != model.recognised.questions.end();
     });
     return overrides;
 }

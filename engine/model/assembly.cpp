@@ -43,7 +43,8 @@ void copy_straight(const StoredRows& part, const float* from, float* to, Index t
 
 Assembly::Assembly(StateDict state_dict) : state_dict_(std::move(state_dict)) {
     for (const StoredRows& rows : state_dict_.rows) parts_.emplace(rows.from, rows);
-    for (const InterleavedRows& rows : state_dict_.interleaved) parts_.emplace(rows.from, StoredRows{.from = rows.from});
+    for (const InterleavedRows& rows : state_dict_.interleaved)
+        parts_.emplace(rows.from, StoredRows{.from = rows.from});
 }
 
 bool Assembly::keeps(const std::string& stored) const {
@@ -65,7 +66,8 @@ void Assembly::add(const std::string& stored, const Tensor& tensor) {
         const std::vector<Index>& shape = state_dict_.shapes.find(part.name)->second;
         if (is_whole(part)) {
             const bool all = tensor.size() == size_of(shape);
-            weights_.insert_or_assign(part.name, all ? tensor.with_axes(unnamed(shape)) : tensor.beginning(unnamed(shape)));
+            weights_.insert_or_assign(part.name,
+                                      all ? tensor.with_axes(unnamed(shape)) : tensor.beginning(unnamed(shape)));
             continue;
         }
         Tensor& to = weights_[part.name];
@@ -97,8 +99,7 @@ Weights canonical_weights(const Weights& state_dict) {
         for (std::vector<Index>& shape = shapes[name]; const Axis& axis : tensor.axes()) shape.push_back(axis.size);
     const RecognisedNames names = recognise_names(shapes, {});
     for (const Question& question : names.questions)
-        if (question.required)
-            throw Error("{question}: {why}", {{"question", question.key}, {"why", question.why}});
+        if (question.required) throw Error("{question}: {why}", {{"question", question.key}, {"why", question.why}});
     Assembly assembly(map_state_dict(names.mapping, shapes));
     for (const auto& [name, tensor] : state_dict) assembly.add(name, tensor);
     return assembly.take();

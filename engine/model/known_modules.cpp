@@ -10,8 +10,7 @@ namespace decoderscope {
 namespace {
 
 bool any(const Shapes& shapes, std::string_view part) {
-    return std::ranges::any_of(shapes,
-                               [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
+    return std::ranges::any_of(shapes, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
 }
 
 KnownModule gpt(Sentence name, const char* activation) {
@@ -57,7 +56,8 @@ bool known_translator(const Shapes& stored, KnownModule& module) {
                   .mask = "-1e9",
                   .scaled_embedding = true};
     else if (has("w_concat."))
-        module = {.name = message("hyunwoongko's Transformer"), .eps = "1e-12", .positions = "sinusoidal", .mask = "-1e4"};
+        module = {
+            .name = message("hyunwoongko's Transformer"), .eps = "1e-12", .positions = "sinusoidal", .mask = "-1e4"};
     else if (has("slf_attn.") && has("pos_ffn."))
         module = {.name = message("jadore801120's Transformer"),
                   .eps = "1e-06",

@@ -14,10 +14,10 @@ struct KnownModule {
     const char* norm = "layernorm";
     const char* positions = "none";
     const char* mask = "-inf";
-    bool tied_head = false;        // a head that is not stored is the embedding
+    bool tied_head = false;         // a head that is not stored is the embedding
     bool scaled_embedding = false;  // by √d_model
-    bool interleaved = false;      // RoPE
-    bool settled_scale = false;    // scores are divided by √d_head, as every version of it does
+    bool interleaved = false;       // RoPE
+    bool settled_scale = false;     // scores are divided by √d_head, as every version of it does
     bool scaled_positions = false;  // by 1/√d_model
     bool scaled_logits = false;     // by 1/√d_model
     bool scores_by_width = false;   // scores are divided by √d_model

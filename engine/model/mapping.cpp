@@ -70,7 +70,8 @@ void refuse_shared_parameters(const Mapping& mapping) {
     for (const auto& [theirs, targets] : mapping)
         for (const Target& target : targets)
             for (const std::string& name : names_of(target.name)) {
-                const std::string part = target.how == How::head ? name + ", head " + std::to_string(target.number) : name;
+                const std::string part =
+                    target.how == How::head ? name + ", head " + std::to_string(target.number) : name;
                 const auto [at, added] = sources.emplace(part, theirs);
                 if (!added)
                     throw Error("{tensor}: {name} is {other} already, expected another name",
@@ -101,7 +102,8 @@ std::string text_of(const Target& target) {
 
 Mapping parse_mapping(std::string_view text) {
     const nlohmann::json json = parse_json(text, message("an object of tensors and their names"));
-    if (!json.is_object()) throw Error("expected an object such as {example}", {{"example", R"({"emb.weight": "embed.weight"})"}});
+    if (!json.is_object())
+        throw Error("expected an object such as {example}", {{"example", R"({"emb.weight": "embed.weight"})"}});
     Mapping mapping;
     for (const auto& [theirs, ours] : json.items()) mapping.emplace(theirs, targets_of(theirs, ours));
     refuse_shared_parameters(mapping);

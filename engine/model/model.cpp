@@ -141,9 +141,8 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedN
                          const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
-    Recognised recognised = naming(checkpoint.weights_path(), [&] {
-        return recognise(checkpoint.shapes(), std::move(names), state_dict);
-    });
+    Recognised recognised =
+        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
     model.answers = overrides;
     naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
         model.config_json =

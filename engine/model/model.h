@@ -53,10 +53,9 @@ struct Model {
                                                       LoadProgress* progress = nullptr, const Mapping& mapping = {});
 
 // What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
-// with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped. Throws
-// the same Errors.
-[[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path,
-                                                        const Overrides& answers = {},
+// with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped.
+// Throws the same Errors.
+[[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
                                                         const Mapping& mapping = {});
 
 // What each of a model's tensors is taken for, to be corrected and given back as a mapping.

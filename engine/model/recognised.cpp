@@ -165,7 +165,8 @@ private:
             ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
         if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
         if (has(block + "self_attn.q_norm.weight")) fact("qk_norm", true);
-        const bool asked = std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
+        const bool asked =
+            std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
         if (has("embed_norm.weight") && !asked) fact("embedding_norm", true);
     }
 
@@ -282,9 +283,10 @@ void refuse_unanswered(const Recognised& recognised, const Question& question, c
         throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=NUMBER: {why}",
                     named);
     if (question.key != "nhead")
-        throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=… with one of "
-                    "{choices}: {why}",
-                    named);
+        throw Error(
+            "{key}: not said by the tensors, which look like {module}; expected --set {key}=… with one of "
+            "{choices}: {why}",
+            named);
     if (also.empty())
         throw Error(
             "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}",
@@ -318,8 +320,7 @@ bool applies(const Recognised& recognised, const Question& question, const Overr
 std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {
     std::string taken;
     for (const Question& question : recognised.questions)
-        if (!question.required && answer_to(answers, question.key) == nullptr &&
-            applies(recognised, question, answers))
+        if (!question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
             taken += (taken.empty() ? "" : ", ") + question.key + "=" + question.proposal;
     return taken;
 }

@@ -75,11 +75,16 @@ private:
 
     void add(const std::string& from, const Shape& shape, const Target& target) {
         switch (target.how) {
-            case How::head: return add_head(from, shape, target);
-            case How::matrix_per_head: return add_matrices(from, shape, target.name);
+            case How::head:
+                return add_head(from, shape, target);
+            case How::matrix_per_head:
+                return add_matrices(from, shape, target.name);
             case How::for_every_head:
-            case How::repeated: repeated_.push_back({from, shape, target}); return;
-            default: break;
+            case How::repeated:
+                repeated_.push_back({from, shape, target});
+                return;
+            default:
+                break;
         }
         if (names_of(target.name).size() > 1) {
             fused_.push_back({from, shape, target});
@@ -151,8 +156,8 @@ private:
                 own(names[i], delayed.from);
                 dict_.shapes.emplace(names[i], matrix.of(rows[i]));
             }
-            dict_.interleaved.push_back({delayed.from, matrix.turned, delayed.target.how, matrix.stride(),
-                                         matrix.columns(), names, rows});
+            dict_.interleaved.push_back(
+                {delayed.from, matrix.turned, delayed.target.how, matrix.stride(), matrix.columns(), names, rows});
             return;
         }
         Index first = 0;
@@ -223,7 +228,8 @@ private:
         own(name, delayed.from);
         if (delayed.target.how == How::repeated) {
             if (size_of(shape) != 1)
-                throw Error("{from}: shape {shape}, expected one number", {{"from", delayed.from}, {"shape", text(shape)}});
+                throw Error("{from}: shape {shape}, expected one number",
+                            {{"from", delayed.from}, {"shape", text(shape)}});
             dict_.shapes.emplace(name, Shape{width});
             dict_.rows.push_back({delayed.from, false, 0, 0, 0, width, 1, name});
             return;
@@ -236,8 +242,8 @@ private:
         const bool vector = shape.size() == 1;
         dict_.shapes.emplace(name, vector ? Shape{width} : Shape{width, width});
         for (Index h = 0; h < heads; ++h)
-            dict_.rows.push_back(
-                {delayed.from, false, 0, vector ? 1 : size, 0, size, vector ? 1 : size, name, h * size, vector ? 0 : h * size});
+            dict_.rows.push_back({delayed.from, false, 0, vector ? 1 : size, 0, size, vector ? 1 : size, name, h * size,
+                                  vector ? 0 : h * size});
         heads_are(heads, size);
     }
 

@@ -19,7 +19,7 @@ struct StoredRows {
     Index stride = 0;     // from one of its rows to the next; 0: one number for all
     Index first = 0;      // the first row to take
     Index rows = 0, columns = 0;
-    std::string name;           // name in the contract
+    std::string name;          // name in the contract
     Index at = 0, column = 0;  // the first row and column of it that they fill
 };
 
@@ -44,12 +44,12 @@ struct StateDict {
 };
 
 // The parameters that a mapping makes of the stored tensors; tensors that it doesn't name are left out. Throws Error
-// naming the tensor if it isn't stored, doesn't have the form that the mapping says, two become the same parameter, or a
-// head is missing.
+// naming the tensor if it isn't stored, doesn't have the form that the mapping says, two become the same parameter, or
+// a head is missing.
 [[nodiscard]] StateDict map_state_dict(const Mapping& mapping, const Shapes& stored);
 
-// Resolves the order of rows that lie head by head or group by group. Throws Error naming the tensor if its rows are not
-// those of so many heads.
+// Resolves the order of rows that lie head by head or group by group. Throws Error naming the tensor if its rows are
+// not those of so many heads.
 void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads);
 
 // Assembles parameters as the tensors of a checkpoint arrive, one by one, in any order.

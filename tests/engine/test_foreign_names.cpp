@@ -85,7 +85,8 @@ TEST_CASE("tutorials' tensors are taken for what they are, by names and shapes")
     for (const auto& [name, tutorial] : tutorials.items()) {
         INFO(name);
         Overrides answers;
-        for (const auto& [key, value] : tutorial["answers"].items()) answers.emplace_back(key, value.get<std::string>());
+        for (const auto& [key, value] : tutorial["answers"].items())
+            answers.emplace_back(key, value.get<std::string>());
         const RecognisedNames names = recognise_names(shapes_of(tutorial["tensors"]), answers);
         CHECK(names.open.empty());
         CHECK(names.mapping == parse_mapping(tutorial["map"].dump()));
@@ -119,7 +120,8 @@ TEST_CASE("what words and shapes don't settle is asked") {
 }
 
 TEST_CASE("what nothing says is left open under its own name") {
-    const RecognisedNames names = recognise_names(block({{"layers.0.mystery.weight", {5, 7}}, {"layers.0.shift", {3}}}), {});
+    const RecognisedNames names =
+        recognise_names(block({{"layers.0.mystery.weight", {5, 7}}, {"layers.0.shift", {3}}}), {});
     CHECK(std::ranges::find(names.open, "layers.0.mystery.weight") != names.open.end());
     CHECK(std::ranges::find(names.open, "layers.0.shift") != names.open.end());
     // Two norms without numbers or words have no order.

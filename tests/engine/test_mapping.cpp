@@ -83,7 +83,8 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 }  // namespace
 
 TEST_CASE("a mapping is read and written in the same words") {
-    const std::string text = R"({"a": "layers.0.up_proj.weight, transposed", "b": ["embed.weight", "encoder.embed.weight"],
+    const std::string text =
+        R"({"a": "layers.0.up_proj.weight, transposed", "b": ["embed.weight", "encoder.embed.weight"],
         "c": "layers.0.self_attn.{q,k,v}_proj.weight, by head", "d": "layers.0.self_attn.k_proj.weight, head 1",
         "e": "pos_embed.weight, rows from 2", "f": "layers.0.norm1.weight, repeated", "g": ""})";
     const Mapping mapping = parse_mapping(text);
@@ -145,8 +146,8 @@ TEST_CASE("one matrix for every head stands in each head's own columns") {
     assembly.add("q", small);
     assembly.add("o", out);
     const Weights weights = assembly.take();
-    CHECK(std::ranges::equal(weights.at(q).values(),
-                             std::vector<float>{0, 1, 0, 0, 2, 3, 0, 0, 0, 0, 0, 1, 0, 0, 2, 3}));
+    CHECK(
+        std::ranges::equal(weights.at(q).values(), std::vector<float>{0, 1, 0, 0, 2, 3, 0, 0, 0, 0, 0, 1, 0, 0, 2, 3}));
 }
 
 TEST_CASE("tensors under names that say nothing open by a mapping, with the same output") {

@@ -41,6 +41,8 @@ struct SaveSession {
 struct DiscardLeftover {};
 // Cancels the model that is being read or has open questions, and clears a failed one.
 struct StopOpening {};
+// Shows what was assumed when the model was opened, to be answered otherwise.
+struct AskAgain {};
 
 // Runs on the typed input. Edits that no longer fit are dropped, with a message. `continues` merges with the previous
 // typing. If the input can't be run, the run stays as it was, and Session::input_error() says why.
@@ -202,7 +204,7 @@ namespace decoderscope {
 
 using Command =
     std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
-                 command::StopOpening, command::TypeInput, command::SetOption, command::SetRecording,
+                 command::StopOpening, command::AskAgain, command::TypeInput, command::SetOption, command::SetRecording,
                  command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
                  command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit,
                  command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,

@@ -23,6 +23,17 @@ void Desk::open(const command::OpenSession& command) {
     loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
 }
 
+void Desk::ask_again(const Model& model) {
+    if (model.recognised.questions.empty()) return;
+    loader_.stop();
+    opening_ = Opening{.name = model.path,
+                       .answers = model.answers,
+                       .mapping = model.mapping,
+                       .reading = false,
+                       .since = std::chrono::steady_clock::now(),
+                       .asks = model.recognised};
+}
+
 void Desk::stop_opening() {
     loader_.stop();
     opening_.reset();

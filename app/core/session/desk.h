@@ -53,6 +53,8 @@ public:
 
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
+    // The questions of a model that was opened without a config.json, with its answers; nothing for others.
+    void ask_again(const Model& model);
     void stop_opening();
     // The model that is to replace this one; nothing once it has.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }

@@ -101,11 +101,22 @@ Mapping mapping_of(const std::vector<NamesRow>& rows) {
 
 std::vector<std::string> name_choices(const NamesRow& row) {
     static constexpr std::array<const char*, 5> kTop = {"embed", "pos_embed", "embed_norm", "norm", "lm_head"};
-    static constexpr std::array<const char*, 16> kParts = {
-        "self_attn.q_proj",  "self_attn.k_proj",  "self_attn.v_proj",  "self_attn.o_proj",
-        "self_attn.{q,k,v}_proj", "norm1",        "cross_attn.q_proj", "cross_attn.k_proj",
-        "cross_attn.v_proj", "cross_attn.o_proj", "norm2",             "up_proj",
-        "gate_proj",         "down_proj",         "norm3",             "self_attn.q_norm"};
+    static constexpr std::array<const char*, 16> kParts = {"self_attn.q_proj",
+                                                           "self_attn.k_proj",
+                                                           "self_attn.v_proj",
+                                                           "self_attn.o_proj",
+                                                           "self_attn.{q,k,v}_proj",
+                                                           "norm1",
+                                                           "cross_attn.q_proj",
+                                                           "cross_attn.k_proj",
+                                                           "cross_attn.v_proj",
+                                                           "cross_attn.o_proj",
+                                                           "norm2",
+                                                           "up_proj",
+                                                           "gate_proj",
+                                                           "down_proj",
+                                                           "norm3",
+                                                           "self_attn.q_norm"};
     const bool stacked = row.theirs.find('*') != std::string::npos;
     std::vector<std::string> choices;
     for (const char* side : {"", "encoder."}) {

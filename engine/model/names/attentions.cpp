@@ -16,14 +16,14 @@ enum class Role { q, k, v, o, qkv, kv, q_norm, k_norm };
 
 struct Projection {
     Role role;
-    Path group;    // the path of the attention
-    Words rest;    // words of its own name that tell attentions apart: "self", "attn" of self_attn_q
+    Path group;  // the path of the attention
+    Words rest;  // words of its own name that tell attentions apart: "self", "attn" of self_attn_q
     Index head = -1;
 };
 
-constexpr std::array<std::string_view, 18> kFillers = {"w",     "proj", "projection", "linear", "lin",  "layer",
-                                                       "fc",    "to",   "weight",     "matrix", "net",  "dense",
-                                                       "c",     "wq",   "wk",         "wv",     "norm", "mat"};
+constexpr std::array<std::string_view, 18> kFillers = {"w",  "proj", "projection", "linear", "lin",  "layer",
+                                                       "fc", "to",   "weight",     "matrix", "net",  "dense",
+                                                       "c",  "wq",   "wk",         "wv",     "norm", "mat"};
 
 bool is_query(const Words& w) { return any_is(w, {"q", "qs", "wq"}) || any_has(w, {"quer"}); }
 bool is_key(const Words& w) { return any_is(w, {"k", "ks", "wk"}) || any_has(w, {"key"}); }
@@ -165,13 +165,14 @@ std::optional<Module> take_output(const Key& key, const std::vector<Member>& mem
     Modules within;
     for (const Module& module : modules)
         if (begins_with(module.path, key.first) && can_be_output(module, members, context) &&
-            !names_feed_forward(words_of(Path(module.path.begin() + static_cast<std::ptrdiff_t>(key.first.size()),
-                                              module.path.end() - 1))))
+            !names_feed_forward(words_of(
+                Path(module.path.begin() + static_cast<std::ptrdiff_t>(key.first.size()), module.path.end() - 1))))
             within.push_back(module);
     // self_attn_out belongs to self_attn_q.
     std::erase_if(within, [&](const Module& module) {
         const Words rest = rest_of(module.last_words());
-        return std::ranges::any_of(key.second, [&](const auto& word) { return std::ranges::find(rest, word) == rest.end(); });
+        return std::ranges::any_of(key.second,
+                                   [&](const auto& word) { return std::ranges::find(rest, word) == rest.end(); });
     });
     std::optional<Module> output = choose(within);
     for (Path above = key.first; !output && !above.empty();) {
@@ -195,7 +196,8 @@ How fused_order(const Module& module, Context& context) {
     const Words words = module.last_words();
     const std::string& name = module.path.back();
     if (words == Words{"in", "proj"} || words == Words{"c", "attn"}) return How::as_stored;
-    const bool usual = (context.one_by_one && name == "wqkv") || name == "qkv" || name == "Wqkv" || name == "to_qkv" || name == "to_kv";
+    const bool usual = (context.one_by_one && name == "wqkv") || name == "qkv" || name == "Wqkv" || name == "to_qkv" ||
+                       name == "to_kv";
     const bool by_head = name == "query_key_value" || name == "qkv_layer";
     const std::string order = context.ask(
         {"qkv_order",
@@ -224,14 +226,21 @@ Assigned assigned(const Member& member, const std::string& attention, Context& c
         return Assigned{member.module, attention + "." + name, how, std::max<Index>(member.projection.head, 0)};
     };
     switch (member.projection.role) {
-        case Role::q: return whole("q_proj");
-        case Role::k: return whole("k_proj");
-        case Role::v: return whole("v_proj");
-        case Role::o: return whole("o_proj");
-        case Role::q_norm: return {member.module, attention + ".q_norm"};
-        case Role::k_norm: return {member.module, attention + ".k_norm"};
+        case Role::q:
+            return whole("q_proj");
+        case Role::k:
+            return whole("k_proj");
+        case Role::v:
+            return whole("v_proj");
+        case Role::o:
+            return whole("o_proj");
+        case Role::q_norm:
+            return {member.module, attention + ".q_norm"};
+        case Role::k_norm:
+            return {member.module, attention + ".k_norm"};
         case Role::qkv:
-        case Role::kv: break;
+        case Role::kv:
+            break;
     }
     return {member.module, attention + "." + fused_name(member.projection.role), fused_order(member.module, context)};
 }
@@ -240,7 +249,8 @@ Assigned assigned(const Member& member, const std::string& attention, Context& c
 
 bool names_self(const Words& words) { return any_is(words, {"self", "slf", "sa", "causal", "masked", "mmha"}); }
 
-// Self-attention before cross-attention: by words, then by depth (a block within the block is the later), then by number.
+// Self-attention before cross-attention: by words, then by depth (a block within the block is the later), then by
+// number.
 void tell_apart(std::vector<std::pair<Key, std::vector<Member>>>& groups) {
     const auto order = [](const auto& group) {
         Words words = words_of(group.first.first);
@@ -271,7 +281,8 @@ std::vector<FoundAttention> take_attentions(Modules& modules, Context& context) 
                                        (any_is(words, {"enc", "encoder"}) && names_attention(words))
                                  : !attentions.empty();
         const std::string name = cross ? "cross_attn" : "self_attn";
-        const bool output_known = std::ranges::any_of(members, [](const Member& m) { return m.projection.role == Role::o; });
+        const bool output_known =
+            std::ranges::any_of(members, [](const Member& m) { return m.projection.role == Role::o; });
         if (!output_known)
             if (const auto output = take_output(key, members, modules, context))
                 members.push_back({*output, {Role::o, key.first, key.second}});

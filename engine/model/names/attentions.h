@@ -9,7 +9,7 @@ namespace decoderscope::names {
 
 // An attention of a block: where its modules are, and what each is.
 struct FoundAttention {
-    Path path;   // the module that holds it; empty if that is the block itself
+    Path path;    // the module that holds it; empty if that is the block itself
     Words words;  // of what tells it from another attention of the block: "self", "attn", "1"
     bool cross = false;
     std::vector<Assigned> parts;  // "self_attn.q_proj", …

@@ -72,10 +72,10 @@ Assigned as(const Candidate& candidate, const char* name) { return {candidate.mo
 
 // Two matrices: words, else numbers, else shapes.
 std::vector<Assigned> of_two(std::vector<Candidate> two, const Context& context) {
-    const auto way = [](const Candidate& c, Way way) { return c.way == way; };
-    if (way(two[0], Way::down) || way(two[1], Way::up)) std::swap(two[0], two[1]);
-    const bool by_words = two[0].way != two[1].way && !way(two[0], Way::down) && !way(two[1], Way::up) &&
-                          (way(two[0], Way::up) || way(two[0], Way::gate_and_up) || way(two[1], Way::down));
+    const auto goes = [](const Candidate& candidate, Way way) { return candidate.way == way; };
+    if (goes(two[0], Way::down) || goes(two[1], Way::up)) std::swap(two[0], two[1]);
+    const bool by_words = two[0].way != two[1].way && !goes(two[0], Way::down) && !goes(two[1], Way::up) &&
+                          (goes(two[0], Way::up) || goes(two[0], Way::gate_and_up) || goes(two[1], Way::down));
     if (!by_words) {
         const bool numbered = two[0].order >= 0 && two[1].order >= 0 && two[0].order != two[1].order;
         if (numbered ? two[0].order > two[1].order : widens(two[1].module, context)) std::swap(two[0], two[1]);
@@ -111,7 +111,8 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
                          first,
                          {first, second},
                          false,
-                         message("which of the MLP's two passes the activation: down(act(gate(x)) · up(x))")}) == second)
+                         message("which of the MLP's two passes the activation: down(act(gate(x)) · up(x))")}) ==
+                second)
             std::swap(three[0], three[1]);
     }
     return {as(three[0], "gate_proj"), as(three[1], "up_proj"), std::move(last)};
@@ -146,7 +147,8 @@ std::vector<Assigned> take_feed_forward(Modules& modules, Context& context) {
         if (is_candidate(module, context)) found.push_back(module);
     // Where some say so, the others are something else.
     const auto says_so = [](const Module& module) { return names_feed_forward(words_of(module.path)); };
-    if (std::ranges::any_of(found, says_so)) std::erase_if(found, [&](const Module& module) { return !says_so(module); });
+    if (std::ranges::any_of(found, says_so))
+        std::erase_if(found, [&](const Module& module) { return !says_so(module); });
     if (found.empty() || found.size() > 3) return {};
     const std::size_t shared = shared_depth(found);
     std::vector<Candidate> candidates;

@@ -59,8 +59,8 @@ bool comes_before(const Path& a, const Path& b) {
 }  // namespace
 
 bool is_buffer(std::string_view name, const std::vector<Index>& shape) {
-    static constexpr std::array<std::string_view, 10> words = {"mask", "masked", "tril",   "triu", "freq", "freqs",
-                                                              "ids",  "ignore", "cos",  "sin"};
+    static constexpr std::array<std::string_view, 10> words = {"mask",  "masked", "tril",   "triu", "freq",
+                                                               "freqs", "ids",    "ignore", "cos",  "sin"};
     const Path path = split(name);
     const Words last = words_of(path.back());
     if (path.back() == "version" || path.back() == "_float_tensor") return true;

@@ -14,8 +14,8 @@ struct StoredTensor {
     std::vector<Index> shape;
 };
 
-// What belongs together: a Linear's weight and bias, a norm's gain and shift, a table. The endings may differ: gamma and
-// beta, a_2 and b_2, scale and shift, W_Q and b_Q.
+// What belongs together: a Linear's weight and bias, a norm's gain and shift, a table. The endings may differ: gamma
+// and beta, a_2 and b_2, scale and shift, W_Q and b_Q.
 struct Module {
     Path path;  // without the ending: "layers", "0", "norm1"
     std::optional<StoredTensor> weight, bias;

@@ -29,9 +29,8 @@ Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
     for (const Path& other : sublayer.paths) path = common(path, other);
     const auto holds_another = [&](const Path& container) {
         return std::ranges::any_of(all, [&](const Sublayer& other) {
-            return &other != &sublayer && std::ranges::any_of(other.paths, [&](const Path& module) {
-                return begins_with(module, container);
-            });
+            return &other != &sublayer &&
+                   std::ranges::any_of(other.paths, [&](const Path& module) { return begins_with(module, container); });
         });
     };
     if (path.empty() || holds_another(path)) return {};
@@ -95,15 +94,15 @@ private:
         give([&](const Module& norm) -> std::string {
             for (std::size_t i = 0; i < sublayers_.size(); ++i) {
                 const bool within = !containers_[i].empty() && begins_with(norm.path, containers_[i]);
-                const bool beside = norm.path.size() > 1 &&
-                                    std::ranges::any_of(sublayers_[i].paths, [&](const Path& path) {
-                                        return path.size() > 1 && parent(path) == parent(norm.path);
-                                    });
-                const bool unique = std::ranges::count_if(sublayers_, [&](const Sublayer& other) {
-                    return std::ranges::any_of(other.paths, [&](const Path& path) {
+                const bool beside =
+                    norm.path.size() > 1 && std::ranges::any_of(sublayers_[i].paths, [&](const Path& path) {
                         return path.size() > 1 && parent(path) == parent(norm.path);
                     });
-                }) == 1;
+                const bool unique = std::ranges::count_if(sublayers_, [&](const Sublayer& other) {
+                                        return std::ranges::any_of(other.paths, [&](const Path& path) {
+                                            return path.size() > 1 && parent(path) == parent(norm.path);
+                                        });
+                                    }) == 1;
                 if (within || (beside && unique)) return sublayers_[i].norm;
             }
             return {};
@@ -156,7 +155,8 @@ private:
         for (const Sublayer& sublayer : sublayers_)
             if (is_free(sublayer.norm) && is_free(sublayer.norm + "_post")) waiting.push_back(&sublayer);
         if (norms_.size() > waiting.size())  // a final norm beside a single block
-            if (Modules numbered = norms_; std::erase_if(numbered, is_unnumbered) > 0 && numbered.size() == waiting.size())
+            if (Modules numbered = norms_;
+                std::erase_if(numbered, is_unnumbered) > 0 && numbered.size() == waiting.size())
                 return in_turn(numbered, waiting);
         std::map<Path, std::pair<Modules, std::vector<const Sublayer*>>> places;
         for (const Sublayer* sublayer : waiting) places[holder_of(*sublayer)].second.push_back(sublayer);

@@ -22,7 +22,8 @@ bool is_vector(const Module& module, const Context& context) {
 }
 
 bool has_width(const Module& module, const Context& context) {
-    return module.weight && module.rank() >= 2 && std::ranges::find(module.weight->shape, context.width) != module.weight->shape.end();
+    return module.weight && module.rank() >= 2 &&
+           std::ranges::find(module.weight->shape, context.width) != module.weight->shape.end();
 }
 
 bool names_embedding(const Words& words) {
@@ -42,7 +43,8 @@ bool names_head(const Words& words) {
 // "embed_out", but not "output_embedding", which is the target's.
 bool names_out(const Words& words) {
     const auto out = std::ranges::find_if(words, [](const auto& word) { return word == "out" || word == "output"; });
-    const auto embedding = std::ranges::find_if(words, [](const auto& word) { return word.find("emb") != std::string::npos; });
+    const auto embedding =
+        std::ranges::find_if(words, [](const auto& word) { return word.find("emb") != std::string::npos; });
     return out != words.end() && (embedding == words.end() || embedding < out);
 }
 
@@ -55,8 +57,8 @@ public:
         const Modules all = modules_;
         has_embedding_ = std::ranges::any_of(all, [&](const Module& module) {
             const Words words = words_of(module.path);
-            return !is_vector(module, context_) && !names_positions(words) && names_embedding(words) && !names_out(words) &&
-                   !any_has(words, {"unemb"});
+            return !is_vector(module, context_) && !names_positions(words) && names_embedding(words) &&
+                   !names_out(words) && !any_has(words, {"unemb"});
         });
         drop_shared(all);
         for (const Module& module : all) place(module, all);
@@ -67,16 +69,18 @@ public:
 private:
     // "shared" beside an embedding of each side is the same again.
     void drop_shared(const Modules& all) {
-        shared_is_repeated_ = has_encoder_ && sides_of(all, names_embedding).contains(Side::encoder) &&
-                              sides_of(all, names_embedding).contains(Side::decoder);
+        const std::set<Side> sides = sides_of_embeddings(all);
+        shared_is_repeated_ = has_encoder_ && sides.contains(Side::encoder) && sides.contains(Side::decoder);
     }
 
-    // The sides that things with such names have of their own.
-    template <class Names>
-    [[nodiscard]] std::set<Side> sides_of(const Modules& all, Names are_named) const {
+    // The sides that have an embedding of their own.
+    [[nodiscard]] std::set<Side> sides_of_embeddings(const Modules& all) const {
         std::set<Side> sides;
-        for (const Module& module : all)
-            if (const Words words = words_of(module.path); are_named(words)) sides.insert(side_of(words));
+        for (const Module& module : all) {
+            const Words words = words_of(module.path);
+            if (names_embedding(words) && !names_positions(words) && !is_vector(module, context_))
+                sides.insert(side_of(words));
+        }
         return sides;
     }
 
@@ -89,7 +93,8 @@ private:
         for (const Module& other : all) {
             const Words theirs = words_of(other.path);
             const bool alike = is_vector(other, context_) == vector && names_positions(theirs) == positions &&
-                               names_embedding(theirs) == names_embedding(words) && names_norm(theirs) == names_norm(words);
+                               names_embedding(theirs) == names_embedding(words) &&
+                               names_norm(theirs) == names_norm(words);
             if (alike) sides.insert(side_of(theirs));
         }
         if (sides.contains(Side::encoder) != sides.contains(Side::decoder))
@@ -126,7 +131,8 @@ private:
 
     [[nodiscard]] std::optional<Thing> thing_of(const Module& module, const Words& words) {
         const bool matrix = has_width(module, context_);
-        if (is_vector(module, context_) && !names_head(words) && (module.weight || names_norm(words))) return norm_of(module, words);
+        if (is_vector(module, context_) && !names_head(words) && (module.weight || names_norm(words)))
+            return norm_of(module, words);
         if (!module.weight) return names_head(words) || names_out(words) ? std::optional(Thing::head) : std::nullopt;
         if (matrix && names_positions(words)) return Thing::positions;
         if (module.weight && module.rank() > 2) return std::nullopt;
@@ -134,7 +140,8 @@ private:
         if (names_embedding(words) && !any_is(words, {"prj"})) return Thing::embedding;
         if (names_head(words)) return Thing::head;
         // PyTorch's language-model example calls its embedding "encoder" and its head "decoder".
-        if (!has_encoder_ && matrix && module.last_words() == Words{"encoder"} && !has_embedding_) return Thing::embedding;
+        if (!has_encoder_ && matrix && module.last_words() == Words{"encoder"} && !has_embedding_)
+            return Thing::embedding;
         if (!has_encoder_ && matrix && module.last_words() == Words{"decoder"}) return Thing::head;
         return std::nullopt;
     }
@@ -145,12 +152,12 @@ private:
         const Words last = module.last_words();
         const bool plain = last == Words{"layer", "norm"} || last == Words{"layernorm"};
         if (!plain) return Thing::final_norm;
-        const std::string before = context_.ask({"embedding_norm",
-                                                 context_.norm_at_embedding ? "true" : "false",
-                                                 {"false", "true"},
-                                                 !context_.norm_at_embedding,
-                                                 message("{tensor}: true: it stands before the blocks, false: behind them",
-                                                         {{"tensor", module.name()}})});
+        const std::string before = context_.ask(
+            {"embedding_norm",
+             context_.norm_at_embedding ? "true" : "false",
+             {"false", "true"},
+             !context_.norm_at_embedding,
+             message("{tensor}: true: it stands before the blocks, false: behind them", {{"tensor", module.name()}})});
         return before == "true" ? Thing::embedding_norm : Thing::final_norm;
     }
 
@@ -182,11 +189,16 @@ private:
             return {name, "encoder." + name};
         };
         switch (thing) {
-            case Thing::embedding: return sided("embed");
-            case Thing::positions: return sided("pos_embed");
-            case Thing::embedding_norm: return sided("embed_norm");
-            case Thing::final_norm: return side == Side::encoder ? sided("norm") : std::vector<std::string>{"norm"};
-            case Thing::head: return {"lm_head"};
+            case Thing::embedding:
+                return sided("embed");
+            case Thing::positions:
+                return sided("pos_embed");
+            case Thing::embedding_norm:
+                return sided("embed_norm");
+            case Thing::final_norm:
+                return side == Side::encoder ? sided("norm") : std::vector<std::string>{"norm"};
+            case Thing::head:
+                return {"lm_head"};
         }
         return {};
     }
@@ -195,7 +207,8 @@ private:
         const bool norm = thing == Thing::embedding_norm || thing == Thing::final_norm;
         if (norm) {
             const auto& gain = module.weight;
-            const bool one = gain && context_.width > 1 && (gain->shape.empty() || gain->shape == std::vector<Index>{1});
+            const bool one =
+                gain && context_.width > 1 && (gain->shape.empty() || gain->shape == std::vector<Index>{1});
             return one ? How::repeated : How::as_stored;
         }
         const bool turned = module.rank() == 2 && module.rows() == context_.width && module.columns() != context_.width;

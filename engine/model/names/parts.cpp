@@ -24,7 +24,8 @@ bool names_attention(const Words& words) {
 }
 
 bool names_encoder(const Words& words) {
-    return any_is(words, {"encoder", "enc", "src", "source", "cross", "mem", "memory", "encdec", "inter", "ca", "context"});
+    return any_is(words,
+                  {"encoder", "enc", "src", "source", "cross", "mem", "memory", "encdec", "inter", "ca", "context"});
 }
 
 bool names_decoder(const Words& words) { return any_is(words, {"decoder", "dec", "tgt", "trg", "target"}); }

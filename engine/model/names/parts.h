@@ -20,8 +20,8 @@ struct Assigned {
 
 // What recognition knows and asks while it works on a model.
 struct Context {
-    Index width = 0;            // d_model
-    Overrides answers;          // to the questions below, by key
+    Index width = 0;                 // d_model
+    Overrides answers;               // to the questions below, by key
     bool norm_at_embedding = false;  // jadore801120's: a layer_norm beside the blocks stands before them
     bool one_by_one = false;         // gpt-fast's: wqkv is q, then k, then v
     std::vector<Question> questions;

@@ -27,7 +27,7 @@ bool is_our_name(std::string_view name) {
     if (ending != "weight" && ending != "bias") return false;
     static const std::set<std::string> tops = {"embed", "pos_embed", "embed_norm", "norm", "lm_head"};
     static const std::set<std::string> parts = {"q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"};
-    static const std::set<std::string> own = {"up_proj", "down_proj", "gate_proj",  "norm1",      "norm2",
+    static const std::set<std::string> own = {"up_proj", "down_proj",  "gate_proj",  "norm1",     "norm2",
                                               "norm3",   "norm1_post", "norm2_post", "norm3_post"};
     if (path.size() == 1) return tops.contains(path[0]);
     if (path.size() < 3 || path[0] != "layers" || number(path[1]) < 0) return false;
@@ -36,8 +36,8 @@ bool is_our_name(std::string_view name) {
 }
 
 bool are_our_names(const Shapes& stored) {
-    return std::ranges::all_of(stored,
-                               [](const auto& entry) { return is_our_name(entry.first) || is_buffer(entry.first, entry.second); });
+    return std::ranges::all_of(
+        stored, [](const auto& entry) { return is_our_name(entry.first) || is_buffer(entry.first, entry.second); });
 }
 
 // ---- which way round matrices are stored
@@ -76,7 +76,8 @@ void orient(std::vector<Assigned>& parts, Context& context) {
     for (Assigned& part : parts) {
         const bool square = part.module.rank() == 2 && part.module.rows() == part.module.columns() &&
                             part.name.ends_with("_proj") && part.how != How::head;
-        if (part.how == How::as_stored && (direction(part, context) > 0 || (square && turned))) part.how = How::transposed;
+        if (part.how == How::as_stored && (direction(part, context) > 0 || (square && turned)))
+            part.how = How::transposed;
     }
 }
 
@@ -99,7 +100,8 @@ Block block_of(Modules modules, Context& context) {
     };
     for (FoundAttention& attention : take_attentions(modules, context)) {
         block.has_cross = block.has_cross || attention.cross;
-        add(attention.cross ? Sublayer::Kind::cross_attention : Sublayer::Kind::self_attention, std::move(attention.parts));
+        add(attention.cross ? Sublayer::Kind::cross_attention : Sublayer::Kind::self_attention,
+            std::move(attention.parts));
     }
     if (auto parts = take_feed_forward(modules, context); !parts.empty())
         add(Sublayer::Kind::feed_forward, std::move(parts));
@@ -137,7 +139,8 @@ public:
 
 private:
     [[nodiscard]] bool any_name_has(std::string_view part) const {
-        return std::ranges::any_of(stored_, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
+        return std::ranges::any_of(stored_,
+                                   [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
     }
 
     RecognisedNames as_they_are() {
@@ -209,7 +212,9 @@ private:
 
 }  // namespace
 
-RecognisedNames recognise_names(const Shapes& stored, const Overrides& answers) { return Recogniser(stored, answers).take(); }
+RecognisedNames recognise_names(const Shapes& stored, const Overrides& answers) {
+    return Recogniser(stored, answers).take();
+}
 
 bool is_naming_key(std::string_view key) { return std::ranges::find(kNamingKeys, key) != kNamingKeys.end(); }
 

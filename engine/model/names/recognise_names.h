@@ -16,8 +16,8 @@ namespace decoderscope {
 // have.
 struct RecognisedNames {
     Mapping mapping;
-    std::vector<std::string> open;     // not recognised; in the mapping under their own names
-    std::vector<Question> questions;   // what neither words nor shapes settle
+    std::vector<std::string> open;    // not recognised; in the mapping under their own names
+    std::vector<Question> questions;  // what neither words nor shapes settle
 };
 
 // The answers are to such questions; others are ignored.

@@ -8,7 +8,9 @@
 namespace decoderscope {
 
 RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, const Shapes& stored) {
-    const auto is_open = [&](const std::string& name) { return std::ranges::find(recognised.open, name) != recognised.open.end(); };
+    const auto is_open = [&](const std::string& name) {
+        return std::ranges::find(recognised.open, name) != recognised.open.end();
+    };
     const bool only_open = std::ranges::all_of(given, [&](const auto& entry) { return is_open(entry.first); });
     for (const auto& [theirs, ours] : given)
         if (!stored.contains(theirs))
@@ -16,9 +18,10 @@ RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, c
     for (const auto& [name, shape] : stored) {
         if (given.contains(name) || names::is_buffer(name, shape)) continue;
         if (only_open && !is_open(name)) continue;
-        throw Error("{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, "
-                    "or names for those alone that aren't recognised",
-                    {{"tensor", name}});
+        throw Error(
+            "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, "
+            "or names for those alone that aren't recognised",
+            {{"tensor", name}});
     }
     RecognisedNames names;
     if (only_open) {

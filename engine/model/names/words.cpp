@@ -71,8 +71,7 @@ bool any_is(const Words& words, std::initializer_list<std::string_view> these) {
 
 bool any_has(const Words& words, std::initializer_list<std::string_view> these) {
     return std::ranges::any_of(words, [&](const std::string& word) {
-        return std::ranges::any_of(these,
-                                   [&](std::string_view part) { return word.find(part) != std::string::npos; });
+        return std::ranges::any_of(these, [&](std::string_view part) { return word.find(part) != std::string::npos; });
     });
 }
 
