@@ -119,7 +119,8 @@ private:
                                              : message("{first} and the like", {{"first", stored_.begin()->first}})}});
         fact("d_model", result_.width);
         if (const Index layers = count_layers(shapes_, ""); layers > 0) fact("num_layers", layers);
-        fact("dim_feedforward", rows_of(shapes_, "layers.0.up_proj.weight"));
+        fact("dim_feedforward",
+             std::max(rows_of(shapes_, "layers.0.up_proj.weight"), columns_of(shapes_, "layers.0.down_proj.weight")));
         if (has("layers.0.gate_proj.weight")) fact("gated_mlp", true);
         fact("cross_attention", has("layers.0.cross_attn.q_proj.weight"));
         if (const Index layers = count_layers(shapes_, "encoder."); layers > 0) fact("encoder_layers", layers);

@@ -38,12 +38,21 @@ Path container_of(const Sublayer& sublayer, const std::vector<Sublayer>& all) {
     return path;
 }
 
+// Called a norm, a gain with a shift, or a gain under the name of one; LayerScale's gamma is none.
+bool is_called_norm(const Module& module) {
+    const Words words = words_of(module.path);
+    if (names_norm(words)) return true;
+    if (!module.weight || any_is(words, {"ls"}) || any_has(words, {"scale"})) return false;
+    const std::string ending = split(module.weight->name).back();
+    return module.bias || ending == "gamma" || ending == "g" || ending == "a_2";
+}
+
 bool is_norm(const Module& module, const Context& context) {
     const auto fits = [&](const std::optional<StoredTensor>& tensor) {
         return !tensor || tensor->shape.empty() ||
                (tensor->shape.size() == 1 && (tensor->shape[0] == context.width || tensor->shape[0] == 1));
     };
-    return fits(module.weight) && fits(module.bias) && (module.weight || names_norm(words_of(module.path)));
+    return fits(module.weight) && fits(module.bias) && is_called_norm(module);
 }
 
 class Giver {

@@ -131,8 +131,7 @@ private:
 
     [[nodiscard]] std::optional<Thing> thing_of(const Module& module, const Words& words) {
         const bool matrix = has_width(module, context_);
-        if (is_vector(module, context_) && !names_head(words) && (module.weight || names_norm(words)))
-            return norm_of(module, words);
+        if (is_vector(module, context_) && names_norm(words)) return norm_of(module, words);
         if (!module.weight) return names_head(words) || names_out(words) ? std::optional(Thing::head) : std::nullopt;
         if (matrix && names_positions(words)) return Thing::positions;
         if (module.weight && module.rank() > 2) return std::nullopt;

@@ -57,15 +57,18 @@ int direction(const Assigned& part, const Context& context) {
 }
 
 void orient(std::vector<Assigned>& parts, Context& context) {
-    bool turned = false, straight = false, bare = false;
+    bool turned = false, straight = false, bare = false, proven = false;
     for (const Assigned& part : parts) {
         const int way = direction(part, context);
         turned = turned || way > 0;
+        // A fused matrix alone may be of grouped queries as well; GPT-2's c_attn is not.
+        const bool fused = part.name.find('{') != std::string::npos && part.module.last_words() != Words{"c", "attn"};
+        proven = proven || (way > 0 && !fused);
         straight = straight || way < 0;
         bare = bare || (part.module.bare && part.module.rank() == 2 && part.name.ends_with("_proj") &&
                         part.name.find('{') == std::string::npos);
     }
-    const bool unclear = (turned && straight) || (!turned && !straight && bare);
+    const bool unclear = (turned && (straight || !proven)) || (!turned && !straight && bare);
     if (unclear)
         turned = context.ask({"stored_as",
                               turned || bare ? "in_out" : "out_in",
