@@ -106,10 +106,11 @@ SavedWork opened(const RunOptions& options, const Overrides& overrides) {
 
 // Answers that say how tensors are read did so when the model was opened.
 Overrides configuration_of(const Model& model, Overrides overrides) {
-    std::erase_if(overrides, [&](const auto& setting) {
-        return is_naming_key(setting.first) && std::ranges::find(model.recognised.questions, setting.first,
-                                                                 &Question::key) != model.recognised.questions.end();
-    });
+    const auto asked = [&](const std::string& key) {
+        return std::ranges::find(model.recognised.names.questions, key, &Question::key) !=
+               model.recognised.names.questions.end();
+    };
+    std::erase_if(overrides, [&](const auto& setting) { return is_naming_key(setting.first) && asked(setting.first); });
     return overrides;
 }
 

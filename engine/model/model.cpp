@@ -5,6 +5,7 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
+#include "engine/model/check_weights.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
 #include "engine/model/folder_file.h"
@@ -15,58 +16,13 @@
 #include "engine/model/tokenizer/read_tokenizer.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <filesystem>
-#include <set>
 
 namespace decoderscope {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// Under tie_word_embeddings a head may also be stored, if it equals the embedding.
-void check_tied_head(Weights& weights, const Config& config) {
-    if (!config.lm_head || !config.tie_word_embeddings) return;
-    const auto head = weights.find("lm_head.weight");
-    if (head == weights.end()) return;
-    const auto embedding = weights.find("embed.weight");
-    const auto same_bits = [](float a, float b) {  // NaN equals itself here
-        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-    };
-    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
-        throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
-    weights.erase(head);
-}
-
-// Compares the file's shapes with those that the configuration needs, before any number is read.
-void check_shapes(const Shapes& shapes, const Config& config) {
-    const auto text = [](const std::vector<Index>& shape) { return shape_text(unnamed(shape)); };
-    // A tied head may also be stored.
-    const bool tied = config.lm_head && config.tie_word_embeddings;
-    std::set<std::string, std::less<>> known;
-    if (tied) known.insert("lm_head.weight");
-    for (const Declared& parameter : declared_parameters(config)) {
-        known.insert(parameter.name);
-        const auto found = shapes.find(parameter.name);
-        if (found == shapes.end() && parameter.required)
-            throw Error("{name}: missing; expected a tensor of shape {shape}",
-                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
-        if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
-            throw Error(
-                "{name}: shape {shape}, expected {expected}",
-                {{"name", parameter.name}, {"shape", text(found->second)}, {"expected", shape_text(parameter.axes)}});
-    }
-    for (const auto& [name, shape] : shapes)
-        if (!known.contains(name)) throw Error("{name}: this configuration has no such tensor", {{"name", name}});
-}
-
-// In Hugging Face's GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
-void add_missing_head_bias(Shapes& shapes, const Config& config) {
-    const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
-    if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
-}
 
 void check_look_at(const Model& model, const Config& config) {
     const LookAt& look_at = model.look_at;
@@ -163,23 +119,6 @@ Overrides with_known_answers(Overrides answers, const std::string& original, con
     return answers;
 }
 
-// A tensor that isn't recognised may have a name of the contract.
-void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers) {
-    for (const Question& question : names.questions)
-        if (question.required &&
-            std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
-            throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
-}
-
-void refuse_open_names(const RecognisedNames& names, const Config& config) {
-    std::set<std::string> declared;
-    for (const Declared& parameter : declared_parameters(config)) declared.insert(parameter.name);
-    for (const std::string& name : names.open)
-        if (!declared.contains(name))
-            throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
-                        {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
-}
-
 std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
                                   LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
@@ -201,19 +140,22 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
     const RecognisedNames kept = names;
-    if (!configured) configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
+    if (configured)
+        model.recognised.names = std::move(names);
+    else
+        configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
     const Config config = model.config(configuration_of(overrides));
     add_missing_head_bias(state_dict.shapes, config);
     naming(weights_path, [&] {
         refuse_open_names(kept, config);
         refuse_unanswered_names(kept, answers);
-        check_shapes(state_dict.shapes, config);
+        check_shapes(state_dict, config);
         settle_heads(state_dict, config.nhead, config.num_key_value_heads);
     });
     Assembly assembly(std::move(state_dict));
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
     model.weights = assembly.take();
-    naming(weights_path, [&] { check_tied_head(model.weights, config); });
+    naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
     Tokenizers tokenizers = read_tokenizers(folder, config);
@@ -228,7 +170,11 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
 
 std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
                                         LoadProgress* progress, const Mapping& mapping) {
-    if (auto bundled = make_bundled_model(name_or_path)) return bundled;
+    if (auto bundled = make_bundled_model(name_or_path)) {
+        if (!mapping.empty())
+            throw Error("{name}: a bundled model, expected no mapping of its names", {{"name", name_or_path}});
+        return bundled;
+    }
     LoadProgress unwatched;
     const fs::path path = folder_or_file(name_or_path);
     if (is_path_of_model(path))
