@@ -20,14 +20,16 @@ struct Word {
     bool numbered = false;
 };
 
-constexpr std::array<Word, 8> kWords = {{{How::transposed, "transposed"},
-                                         {How::by_head, "by head"},
-                                         {How::by_group, "by group"},
-                                         {How::head, "head ", true},
-                                         {How::matrix_per_head, "a matrix per head"},
-                                         {How::for_every_head, "for every head"},
-                                         {How::rows_from, "rows from ", true},
-                                         {How::repeated, "repeated"}}};
+constexpr std::array<Word, 8> kWords = {{
+    {How::transposed, "transposed"},
+    {How::by_head, "by head"},                    // not a message: notation
+    {How::by_group, "by group"},                  // not a message: notation
+    {How::head, "head ", true},                   // not a message: notation
+    {How::matrix_per_head, "a matrix per head"},  // not a message: notation
+    {How::for_every_head, "for every head"},      // not a message: notation
+    {How::rows_from, "rows from ", true},         // not a message: notation
+    {How::repeated, "repeated"},
+}};
 
 Target target_of(const std::string& theirs, std::string_view text) {
     const std::size_t comma = text.find(", ");

@@ -196,8 +196,9 @@ How fused_order(const Module& module, Context& context) {
     const Words words = module.last_words();
     const std::string& name = module.path.back();
     if (words == Words{"in", "proj"} || words == Words{"c", "attn"}) return How::as_stored;
-    const bool usual = (context.one_by_one && name == "wqkv") || name == "qkv" || name == "Wqkv" || name == "to_qkv" ||
-                       name == "to_kv";
+    const bool capital = name == "Wqkv";  // not a message: a name
+    const bool usual =
+        capital || (context.one_by_one && name == "wqkv") || name == "qkv" || name == "to_qkv" || name == "to_kv";
     const bool by_head = name == "query_key_value" || name == "qkv_layer";
     const std::string order = context.ask(
         {"qkv_order",
