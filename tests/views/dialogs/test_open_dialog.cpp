@@ -122,7 +122,7 @@ TEST_CASE("the form shows their tensors beside ours; one can be called otherwise
     enter(d);
     REQUIRE(d.session.opening());
     REQUIRE(d.click_text("Whateachtensoristakenfor"));
-    CHECK(d.sees("layer_list.*.layernorm_att"));
+    CHECK(d.sees("layer_list.*.down_proj"));
     CHECK(d.sees("[12,16]"));
     check_dialog(d);
     for (NamesRow& row : d.state.open.names) {
