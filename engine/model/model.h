@@ -41,6 +41,8 @@ struct Model {
     Sentence description;     // one line
     std::string config_json;  // as parse_config reads it; overrides are applied to it
     Overrides answers;        // to what its files don't say; included in config_json
+    Mapping mapping;          // given for its tensors; empty if they were recognised
+    Recognised recognised;    // what its tensors were taken for, and what was asked; config_json says the answers
     Weights weights;
     Inputs example;
     Tokenizer tokenizer;          // the decoder's tokens
@@ -55,17 +57,22 @@ struct Model {
 // Loads one of: a folder with config.json and model.safetensors as Hugging Face lays it out (GPT-2's and Llama's
 // configurations are read, too; example.json or inputs.safetensors hold the first inputs; large weights may be split
 // into several files with an index), a state_dict saved as safetensors alone, or a bundled model by name. The overrides
-// must supply what a state_dict can't say of the configuration (nhead at least); they become part of it. Names, shapes
-// and types are checked before any number is read.
+// must supply what a state_dict can't say of the configuration (nhead at least); they become part of it. A mapping says
+// what each tensor is, or each that isn't recognised. Names, shapes and types are checked before any number is read.
 //
 // Throws Error naming the file, the key or tensor, and what was expected: also for a missing, surplus or misshapen
 // tensor. NeedsConversion (checkpoint.h), an Error, says how to convert what Python pickled. Throws LoadStopped if
 // `progress` requests a stop.
 [[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {},
-                                                      LoadProgress* progress = nullptr);
+                                                      LoadProgress* progress = nullptr, const Mapping& mapping = {});
 
 // What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
-// with a config.json. Throws the same Errors.
-[[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path);
+// with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped.
+// Throws the same Errors.
+[[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
+                                                        const Mapping& mapping = {});
+
+// What each of a model's tensors is taken for, to be corrected and given back as a mapping.
+[[nodiscard]] Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});
 
 }  // namespace decoderscope

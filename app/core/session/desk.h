@@ -29,6 +29,7 @@ struct Message {
 struct Opening {
     std::string name;   // a bundled model's, or the path, which may be a session's
     Overrides answers;  // given so far to what its files don't say
+    Mapping mapping;    // given for its tensors
     bool reading = true;
     std::chrono::steady_clock::time_point since;
     std::optional<Recognised> asks;  // what was recognised, and the open questions
@@ -53,6 +54,8 @@ public:
 
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
+    // The questions of a model that was opened without a config.json, with its answers; nothing for others.
+    void ask_again(const Model& model);
     void stop_opening();
     // The model that is to replace this one; nothing once it has.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }

@@ -21,6 +21,7 @@ struct SavedModel {
     std::string name;  // a bundled model's, or an absolute path
     bool bundled = false;
     Overrides answers;            // to what its files don't say
+    Mapping mapping;              // of its tensors, if one was given
     std::string weights, config;  // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };

@@ -54,6 +54,7 @@ Effect goes_in_block(std::string step) {
 
 bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
 bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
+bool was_asked(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 bool can_undo(const Session& session) { return session.can_undo(); }
 bool can_redo(const Session& session) { return session.can_redo(); }
 
@@ -266,6 +267,9 @@ std::vector<Action> actions_of_files() {
          .key = Key::o,
          .mods = with_ctrl,
          .run = opens(Dialog::open_model)},
+        {.label = message("What was assumed about the model …"),
+         .enabled = was_asked,
+         .run = asks(command::AskAgain{})},
         {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = save_session},
         {.label = message("Save the session as …"),
          .key = Key::s,
