@@ -150,9 +150,19 @@ private:
         const Step& reader = plan_[way.reader];
         std::vector<Ref> operands;
         for (const StepId id : reader.operands) operands.push_back(&plan_[id]);
-        operands.push_back(&reader);
+        operands.push_back(reader.patches.empty() ? &reader : computed(reader));
         operands.push_back(gradients_[way.reader]);
         return plan_.step(name, PullBack{reader.operation, way.operand}, operands, meaning, role);
+    }
+
+    // What an edited step computed: the gradient through its operation belongs to that, not to what the edits made of
+    // it.
+    Ref computed(const Step& step) {
+        const std::string name = step.name + ".before_edits";
+        if (const Ref known = plan_.find(name)) return known;
+        std::vector<Ref> operands;
+        for (const StepId id : step.operands) operands.push_back(&plan_[id]);
+        return plan_.step(name, step.operation, operands, step.meaning, Role::internal);
     }
 
     void belong_to(const Step& step) {

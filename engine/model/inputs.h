@@ -5,9 +5,6 @@
 
 namespace decoderscope {
 
-// A target that is left out of the loss, as torch.nn.CrossEntropyLoss's ignore_index.
-inline constexpr float kLeftOut = -100.0F;
-
 // What a run reads besides the weights; an empty tensor is absent. Integers are kept as floats, which hold every token
 // id exactly (below 2^24).
 struct Inputs {

@@ -81,19 +81,15 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
     const Index words = out.dim(2);
     const std::span<float> to = out.writable();
     for (Index row = 0; row < b.grad.size(); ++row) {
-        const std::span<float> some =
-            to.subspan(static_cast<std::size_t>(row * words), static_cast<std::size_t>(words));
-        const float target = b.in[1].data()[row];
-        const auto grad = static_cast<double>(b.grad.data()[row]);
-        if (target == kLeftOut) {
-            std::ranges::fill(some, 0.0F);
-            continue;
-        }
         const std::span<const float> logits = logits_at(b.in[0], row);
+        const float target = b.in[1].data()[row];
+        // What is left out counts 0 times: that is 0, and NaN where the logits are, as in PyTorch.
+        const double grad = target == kLeftOut ? 0.0 : static_cast<double>(b.grad.data()[row]);
         const double total = log_sum_exp(logits);
-        for (std::size_t t = 0; t < some.size(); ++t) {
-            const double right = t == static_cast<std::size_t>(target) ? 1.0 : 0.0;
-            some[t] = static_cast<float>(grad * (std::exp(static_cast<double>(logits[t]) - total) - right));
+        for (Index t = 0; t < words; ++t) {
+            const double right = static_cast<float>(t) == target ? 1.0 : 0.0;
+            const double p = std::exp(static_cast<double>(logits[static_cast<std::size_t>(t)]) - total);
+            to[static_cast<std::size_t>(row * words + t)] = static_cast<float>(grad * (p - right));
         }
     }
     return out;
@@ -102,10 +98,10 @@ Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
 Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     const Cell position = {cell[0], cell[1]};
     const float target = b.in[1].at(position);
-    if (target == kLeftOut) return {{line("grad", {term({constant_factor(0.0, tr("left out"))})})}};
     const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
     const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - log_sum_exp(logits));
-    const double right = cell[2] == static_cast<Index>(target) ? 1.0 : 0.0;
+    const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
+    const Factor grad = target == kLeftOut ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
     return {
         {line("grad · (p − [t = target])",
               {term({b.grad_at(position),

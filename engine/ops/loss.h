@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/model/inputs.h"
 #include "engine/operation.h"
+#include "engine/ops/kinds.h"
 
 namespace decoderscope {
 

@@ -70,6 +70,11 @@ class Differentiable(Decoder):
                        for name, x in inputs.items()}
         self.forward(self.inputs)
 
+    def record(self, name, tensor):
+        """Constants such as sinusoidal codes have gradients, too."""
+        tensor = super().record(name, tensor)
+        return tensor if tensor.requires_grad or name.endswith("mask") else tensor.requires_grad_()
+
     def edited(self, name):
         """Every norm divides by the scale that it records: F.layer_norm would pass that step by."""
         return super().edited(name) or name.endswith(".scale")
