@@ -18,6 +18,8 @@ Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     use_demand(demand_);
+    // As in the window: a list with more than 65536 corners is no problem.
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.DisplaySize = size;
     io.DeltaTime = 1.0F / 60.0F;
     compat::prepare_input(io);
