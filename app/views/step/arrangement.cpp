@@ -29,7 +29,7 @@ struct Layout {
     std::vector<Picture> operands;
     Picture result;
 
-    [[nodiscard]] float gap() const { return ui.px(14); }
+    [[nodiscard]] float gap() const { return ui.px(10); }
 };
 
 // The operands, each once.
@@ -83,7 +83,8 @@ float readability(const Layout& l, const Arrangement& a) {
     float sum = 2.0F * readability(l.ui, l.result, size(a.result));
     for (std::size_t i = 0; i < a.operands.size(); ++i)
         sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
-    return a.bottom > l.area.high.y + 1.0F ? sum * 0.5F : sum;
+    const float needed = a.bottom - l.area.low.y, seen = std::min(1.0F, l.area.height() / std::max(needed, 1.0F));
+    return needed > l.area.height() + 1.0F ? 0.25F * sum * seen * seen * seen : sum;
 }
 
 // ---- operands left of the result
@@ -161,7 +162,7 @@ Row row_of(const Layout& l, std::size_t first, std::size_t count) {
 
 Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
     const Area& area = l.area;
-    const float arrow = l.ui.px(34);
+    const float arrow = l.ui.px(26);
     std::vector<Row> rows;
     std::vector<Want> wants;
     for (std::size_t i = 0; i < l.operands.size(); i += per_row) {
