@@ -85,6 +85,7 @@ Lab norms_lab() {
             .title = message("Norms"),
             .question = message("What does the place of the norm change?"),
             .key = Key::n,
+            .term = "norm",
             .draw = draw_norms_tab,
             .inspect = inspect_norms,
             .suggest = suggest,
