@@ -63,6 +63,10 @@ std::vector<Sentence> next_token_sentences(const ShownNextToken& shown, const Pi
     if (!shown.next || shown.next->candidates.empty()) return {};
     std::vector<Sentence> sentences = {likeliest(*shown.next, piece)};
     if (shown.next->candidates.size() > 1) sentences.push_back(lead(*shown.next, piece));
+    if (shown.sampling.temperature == 0.0) {
+        sentences.emplace_back(message("At temperature 0 the likeliest token is always taken."));
+        return sentences;
+    }
     sentences.push_back(cuts(shown));
     sentences.push_back(drawn(shown, piece));
     return sentences;

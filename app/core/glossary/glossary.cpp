@@ -120,11 +120,6 @@ const GlossaryTerm* term_of(const Step& step) {
     return &term_of(step.part);
 }
 
-const GlossaryTerm* term_of_lab(std::string_view lab) {
-    const auto found = std::ranges::find(glossary(), lab, &GlossaryTerm::lab);
-    return found == glossary().end() ? nullptr : &*found;
-}
-
 Ref example_of(const GlossaryTerm& term, const Plan& plan, const Step& here) {
     const auto nearness = [&](const Step& step) {
         if (step.stack != here.stack) return 1;

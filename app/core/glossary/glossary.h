@@ -21,7 +21,6 @@ struct GlossaryTerm {
     std::string_view pytorch = {};           // what PyTorch calls it; empty if it has no name there
     std::string_view transformer_lens = {};  // what TransformerLens calls it
     std::string_view tensors = {};           // last parts of the names of its tensors: "q|q_unrotated"
-    std::string_view lab = {};               // the id of the tab that is about it
 };
 
 // All of them, by subject: the stream, attention, masks, norms, the MLP, the output, the window.
@@ -35,8 +34,6 @@ struct GlossaryTerm {
 [[nodiscard]] const GlossaryTerm& term_of(Part part);
 // The same for a box with a title of its own: "LayerNorm" and "RMSNorm" are both a norm.
 [[nodiscard]] const GlossaryTerm& term_of(Part part, const Phrase& title);
-// The term that a tab is about; nullptr if it has none.
-[[nodiscard]] const GlossaryTerm* term_of_lab(std::string_view lab);
 
 // The step in which a term can be seen, as near to `here` as possible: in its attention, its block, its stack, else the
 // first one. nullptr if this run has none.

@@ -13,8 +13,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .name = message("step"),
      .meaning = message("One tensor of the forward pass, with the operation that makes it and the tensors that it is "
                         "computed from. The timeline shows all of them in order."),
-     .spellings = message("steps, timeline"),
-     .lab = "step"},
+     .spellings = message("steps, timeline")},
     {.id = "tensor",
      .name = message("tensor"),
      .meaning = message("Numbers in a grid with named axes, such as [batch, head, query, key]. A cell is one of them."),
@@ -143,8 +142,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                         "own. Together they write one update."),
      .spellings = message("heads"),
      .pytorch = "nhead",
-     .transformer_lens = "n_heads",
-     .lab = "heads"},
+     .transformer_lens = "n_heads"},
     {.id = "d-head",
      .name = message("d_head"),
      .meaning =
@@ -236,8 +234,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                         "combined; a key is seen if all of them keep it."),
      .spellings = message("masks, masked, combine masks"),
      .pytorch = "attn_mask",
-     .tensors = "mask",
-     .lab = "masks"},
+     .tensors = "mask"},
     {.id = "causal-mask",
      .name = message("causal mask"),
      .meaning = message("Hides from each position everything after it. Without it a decoder in training would read the "
@@ -270,8 +267,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning = message("Brings every row to the same size, so that no depth or width makes the numbers run away."),
      .spellings = message("norms"),
      .transformer_lens = "hook_normalized",
-     .tensors = "normalized",
-     .lab = "norms"},
+     .tensors = "normalized"},
     {.id = "norm-scale",
      .name = message("norm scale"),
      .meaning = message("What a norm divides a row by: √(variance + eps), for RMSNorm √(mean square + eps)."),
@@ -377,8 +373,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .name = message("generation"),
      .meaning = message("Writing a text token by token: the pass gives probabilities, one token is drawn and appended, "
                         "and the pass is made again."),
-     .spellings = message("Generate, generated"),
-     .lab = "generate"},
+     .spellings = message("Generate, generated")},
     {.id = "temperature",
      .name = message("temperature"),
      .meaning = message("What the logits are divided by before a token is drawn. Below 1 the likeliest tokens win more "
@@ -413,8 +408,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .meaning =
          message("This run compared with another, number by number: the run without edits, another configuration, "
                  "a pinned run, or a file from PyTorch."),
-     .pytorch = "torch.testing.assert_close",
-     .lab = "diff"},
+     .pytorch = "torch.testing.assert_close"},
     {.id = "tolerance",
      .name = message("tolerance"),
      .meaning = message("How far two numbers may differ and still count as equal."),

@@ -58,7 +58,8 @@ void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name)
 // Links to where the term is in this run: its step, its tab.
 void draw_places(const Ui& ui, const Session& session, ViewState& state, const GlossaryTerm& term, Commands& commands) {
     const Ref step = example_of(term, session.shown().run->plan(), session.step());
-    const Lab* lab = term.lab.empty() ? nullptr : find_lab(term.lab);
+    const auto about = std::ranges::find(labs(), term.id, &Lab::term);
+    const Lab* lab = about == labs().end() ? nullptr : &*about;
     if (step == nullptr && lab == nullptr) return;
     text_line(ui.fonts.caption, ui.theme.muted, tr("In this run"));
     if (step != nullptr) {

@@ -65,6 +65,7 @@ Lab diff_lab() {
             .title = message("Diff"),
             .question = message("What changed?"),
             .key = Key::c,
+            .term = "difference",
             .draw = draw_diff_tab,
             .least_height = 480.0F,
             .inspect = inspect_difference,

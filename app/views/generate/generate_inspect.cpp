@@ -28,6 +28,8 @@ void link_to(const GenerateScene& scene, const std::string& text, const char* te
 }
 
 void say_next_token(const GenerateScene& scene) {
+    if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
+        return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
     const auto piece = [&](Index token) { return scene.piece_with_spaces(token); };
     const std::vector<Sentence> sentences = next_token_sentences(*scene.next, piece);
     if (sentences.empty())

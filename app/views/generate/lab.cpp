@@ -56,6 +56,7 @@ std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
 std::vector<Action> actions_of_text() {
     return {{.label = message("Generate one token"),
              .key = Key::period,
+             .term = "generation",
              .repeats = true,
              .enabled = can_generate,
              .run = on_this_tab(

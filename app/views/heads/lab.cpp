@@ -55,6 +55,7 @@ Lab heads_lab() {
             .title = message("Heads"),
             .question = message("What does each head look at?"),
             .key = Key::h,
+            .term = "head",
             .draw = draw_heads_tab,
             .suggest = suggest,
             .leave = leave,

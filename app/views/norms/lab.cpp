@@ -87,6 +87,7 @@ Lab norms_lab() {
             .title = message("Norms"),
             .question = message("What does the place of the norm change?"),
             .key = Key::n,
+            .term = "norm",
             .draw = draw_norms_tab,
             .least_height = 520.0F,
             .inspect = inspect_norms,

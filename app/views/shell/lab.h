@@ -30,6 +30,7 @@ struct Lab {
     Phrase title = Phrase("");     // "Norms"
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
+    std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
     float least_height = 0.0F;  // pixels at a scale of 1; where the stage is lower, the tab keeps it and scrolls
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.

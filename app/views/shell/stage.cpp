@@ -41,8 +41,9 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
                                                      : tr("{question} ({key})",
                                                           {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
         if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr)) state.tab = lab.id;
-        explain_term(ui, state, term_of_lab(lab.id), tip);
-        if (term_of_lab(lab.id) == nullptr) tooltip(tip.c_str());
+        const GlossaryTerm* term = find_term(lab.term);
+        explain_term(ui, state, term, tip);
+        if (term == nullptr) tooltip(tip.c_str());
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     return bar;

@@ -37,6 +37,7 @@ Lab step_lab() {
             .title = message("Step"),
             .question = message("How is this tensor computed?"),
             .key = Key::s,
+            .term = "step",
             .draw = draw_step_tab,
             .suggest = suggest};
 }
