@@ -140,8 +140,8 @@ Ref Plan::input(const std::string& name, const Tensor& values) {
                 .source = values});
 }
 
-Ref Plan::step(std::string name, Operation operation, std::span<const Ref> operands,
-               std::optional<Meaning> meaning, Role role) {
+Ref Plan::step(std::string name, Operation operation, std::span<const Ref> operands, std::optional<Meaning> meaning,
+               Role role) {
     Step step{.name = std::move(name),
               .role = role,
               .operation = std::move(operation),

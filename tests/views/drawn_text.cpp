@@ -33,7 +33,9 @@ std::string utf8(ImWchar code) {
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
     const bool line = low.y < piece.high.y + height * 0.5F && high.y > piece.low.y - height * 0.5F;
-    return line && low.x >= piece.high.x - height * 0.5F && low.x <= piece.high.x + height * 1.2F;
+    // Neighbours may overlap a little; a label below another begins further back.
+    const float back = std::min(height, high.x - low.x) * 0.5F;
+    return line && low.x >= piece.high.x - back && low.x <= piece.high.x + height * 1.2F;
 }
 
 }  // namespace
