@@ -104,6 +104,8 @@ const GlossaryTerm& term_of(Part part) {
             return known("language-head");
         case Part::logit_lens:
             return known("logit-lens");
+        case Part::loss:
+            return known("loss");
     }
     return known("step");
 }

@@ -356,6 +356,11 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                         "vocabulary. It is no attention head."),
      .spellings = message("lm_head, unembedding"),
      .transformer_lens = "unembed / W_U"},
+    {.id = "loss",
+     .name = message("loss"),
+     .meaning = message("How surprised the model is by the token that really comes next: minus the logarithm of its "
+                        "probability, on average over the positions. Training makes it smaller."),
+     .spellings = message("cross-entropy")},
     {.id = "logits",
      .name = message("logits"),
      .meaning = message("One number for each token of the vocabulary: the larger, the likelier the token comes next. "
