@@ -153,8 +153,8 @@ Hatch hatch_of(std::uint8_t causes) {
     const bool padding = (causes & hidden_by::padding) != 0;
     if (causal && padding) return Hatch::cross;
     if (causal) return Hatch::forward;
-    if (padding) return Hatch::backward;
-    return (others & hidden_by::window) != 0 ? Hatch::level : Hatch::dots;
+    if ((others & hidden_by::window) != 0) return Hatch::level;
+    return padding ? Hatch::backward : Hatch::dots;
 }
 
 std::string hidden_text(std::uint8_t causes) {

@@ -176,7 +176,8 @@ NormsScene scene_of(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
     const std::string prefix = here.in_encoder() ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
-    return {*norms.shown, here, prefix, block};
+    const bool still_there = norms.chosen && norms.chosen->at == here.name;
+    return {*norms.shown, here, prefix, block, still_there ? norms.chosen->norm : std::string()};
 }
 
 // What is said of norms that the model has no weights for; empty if it has all that are shown.
