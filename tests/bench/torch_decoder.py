@@ -1,5 +1,5 @@
 """The decoder as one would write it in PyTorch to be fast: fused q, k and v, F.linear, F.layer_norm, one batched product
-for all heads. It can keep the tensors that Decoderscope records, or let go of each as soon as it is used."""
+for all heads. It can keep the tensors that Decoderscope records, or free each as soon as it is used."""
 
 import math
 

@@ -85,7 +85,7 @@ TEST_CASE("GPT-2's ids are those of gpt-3-encoder with the full vocabulary", "[.
     CHECK(check_golden(folder) >= 1000);
 }
 
-TEST_CASE("every byte is written as a character of its own, and read back") {
+TEST_CASE("every byte has its own character, and round-trips") {
     std::set<std::string> seen;
     for (int byte = 0; byte < 256; ++byte) {
         const std::string written = written_byte(static_cast<unsigned char>(byte));
@@ -99,7 +99,7 @@ TEST_CASE("every byte is written as a character of its own, and read back") {
     for (const char* other : {" ", "文", "\xC4", "ń"}) CHECK_FALSE(bytes_written_as(other));
 }
 
-TEST_CASE("any text in UTF-8 comes back from its GPT-2 tokens, byte by byte") {
+TEST_CASE("any UTF-8 text round-trips through GPT-2 tokens, byte by byte") {
     const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReduced));
     std::mt19937 random(7);
     for (int i = 0; i < 500; ++i) {

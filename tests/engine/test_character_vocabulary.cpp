@@ -14,7 +14,7 @@ constexpr const char* kVocabulary = R"({"tokens": ["<pad>", "<bos>", "a", "b", "
 
 }  // namespace
 
-TEST_CASE("a text in characters becomes ids after the beginning token, and comes back") {
+TEST_CASE("a text in characters becomes ids after the beginning token, and round-trips") {
     const Tokenizer tokenizer = parse_character_vocabulary(kVocabulary);
     const std::vector<Index> ids = tokenizer.encode("ab文éa");
     CHECK(ids == std::vector<Index>{1, 2, 3, 5, 4, 2});
@@ -26,7 +26,7 @@ TEST_CASE("a text in characters becomes ids after the beginning token, and comes
     CHECK_FALSE(tokenizer.special().end);
 }
 
-TEST_CASE("a text that a vocabulary of characters can't write is refused by its first such character") {
+TEST_CASE("a text that a character vocabulary can't write is refused by its first such character") {
     const Tokenizer tokenizer = parse_character_vocabulary(kVocabulary);
     CHECK(error_of([&] { (void)tokenizer.encode("abz"); }) == "\"z\" is not in the vocabulary");
     CHECK(error_of([&] { (void)tokenizer.encode("a\xC3"); }) == "the text is no UTF-8");

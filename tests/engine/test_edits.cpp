@@ -157,7 +157,7 @@ TEST_CASE("an edit that doesn't fit the model is named by its number, with the t
     check(SetCell{"blocks.0.mlp_out.dropout_mask", {0, 0, 0}, 1.0F}, {"dropout_mask", "no such tensor"});
 }
 
-TEST_CASE("a token set to what is no token is named where it is looked up") {
+TEST_CASE("an edited token that isn't in the vocabulary is named by the lookup") {
     const Overrides tokens = {
         {"vocab_size", "7"}, {"cross_attention", "true"}, {"encoder_layers", "1"}, {"encoder_vocab_size", "9"}};
     for (const float id : {7.0F, -1.0F, 0.5F, 3e38F, -3e38F, std::numeric_limits<float>::quiet_NaN()})
@@ -212,7 +212,7 @@ TEST_CASE("a head scaled by 0 writes nothing, and only its own z changes") {
     CHECK(same_bits(run->value("blocks.0.attn.pattern"), before->value("blocks.0.attn.pattern")));
 }
 
-TEST_CASE("a weight or an input set by hand is the same as one that came so") {
+TEST_CASE("an edited weight or input gives the same run as one loaded with that value") {
     SmallModel changed = small_model();
     changed.weights.find("layers.0.up_proj.weight")->second.writable()[3 * 12 + 4] = 2.5F;
     changed.inputs.x.writable()[1] = -1.5F;
@@ -230,7 +230,7 @@ TEST_CASE("an edit leaves the model's own weights and inputs alone") {
     CHECK(same_bits(model.inputs.x, small_model().inputs.x));
 }
 
-TEST_CASE("a head's result set by hand goes into attn_out, whether anybody asked for it or not") {
+TEST_CASE("an edited head result enters attn_out, whether or not it is recorded") {
     SmallModel model = small_model();
     model.asked = {"blocks.0.attn.result"};
     const auto before = model.run();

@@ -25,7 +25,7 @@ TEST_CASE("a plan is computed a step at a time, with the same numbers") {
     CHECK(first_difference(*execution.run(), *model.run()) == "");
 }
 
-TEST_CASE("what is shown early comes between two steps, with what it is made from and nothing else") {
+TEST_CASE("the step shown early runs between two steps, with its operands and nothing else") {
     const SmallModel model = small_model({{"num_layers", "2"}}, {.batch = 2, .pos = 4});
     const std::vector<std::string> looked_at = {"blocks.0.attn.pattern"};
     std::shared_ptr<const Run> early;

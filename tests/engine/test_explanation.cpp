@@ -231,7 +231,7 @@ TEST_CASE("where every position is learned the trail ends in a parameter or an i
     }
 }
 
-TEST_CASE("a cell set by hand is explained by what it would be, and then by the edit") {
+TEST_CASE("an edited cell is explained by its computed value, then by the edit") {
     SmallModel model = small_model();
     const auto before = model.run();
     const Cell cell = {1, 2, 3};
@@ -246,7 +246,7 @@ TEST_CASE("a cell set by hand is explained by what it would be, and then by the 
     CHECK(after->explain(step.id, {1, 2, 4}).lines.size() == 1);
 }
 
-TEST_CASE("a head scaled by hand is explained by what it would be times the factor, edit by edit") {
+TEST_CASE("a scaled head is explained by its computed value times the factor, edit by edit") {
     SmallModel model = small_model();
     model.edits = {ScaleHead{"blocks.0.attn", 1, 0.5F}, SetCell{"blocks.0.attn.z", {0, 1, 2, 3}, 8.0F},
                    ScaleHead{"blocks.0.attn", 1, 0.25F}};
@@ -261,7 +261,7 @@ TEST_CASE("a head scaled by hand is explained by what it would be times the fact
     CHECK(run->explain(z.id, {0, 0, 2, 3}).lines.size() == 1);
 }
 
-TEST_CASE("a weight or an input changed by hand says what was given, and then the edit") {
+TEST_CASE("an edited weight or input is explained by its given value, then by the edit") {
     SmallModel model = small_model();
     model.edits = {SetCell{"x", {0, 1, 2}, 3.0F}};
     const auto run = model.run();

@@ -21,7 +21,7 @@ std::shared_ptr<const Run> last_row_first(const SmallModel& model, const Run* pr
 
 }  // namespace
 
-TEST_CASE("the last row of the logits is the one that all of them have, and the others come when somebody looks") {
+TEST_CASE("the last row of the logits equals the full computation, and the others are computed on demand") {
     const SmallModel model = with_logits();
     const auto all = model.run();
     for (const Index first : {4, 2, 0}) {
@@ -50,7 +50,7 @@ TEST_CASE("so it is after an edit, whichever rows it changes") {
     }
 }
 
-TEST_CASE("logits changed by hand are there at once") {
+TEST_CASE("edited logits are available at once") {
     SmallModel model = with_logits();
     model.edits = {SetCell{"logits", {0, 1, 2}, 9.0F}};
     const auto run = last_row_first(model);
@@ -58,7 +58,7 @@ TEST_CASE("logits changed by hand are there at once") {
     CHECK(first_difference(*run, *model.run()) == "");
 }
 
-TEST_CASE("the steps that are looked at and what they are made from come first, and nothing else with them") {
+TEST_CASE("the shown steps and their operands are computed first, and nothing else with them") {
     const SmallModel model = with_logits();
     const auto all = model.run();
     for (const std::string looked_at : {"blocks.0.attn.pattern", "blocks.2.mlp.post", "probs"}) {
@@ -82,7 +82,7 @@ TEST_CASE("the steps that are looked at and what they are made from come first, 
     CHECK(all->value("blocks.1.attn.pattern").size() == 2 * 2 * 5 * 5);
 }
 
-TEST_CASE("a run that is stopped while it computes what is looked at gives nothing") {
+TEST_CASE("a run stopped while it computes the shown steps gives nothing") {
     const SmallModel model = with_logits();
     std::stop_source stop;
     stop.request_stop();
@@ -93,7 +93,7 @@ TEST_CASE("a run that is stopped while it computes what is looked at gives nothi
     CHECK_FALSE(called);
 }
 
-TEST_CASE("what is not kept is let go of, and made again when somebody looks, edits and all") {
+TEST_CASE("values that aren't kept are freed, and recomputed on demand, with edits") {
     for (const char* name : {"logits", "blocks.1.attn.pattern", "blocks.0.mlp.pre"}) {
         SmallModel model = with_logits();
         model.edits = {SetCell{"blocks.1.mlp.post", {0, 1, 2}, 4.0F}, MaskEdit{"blocks.0.attn", 0, 1, 3, 0, false}};
@@ -116,7 +116,7 @@ TEST_CASE("an edit of a run that kept little equals a fresh run") {
     CHECK(first_difference(*execute(model.plan(), {.previous = before.get(), .kept = patterns}), *model.run()) == "");
 }
 
-TEST_CASE("a weight changed by hand is not there before it was changed") {
+TEST_CASE("an edited weight is not available before the edit") {
     SmallModel model = with_logits();
     const std::string weight = "layers.2.up_proj.weight";
     REQUIRE(model.plan()->find(weight) != nullptr);

@@ -211,7 +211,7 @@ TEST_CASE("a cached row explains itself by the row that was kept, a new one by t
     CHECK(k->operation.about().name == "append to the cache");
 }
 
-TEST_CASE("what cannot be kept is told") {
+TEST_CASE("what can't be kept is reported") {
     SmallModel model =
         small_model({{"vocab_size", "11"}, {"positional_encoding", "learned"}, {"max_positions", "5"}}, {.pos = 5});
     const Past past = past_of(*pass(model, {0, 4}, nullptr));

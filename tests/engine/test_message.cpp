@@ -66,7 +66,7 @@ TEST_CASE("a language has its own order, plural forms and contexts", "[messages]
     CHECK(std::string(tr("never translated")) == "never translated");
 }
 
-TEST_CASE("what was kept is said in the language that is spoken now", "[messages]") {
+TEST_CASE("a stored sentence is shown in the current language", "[messages]") {
     const Sentence steps = message_n("{count} step", "{count} steps", 22);
     const Error error = [] {
         try {

@@ -52,7 +52,7 @@ std::shared_ptr<const Run> run_example(const Model& model) {
 
 // ---- a folder
 
-TEST_CASE("a folder loads as it was saved, and runs on an example of its own") {
+TEST_CASE("a folder loads as saved, and runs on its own example") {
     const Saved saved;
     const auto model = load_model(saved.folder.path());
     CHECK(model->config() == saved.model.config);
@@ -75,7 +75,7 @@ TEST_CASE("a folder's inputs.safetensors is its example") {
     saved.check_error("inputs.safetensors", {"tokens", "id 7", "0 to 6"});
 }
 
-TEST_CASE("weights that are NaN or infinite are somebody's weights") {
+TEST_CASE("NaN and infinite weights are loaded") {
     Saved saved;
     saved.model.weights.find("embed.weight")->second.writable()[0] = std::numeric_limits<float>::quiet_NaN();
     saved.model.weights.find("lm_head.bias")->second.writable()[0] = -std::numeric_limits<float>::infinity();
@@ -85,7 +85,7 @@ TEST_CASE("weights that are NaN or infinite are somebody's weights") {
     CHECK(run_example(*model)->value("probs").dim(2) == 7);
 }
 
-TEST_CASE("weights that are NaN or infinite are counted and said, with the first of them") {
+TEST_CASE("NaN and infinite weights are counted and reported, with the first of them") {
     Saved saved;
     saved.model.weights.find("embed.weight")->second.writable()[3] = std::numeric_limits<float>::quiet_NaN();
     saved.save();

@@ -141,7 +141,7 @@ TEST_CASE("a product into heads and out of them is the product, and its numbers 
     }
 }
 
-TEST_CASE("a weight that is written to is packed anew") {
+TEST_CASE("a changed weight is packed again") {
     const Shape s = {4, 64, 64};
     const std::vector<float> x = numbers(s.m * s.k, "x");
     Tensor weight({{axis::out, s.n}, {axis::in, s.k}}, numbers(s.n * s.k, "weight"));

@@ -123,7 +123,7 @@ TEST_CASE("every floating type is read as float") {
     CHECK(std::isnan(floats_of("BF16", "[]", raw<std::uint16_t>({0x7fc0}))[0]));
 }
 
-TEST_CASE("every half-precision number there is becomes the float that it is") {
+TEST_CASE("every half-precision number becomes the same float") {
     std::vector<std::uint16_t> all(65536);
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
     const std::vector<float> halves = floats_of("F16", "[65536]", raw(all)),

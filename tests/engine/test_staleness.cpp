@@ -124,7 +124,7 @@ TEST_CASE("undo brings the numbers back bit for bit") {
     CHECK(first_difference(*before, *model.run(edited.get())) == "");
 }
 
-TEST_CASE("flipping Pre-Norm and Post-Norm computes anew, and flipping back gives the same bits") {
+TEST_CASE("flipping Pre-Norm and Post-Norm recomputes, and flipping back gives the same bits") {
     SmallModel model = five_layers();
     const auto post = model.run();
     model.config.norm_first = true;

@@ -159,7 +159,7 @@ TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest 
     CHECK_FALSE(recognise_model("causal-lm"));
 }
 
-TEST_CASE("what was answered and what was taken unasked is said") {
+TEST_CASE("answers and assumed values are reported") {
     const auto model = load_model(folder_of("gpt2"), {{"nhead", "4"}, {"activation", "gelu"}});
     REQUIRE(model->remarks.size() == 1);
     CHECK(model->remarks[0].english().find("norm_first=true") != std::string::npos);
@@ -304,7 +304,7 @@ TEST_CASE("Llama's names are recognised") {
     CHECK(same_weights(canonical_weights(theirs), model.weights));
 }
 
-TEST_CASE("two tensors that mean the same are refused, and a strange name is kept to be told") {
+TEST_CASE("two tensors with the same meaning are refused, and an unknown name is kept for the error") {
     const Tensor one({{"", 1}}, {1.0F});
     CHECK_THROWS_AS(canonical_weights({{"emb.weight", one}, {"wte.weight", one}}), Error);
     CHECK(canonical_weights({{"layers.0.strange.weight", one}}).contains("layers.0.strange.weight"));

@@ -110,7 +110,7 @@ TEST_CASE("a small piece of memory that was given back is handed out again, by i
     trim_memory();
 }
 
-TEST_CASE("values that were left to their file are there when somebody looks") {
+TEST_CASE("values left in their file are read on demand") {
     const testing::TemporaryFolder folder;
     const std::string path = folder.file("weights.safetensors");
     Tensor weight({{axis::out, 300}, {axis::in, 100}});

@@ -143,12 +143,12 @@ TEST_CASE("every trained model is a folder with all that its card promises") {
     }
 }
 
-TEST_CASE("where a model's files are missing, both places are named in which they were looked for") {
+TEST_CASE("if a model's files are missing, both searched places are named") {
     check_message(error_of([] { static_cast<void>(trained_model_folder("absent")); }),
                   {"absent", "missing", "share/decoderscope/models/absent", "assets/models/absent"});
 }
 
-TEST_CASE("reverse writes words backwards, and looks at the letter that is due") {
+TEST_CASE("reverse writes words backwards, and attends to the letter that is due") {
     for (const std::string name : {"reverse", "reverse-post-norm"}) {
         INFO(name);
         const auto model = load_model(name);

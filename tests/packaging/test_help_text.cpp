@@ -19,7 +19,7 @@ std::string help_of(std::vector<std::string> arguments) {
     return out.str();
 }
 
-// Every "--word" of a text, counted by hand.
+// Every "--word" of a text, counted here.
 std::vector<std::string> long_options(const std::string& text) {
     std::vector<std::string> found;
     std::istringstream lines(text);

@@ -257,7 +257,7 @@ def soft_cap(x, cap):
 
 
 def key_mask(attention_mask, over):
-    """[batch, 1, 1, key]: which keys are no padding; all of them where nobody says."""
+    """[batch, 1, 1, key]: which keys are no padding; all of them by default."""
     if attention_mask is None:
         attention_mask = torch.ones(over.shape[:2], dtype=torch.long)
     return attention_mask[:, None, None, :] != 0

@@ -71,7 +71,7 @@ TEST_CASE("work pauses where it says so, also in what it waits for, and hands it
     CHECK(finished(in_one_slice([] { return 5; })) == 5);
 }
 
-TEST_CASE("a job's result is told once") {
+TEST_CASE("a job's result is reported once") {
     Gated gated;
     CHECK_FALSE(gated.job.busy());
     gated.start("a");
@@ -83,7 +83,7 @@ TEST_CASE("a job's result is told once") {
     CHECK_FALSE(gated.job.busy());
 }
 
-TEST_CASE("what goes wrong in a job comes out where its result is collected") {
+TEST_CASE("a job's exception is rethrown where its result is collected") {
     Job<int> job;
     job.start([](const std::stop_token&) { return counted(3, true); });
     job.finish();
@@ -104,7 +104,7 @@ TEST_CASE("a job is stopped whether it has begun or not, and says so") {
     }
 }
 
-TEST_CASE("nothing comes of a job that is forgotten, and the next one is told") {
+TEST_CASE("a forgotten job has no result, and the next one is reported") {
     for (const bool begun : {false, true}) {
         Gated gated;
         gated.start("a");

@@ -44,7 +44,7 @@ TEST_CASE("work is shared out over threads, each index once") {
     CHECK(std::ranges::all_of(taken, [](int times) { return times == 50; }));
 }
 
-TEST_CASE("what goes wrong on any of the threads reaches whoever shared the work out, and the next work is whole") {
+TEST_CASE("an exception on any of the threads reaches the caller, and the next work is complete") {
     constexpr Index kCount = 64, kCost = 100'000;
     for (int round = 0; round < 50; ++round) {
         for (const Index wrong : {Index{0}, kCount / 2, kCount - 1}) {

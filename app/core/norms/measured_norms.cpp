@@ -8,6 +8,10 @@ namespace decoderscope {
 
 namespace {
 
+struct OwnNormEps {
+    double eps = 0.0;
+};
+
 std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
     for (OutlineBlock& outlined : outline_of(companion.run->plan()))
         if (outlined.name == block) return std::move(outlined.parts);
@@ -27,6 +31,12 @@ std::optional<StepPair> compared(const BothNorms<Companion>& runs, const std::st
 }
 
 }  // namespace
+
+double own_norm_eps(Derived& derived, const Scenario& scenario) {
+    const auto& model = scenario.model();
+    return derived.get<OwnNormEps>({model}, std::tuple<>(), [&] { return OwnNormEps{model->config().layer_norm_eps}; })
+        ->eps;
+}
 
 Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
                                           const std::string& prefix) {

@@ -15,6 +15,9 @@
 // Values derived from the two runs of the Norms tab: the same model with the norms in two of the four places.
 namespace decoderscope {
 
+// The model's own layer_norm_eps, without the scenario's overrides.
+[[nodiscard]] double own_norm_eps(Derived& derived, const Scenario& scenario);
+
 // The curves by depth of the stack called prefix + "blocks.0", ….
 [[nodiscard]] Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
                                                         const std::string& prefix);

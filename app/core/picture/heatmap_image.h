@@ -48,7 +48,7 @@ enum class Hatch {
 // shows the strongest; the hatch shows the lines of causal and padding (cross: both), those of a weaker window, or
 // dots.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
-// "causal mask", "causal + padding mask", "masked by hand", …, for legends.
+// "causal mask", "causal + padding mask", "masked manually", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);
 
 // Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap

@@ -35,6 +35,10 @@ Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const
     });
 }
 
+Value<ShownOutline> shown_outline(Derived& derived, const std::shared_ptr<const Run>& run) {
+    return derived.get<ShownOutline>({run}, std::tuple<>(), [&] { return ShownOutline{outline_of(run->plan())}; });
+}
+
 Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
     return derived.get<Explanation>(origins_of(shown), std::tie(step.id, cell),
                                     [&] { return shown.run_of(step).explain(step.id, cell); });

@@ -2,9 +2,11 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/session/session.h"
+#include "app/core/step/outline.h"
 #include "app/core/step/slice.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 // What is derived from single steps.
@@ -20,6 +22,12 @@ struct ShownHeatmap {
 
 // The step must have values.
 [[nodiscard]] Value<ShownHeatmap> shown_heatmap(Derived& derived, const Snapshot& shown, const Step& step, Place place);
+
+// The outline of a run's plan (outline.h).
+struct ShownOutline {
+    std::vector<OutlineBlock> blocks;
+};
+[[nodiscard]] Value<ShownOutline> shown_outline(Derived& derived, const std::shared_ptr<const Run>& run);
 
 // How a cell of a step was computed.
 [[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,

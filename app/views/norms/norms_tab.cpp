@@ -95,7 +95,7 @@ void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
 }
 
 void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
-    const double own = session.scenario().model()->config().layer_norm_eps,
+    const double own = own_norm_eps(session.derived(), session.scenario()),
                  now = session.scenario().config().layer_norm_eps;
     label(ui, "eps");
     std::vector<double> choices = {own, 0.01, 1.0};

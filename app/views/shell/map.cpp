@@ -1,4 +1,4 @@
-#include "app/core/step/outline.h"
+#include "app/core/step/shown_step.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
@@ -166,7 +166,8 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
-    for (const OutlineBlock& block : outline_of(session.shown().run->plan())) {
+    const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    for (const OutlineBlock& block : outline->blocks) {
         const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
                                                             [&](const OutlinePart& part) { return holds(part, here); });
         if (open)

@@ -33,7 +33,7 @@ def random_letters(draw):
 
 
 def batch_of(strings):
-    """Inputs [BOS] + s + s, and the letter after each. All are asked for, also those that nobody can know: with the
+    """Inputs [BOS] + s + s, and the letter after each. All are asked for, also those that can't be known: with the
     repeat's alone the network finds a way by positions, and no clean heads."""
     rows = [VOCABULARY.encode(s + s) for s in strings]
     tokens, kept = padded(rows, 0)

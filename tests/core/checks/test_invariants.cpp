@@ -181,7 +181,7 @@ TEST_CASE("every bundled model keeps the laws, by as much as a plain computation
     }
 }
 
-TEST_CASE("what is said of a kept law is where it is furthest from being broken") {
+TEST_CASE("a law that holds reports where it comes closest to failing") {
     const Scenario scenario = bundled("verses");
     const auto run = execute(plan_of(scenario));
     const Invariants laws = *measure_invariants(*run, scenario.config());
@@ -332,7 +332,7 @@ TEST_CASE("a norm's output typed over is named, and so is a scale") {
     CHECK(scale.cell == Cell{1, 1, 0});
 }
 
-TEST_CASE("the first number that is none is traced to the weight that it came from") {
+TEST_CASE("the first NaN is traced to the weight that it came from") {
     const Invariant weight =
         measured(bundled("causal-lm-as-meant",
                          {SetCell{"layers.1.self_attn.k_proj.weight", {3, 4}, std::numeric_limits<float>::infinity()}}),
@@ -368,7 +368,7 @@ TEST_CASE("a session measures what it shows, again after each change, and only t
     CHECK(session.invariants() != nullptr);
 }
 
-TEST_CASE("measuring makes none of the tensors that nobody looked at") {
+TEST_CASE("measuring computes no on-demand tensors") {
     const Scenario scenario = bundled("causal-lm-as-meant");
     const auto run = execute(plan_of(scenario));
     REQUIRE(run->value("blocks.0.attn.mask").lazy<LazyValues>() != nullptr);

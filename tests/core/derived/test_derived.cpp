@@ -68,7 +68,7 @@ struct Slow {
 
 }  // namespace
 
-TEST_CASE("the same origin and key give the same object, and nothing is made again") {
+TEST_CASE("the same origin and key give the same object, and nothing is recomputed") {
     Asked asked;
     const Thing run = std::make_shared<int>(7);
     const Value<Answer> first = asked.answer(run, 1);

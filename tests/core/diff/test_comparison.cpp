@@ -50,7 +50,7 @@ Tensor tensor_of(const nlohmann::json& json, const std::vector<Index>& shape) {
 
 }  // namespace
 
-TEST_CASE("the distance of two numbers: what is not a number has one of its own") {
+TEST_CASE("the distance of two numbers: NaN has its own") {
     CHECK(distance_between(1.5F, -0.5F) == 2.0);
     CHECK(distance_between(-0.0F, 0.0F) == 0.0);
     CHECK(distance_between(kNan, kNan) == 0.0);
@@ -70,7 +70,7 @@ TEST_CASE("the distance of two numbers: what is not a number has one of its own"
     CHECK(signed_difference(-kInf, 1.0F) == -kInf);
 }
 
-TEST_CASE("a tensor's measures, by hand") {
+TEST_CASE("a tensor's measures, against the formulas") {
     const TensorDifference d = of_one(row({1, 2, 3, -8}), row({1, 2.5F, 2, -8}), 0.5);
     CHECK(d.presence == Presence::in_both);
     CHECK(d.count == 4);
@@ -208,7 +208,7 @@ TEST_CASE("swapping A and B swaps the numbers and keeps the measures") {
     }
 }
 
-TEST_CASE("a comparison made in parts comes to the same") {
+TEST_CASE("a comparison made in parts gives the same result") {
     const auto model = make_bundled_model("simple-decoder");
     const NamedTensors a = trace_of(scenario_of(model));
     NamedTensors b = trace_of(with_override(scenario_of(model), "norm_first", "true"));

@@ -31,7 +31,7 @@ DifferencePictures pictures(const Snapshot& shown, const ReferenceRun& reference
 
 }  // namespace
 
-TEST_CASE("a pinned run stays as it was while the session goes on") {
+TEST_CASE("a pinned run stays as it was while the session continues") {
     Session session(make_bundled_model("causal-lm-as-meant"));
     CHECK_FALSE(session.shown().pinned);
     apply(session, command::Pin{});

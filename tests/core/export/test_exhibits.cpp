@@ -367,7 +367,7 @@ TEST_CASE("very many cells are a lossless picture within the vectors") {
 
 // ---- a folder of files
 
-TEST_CASE("each head is a file of its own in a new folder") {
+TEST_CASE("each head is a separate file in a new folder") {
     const TemporaryFolder folder;
     const ShownRun shown = shown_run();
     const Exhibit exhibit =

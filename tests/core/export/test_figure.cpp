@@ -277,7 +277,7 @@ TEST_CASE("small figures hold the numbers, large ones do not") {
     CHECK(count_of(heatmap_figure(large), "0.123") == 0);
 }
 
-TEST_CASE("whole numbers are written as such") {
+TEST_CASE("whole numbers are written without decimals") {
     Heatmap heatmap = heatmap_of(3, 3);
     heatmap.values = {1, 0, 1, 0, 1, 0, 7, 0, 12};
     const Figure figure = heatmap_figure(heatmap);
@@ -316,7 +316,7 @@ TEST_CASE("masked cells are hatched, filled with −∞ where they are, and expl
     CHECK(hatched == Approx(cells.width * cells.height * 6 / 16));
 }
 
-TEST_CASE("a finite fill is said, a fill of zero goes without saying") {
+TEST_CASE("a finite fill is reported, a fill of zero is not") {
     Heatmap filled = heatmap_of(4, 4);
     mask_causally(filled, -1e9F);
     CHECK(count_of(heatmap_figure(filled), "−1e9") == 6);

@@ -156,7 +156,7 @@ TEST_CASE("stepping back drops the edits of the cells that go, and undo brings t
     CHECK(session.scenario().edits.size() == 3);
 }
 
-TEST_CASE("what can't be generated is told in a sentence") {
+TEST_CASE("what can't be generated is reported in a sentence") {
     CHECK(generation_obstacle(causal_lm()).empty());
     CHECK(generation_obstacle(with_override(causal_lm(), "lm_head", "false")).english().find("language head") !=
           std::string::npos);
@@ -272,7 +272,7 @@ TEST_CASE("a session computes the cached pass and the logit lens beside the run"
     CHECK(session.shown().companions.at("cache").error.english().find("dropout is on") != std::string::npos);
 }
 
-TEST_CASE("a trained Llama's greedy continuation comes out token for token, by full passes and by the cache") {
+TEST_CASE("a trained Llama's greedy continuation is reproduced token for token, by full passes and by the cache") {
     const std::string folder = DECODERSCOPE_TESTS_DIR "/../../shared/models/stories260K";
     if (!std::filesystem::exists(folder)) return;  // not part of the repository
     const auto golden = nlohmann::json::parse(read_text(folder + "/golden.json"));

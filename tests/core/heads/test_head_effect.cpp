@@ -50,7 +50,7 @@ TEST_CASE("the effect on a position is its largest change, the length of the cha
     CHECK(largest_changes(before, after, 0, 1, 5).empty());
 }
 
-TEST_CASE("a NaN that comes or goes is no small change, one that stays is none") {
+TEST_CASE("a NaN that appears or disappears is a large change, one that stays is none") {
     const auto effects = position_effects(output({kNan, 2, 3, 0, 0, 5}), output({kNan, 2, 4, 0, kNan, 9}), 0);
     CHECK(effects[0].largest == 1.0);
     CHECK(effects[0].norm == 1.0);

@@ -44,7 +44,7 @@ double one_by_one(const Inputs& inputs, const Run& run, AttentionKind kind, cons
 
 }  // namespace
 
-TEST_CASE("an even causal pattern has the entropy and the masses that one writes down by hand") {
+TEST_CASE("an even causal pattern has the entropy and the masses of the formula") {
     // Row i is uniform over its i + 1 visible keys.
     const std::vector<float> weights = {1,        0,        0,        0, 0.5F,  0.5F,  0,     0,
                                         1 / 3.0F, 1 / 3.0F, 1 / 3.0F, 0, 0.25F, 0.25F, 0.25F, 0.25F};

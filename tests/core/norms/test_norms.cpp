@@ -100,7 +100,7 @@ TEST_CASE("a curve runs from left to right, and ends with what leaves the last b
     }
 }
 
-TEST_CASE("the encoder is a stack of its own, with its own padding") {
+TEST_CASE("the encoder is a separate stack, with its own padding") {
     const Ran r = ran("post-ln-encdec", false);
     const DepthCurves curves = depth_curves(*r.run, "encoder.");
     REQUIRE(curves.blocks == 2);

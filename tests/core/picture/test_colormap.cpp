@@ -196,7 +196,7 @@ TEST_CASE("the whole span of floats is a range") {
           color_of(0.5F, {0, 1}, Scale::sequential, ColorMap::viridis, false));
 }
 
-TEST_CASE("values without a place on the range are told apart") {
+TEST_CASE("values outside of the range are distinguished") {
     const Range range{-1, 2};
     CHECK(mark_of(nan_value, range) == Mark::nan);
     CHECK(mark_of(infinity, range) == Mark::positive_infinity);

@@ -177,7 +177,7 @@ TEST_CASE("a masked fill does not hide the values beside it") {
     CHECK(reduced_colors(heatmap, {0, 1, 1, 2}, 1, 1, kMap, false) == std::vector<Rgba>{color(1)});
 }
 
-TEST_CASE("one mask is told from another by colour and by hatch") {
+TEST_CASE("masks are distinguished by colour and by hatch") {
     for (const bool dark : {false, true}) {
         std::set<std::tuple<int, int, int>> colors;
         std::set<Hatch> hatches;
@@ -195,7 +195,7 @@ TEST_CASE("one mask is told from another by colour and by hatch") {
     CHECK(hatch_of(hidden_by::nothing) == Hatch::none);
 }
 
-TEST_CASE("two masks on one cell are told from either alone and from any other two") {
+TEST_CASE("two masks on one cell are distinguished from either alone and from any other two") {
     std::set<std::pair<std::uint32_t, Hatch>> looks;
     int kinds = 0;
     for (std::uint8_t first = 1; first <= hidden_by::hand; first = static_cast<std::uint8_t>(first * 2)) {

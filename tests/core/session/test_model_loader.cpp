@@ -71,7 +71,7 @@ TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     CHECK(session.shown().scenario.model()->config().activation == ActivationKind::gelu);
 }
 
-TEST_CASE("a model that is no longer wanted never comes") {
+TEST_CASE("a model that is no longer wanted is never delivered") {
     Session session = session_on("causal-lm");
     for (int i = 0; i < 20; ++i) {
         session.apply(command::OpenModel{"post-ln-encdec", {}});
@@ -142,7 +142,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
     CHECK_FALSE(session.can_undo());
 }
 
-TEST_CASE("weights that are NaN are opened, and said") {
+TEST_CASE("NaN weights are opened and reported") {
     const TemporaryFolder folder;
     const auto sound = load_model(state_dict("decoder"), {{"nhead", "4"}});
     Weights weights = sound->weights;

@@ -62,7 +62,7 @@ TEST_CASE("a run that does not fit is refused beforehand, with the numbers and w
     CHECK(bytes_free().value_or(1) > 0);
 }
 
-TEST_CASE("what is not recorded is made again when somebody looks at it, and everything is the same") {
+TEST_CASE("what isn't recorded is recomputed on demand, and everything is the same") {
     Session session(scenario());
     session.finish();
     const std::shared_ptr<const Run> all = session.shown().run;

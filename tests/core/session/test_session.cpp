@@ -138,7 +138,7 @@ TEST_CASE("the norm flips with the same weights, and flips back bit for bit") {
     CHECK(same_runs(everything(session), before));
 }
 
-TEST_CASE("dropout records its masks while it is on, and the cursor comes back from them") {
+TEST_CASE("dropout records its masks while it is on, and the cursor leaves them when it is off") {
     Session session = open();
     apply(session, command::SetDropout{7});
     apply(session, command::GoTo{"blocks.0.attn.pattern.dropped"});
@@ -181,7 +181,7 @@ TEST_CASE("following an operand leads to its cell, and back") {
     CHECK(session.trail().empty());
 }
 
-TEST_CASE("attn.result is computed when somebody goes there") {
+TEST_CASE("attn.result is computed on demand") {
     Session session = open();
     CHECK(value(session, "blocks.0.attn.result").empty());
     apply(session, command::GoTo{"blocks.0.attn.result"});
@@ -238,7 +238,7 @@ TEST_CASE("the stage's heatmap is exported") {
     CHECK(first.find("query") != std::string::npos);
 }
 
-TEST_CASE("a companion is another run beside the one that is looked at, and follows its edits") {
+TEST_CASE("a companion is another run next to the shown one, and follows its edits") {
     Session session = open();
     apply(session, command::Accompany{"norm", Variation{.overrides = {{"norm_first", "true"}}}});
     const Companion* other = session.shown().companion("norm");

@@ -137,7 +137,7 @@ TEST_CASE(
     CHECK(rows(inputs(session).encoder_tokens) == Rows{{1, 3, 4, 0}, {1, 5, 6, 7}});
 }
 
-TEST_CASE("typing on is one step of undo, and what comes between begins another") {
+TEST_CASE("continued typing is one step of undo, and another change begins a new one") {
     Session session(letter_decoder());
     apply(session, type_target("e"));
     for (const char* text : {"a", "ab", "abc"}) apply(session, type_target(text, text[1] != '\0'));
@@ -152,7 +152,7 @@ TEST_CASE("typing on is one step of undo, and what comes between begins another"
     CHECK(session.scenario().edits.size() == 1);
 }
 
-TEST_CASE("edits that no longer fit are dropped with a word, come back as typing goes on, and by undo") {
+TEST_CASE("edits that no longer fit are dropped with a message, and return with further typing or undo") {
     Session session(letter_decoder());
     apply(session, type_target("abcd"));
     apply(session, command::PaintMask{"blocks.0.attn", 0, 0, 4, 3, false});

@@ -37,7 +37,7 @@ std::shared_ptr<const Plan> plan_of_default_model() { return plan_of(scenario_of
 
 }  // namespace
 
-TEST_CASE("the step that is looked at is shown before the run is complete, with the numbers that it has then") {
+TEST_CASE("the shown step appears before the run is complete, with its final numbers") {
     Watched watched;
     watched.worker->start({.main = {plan_of_default_model(), nullptr}, .looked_at = {"blocks.0.attn.pattern"}});
     const Worker::Result result = watched.finish();
@@ -49,7 +49,7 @@ TEST_CASE("the step that is looked at is shown before the run is complete, with 
     CHECK_FALSE(result.run->value("logits").empty());
 }
 
-TEST_CASE("nothing is shown early where nobody looks at anything, and once a run is there it is no longer early") {
+TEST_CASE("nothing is shown early if no step is on the stage, or once the run is complete") {
     Watched watched;
     watched.worker->start({.main = {plan_of_default_model(), nullptr}});
     (void)watched.finish();
@@ -62,7 +62,7 @@ TEST_CASE("nothing is shown early where nobody looks at anything, and once a run
     CHECK(worker.collect());
 }
 
-TEST_CASE("all rows of the logits are there when the worker comes to rest, though only the last was waited for") {
+TEST_CASE("all rows of the logits are computed when the worker rests, though only the last was awaited") {
     Watched watched;
     watched.worker->start({.main = {plan_of_default_model(), nullptr}, .last_row_first = {"logits"}});
     const Worker::Result result = watched.finish();

@@ -94,7 +94,7 @@ TEST_CASE("what a process left is offered, opened with everything, and gone once
     CHECK(autosaves_in(folder.path()) == 0);
 }
 
-TEST_CASE("the view that was saved comes with the work") {
+TEST_CASE("the saved view is restored with the work") {
     const TemporaryFolder folder;
     leave_unsaved(folder.path());
     Session session(make_bundled_model("causal-lm"));
@@ -108,7 +108,7 @@ TEST_CASE("the view that was saved comes with the work") {
     CHECK_FALSE(session.take_view());
 }
 
-TEST_CASE("the newest of several is offered first, and nobody is offered what is another's") {
+TEST_CASE("the newest of several is offered first, and never another process's") {
     const TemporaryFolder folder;
     leave_unsaved(folder.path());
     leave_unsaved(folder.path(), {"blocks.0.attn.z", {0, 0, 0, 1}, 8.0F});
@@ -173,7 +173,7 @@ TEST_CASE("saved under a name the work is safe: no autosave, until the next chan
     CHECK(again.scenario().model()->name == "causal-lm");
 }
 
-TEST_CASE("where a session can't be saved, opened or autosaved one sentence says so, and all goes on") {
+TEST_CASE("if a session can't be saved, opened or autosaved, one sentence says so and work continues") {
     const TemporaryFolder folder;
     write_bytes(folder.file("file"), "");
     Session session(make_bundled_model("simple-decoder"));
@@ -201,7 +201,7 @@ TEST_CASE("where a session can't be saved, opened or autosaved one sentence says
     CHECK(folder.entries() == 2);
 }
 
-TEST_CASE("an autosave that fails later is said once, and made good as soon as it can be") {
+TEST_CASE("a failing autosave is reported once, and repeated as soon as possible") {
     const TemporaryFolder folder;
     const std::string state = folder.file("state");
     Session session(make_bundled_model("simple-decoder"));

@@ -145,7 +145,7 @@ TEST_CASE("a process that saves until it is killed", "[.]") {
     }
 }
 
-TEST_CASE("killed in the middle of an edit, a hundred times: what was said to be safe is there") {
+TEST_CASE("killed during an edit, a hundred times: everything reported as saved is there") {
     std::mt19937 random(1);
     for (int i = 0; i < kKills; ++i) {
         const TemporaryFolder folder;

@@ -31,7 +31,7 @@ struct Folder {
 
 }  // namespace
 
-TEST_CASE("what may be meant by a path is listed, and completed as far as it goes one way") {
+TEST_CASE("possible completions of a path are listed, and their common part is filled in") {
     const Folder f;
     const PathList all = list_paths(f.folder.file(""));
     CHECK(names(all) == std::vector<std::string>{"model-a/", "model-b/", "old.pt", "plain/", "weights.safetensors"});

@@ -260,7 +260,7 @@ TEST_CASE("a state_dict's answers are in its session") {
     check_same_run(again.scenario, scenario);
 }
 
-TEST_CASE("other weights than when it was saved are said in one sentence, and open") {
+TEST_CASE("weights that changed since saving are reported in one sentence, and open") {
     const TemporaryFolder folder;
     const std::string model = copy_of_fixture(folder, "gpt2-like", "model");
     SavedWork work = work_of(scenario_of(load_model(model)));
@@ -300,7 +300,7 @@ TEST_CASE("edits that no longer fit are left out of a model that changed, and re
     CHECK(work.remarks[1].english() == "1 edit does not fit any more and was left out");
 }
 
-TEST_CASE("the least session is a model; what a person writes by hand is read") {
+TEST_CASE("the smallest session is a model; a session written manually is read") {
     CHECK(open_session(parse_session(session(""), "/"), "a.dscope").scenario.inputs.batch() == 3);
     const SavedWork work = open_session(
         parse_session(

@@ -194,7 +194,7 @@ TEST_CASE("a model that takes long to read brings the dialog by itself") {
     CHECK(d.state.dialog == Dialog::none);
 }
 
-TEST_CASE("a pickled file is answered with three lines to copy, wherever it came from") {
+TEST_CASE("a pickled file is answered with three lines to copy, however it was opened") {
     const TemporaryFolder folder;
     write_bytes(folder.file("gpt.pt"), "PK\x03\x04");
     Driver d("pre-ln-layer");

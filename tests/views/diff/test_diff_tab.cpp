@@ -127,7 +127,7 @@ TEST_CASE("the list stands worst first or in order") {
     CHECK(d.sees("96of768"));
 }
 
-TEST_CASE("another configuration is computed beside the run, and dropped when nobody looks") {
+TEST_CASE("another configuration is computed as a companion run, and dropped when not shown") {
     Driver d;
     open_tab(d);
     REQUIRE(d.click_text("Configuration"));
@@ -208,7 +208,7 @@ TEST_CASE("head and batch are chosen beside the step, and the wheel zooms all th
     for (const int width : widths) CHECK(width < 8);
 }
 
-TEST_CASE("a file: typed, compared within a tolerance, and what it lacks is told") {
+TEST_CASE("a typed file is compared within a tolerance, and missing tensors are listed") {
     const decoderscope::testing::TemporaryFolder folder;
     Driver d;
     NamedTensors trace = recorded_tensors(*d.session.shown().run);

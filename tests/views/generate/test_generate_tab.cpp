@@ -162,7 +162,7 @@ TEST_CASE("the sliders and the seed's field change how the token is drawn") {
     CHECK(d.length() == 5);  // typing the seed generated nothing
 }
 
-TEST_CASE("it runs on at a pace of its own until the text ends or is full, and stops when asked") {
+TEST_CASE("running continues at its own pace until the text ends or is full, and stops on request") {
     GenerateDriver d;
     d.set({.temperature = 0.0});
     d.press(Key::r);

@@ -162,7 +162,7 @@ TEST_CASE("the dot switches a head off and on, and with Shift solos it; the stri
     CHECK(d.session.scenario().edits.empty());
 }
 
-TEST_CASE("an open head says what the output would be without it, before anybody switches it off") {
+TEST_CASE("an open head shows what the output would be without it") {
     HeadsDriver d;
     d.click(d.picture(3));
     REQUIRE(d.last<command::Accompany>());
@@ -253,7 +253,7 @@ TEST_CASE("a click on a weight explains it, and on q follows it") {
     CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
 }
 
-TEST_CASE("a query with nothing left to look at is called out, in the lines and in the output") {
+TEST_CASE("a query with everything masked is marked in the lines and in the output") {
     HeadsDriver d;
     d.click(d.picture(0));
     for (Index key = 0; key < 3; ++key) d.session.apply(command::PaintMask{"blocks.0.attn", 0, 0, 2, key, false});
@@ -318,7 +318,7 @@ TEST_CASE("in the Heads tab of every model, text neither overlaps nor leaves the
     }
 }
 
-TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture anew") {
+TEST_CASE("a frame with 12 layers of 12 heads at 64 tokens uploads no picture again") {
     Driver d(twelve_by_twelve());
     const auto uploads = [&] {
         int sum = 0;

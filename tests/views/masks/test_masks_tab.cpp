@@ -172,7 +172,7 @@ TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {
     CHECK_FALSE(d.session.can_undo());
 }
 
-TEST_CASE("cross-attention and the encoder are a click away, and said to be missing where they are") {
+TEST_CASE("cross-attention and the encoder are a click away, or reported as missing") {
     Driver d("post-ln-encdec");
     open_tab(d);
     REQUIRE(d.click_text("Cross"));

@@ -60,7 +60,7 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
     CHECK(d.commands.empty());
 }
 
-TEST_CASE("leaving the tab lets go of both runs") {
+TEST_CASE("leaving the tab drops both runs") {
     Driver d;
     open_tab(d);
     d.hands.tap(Key::s);
@@ -232,7 +232,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
     }
 }
 
-TEST_CASE("a row that sees nothing at all is told, not hidden") {
+TEST_CASE("a row with everything masked is reported") {
     Driver d;
     d.session.apply(command::PaintMask{"blocks.0.attn", 0, std::nullopt, 0, 0, false});
     open_tab(d);

@@ -33,7 +33,7 @@ std::string readme_row(const Lab& lab) {
 
 }  // namespace
 
-TEST_CASE("every lab has an id, a title, a question and a key of its own") {
+TEST_CASE("every lab has its own id, title, question and key") {
     std::set<std::string_view> ids, titles, questions;
     std::set<Key> keys;
     for (const Lab& lab : labs()) {
@@ -99,7 +99,7 @@ TEST_CASE("no other file lists the labs") {
     CHECK(read > 200);
 }
 
-TEST_CASE("a tab of a newer program opens on the first, is said, and what it had saved is kept") {
+TEST_CASE("a tab of a newer program opens as the first tab, with a message, and its saved state is kept") {
     Driver d("pre-ln-layer");
     const TemporaryFolder folder;
     const std::string path = folder.file("newer.dscope");

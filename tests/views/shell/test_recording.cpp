@@ -6,7 +6,7 @@
 using namespace decoderscope;
 using decoderscope::testing::Driver;
 
-TEST_CASE("every tab and every step can be looked at where only some of a run is recorded") {
+TEST_CASE("every tab and every step can be shown if only part of a run is recorded") {
     for (const char* model : {"causal-lm-as-meant", "post-ln-encdec", "reverse"}) {
         INFO(model);
         Driver d{std::string_view(model)};

@@ -86,7 +86,7 @@ TEST_CASE("saving under another name says what it would replace") {
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
 }
 
-TEST_CASE("closing asks where work made by hand would be lost, and nowhere else") {
+TEST_CASE("closing asks only if unsaved work would be lost") {
     const TemporaryFolder folder;
     const auto quit = [](Driver& d) {
         d.hands.tap(Key::q, with_ctrl);

@@ -98,7 +98,7 @@ TEST_CASE("a tapped key is seen once", "[input]") {
     CHECK_FALSE(ui.queue.held());
 }
 
-TEST_CASE("every key is told apart", "[input]") {
+TEST_CASE("every key is distinguished", "[input]") {
     Headless ui;
     for (int i = 1; i < static_cast<int>(Key::count); ++i) {
         ui.queue.tap(static_cast<Key>(i));
@@ -126,7 +126,7 @@ TEST_CASE("modifiers belong to their key", "[input]") {
     CHECK(seen == "csz");
 }
 
-TEST_CASE("a held key repeats for whoever asks for it", "[input]") {
+TEST_CASE("a held key repeats for actions that ask for it", "[input]") {
     Headless ui;
     ui.queue.push(KeyEvent{Key::right, true, {}});
     int once = 0;
@@ -176,7 +176,7 @@ TEST_CASE("text, the keys between it and characters beyond ASCII arrive in a fie
     CHECK(std::string(buffer.data()) == "^abcdé→");
 }
 
-TEST_CASE("a key's own character comes with it", "[input]") {
+TEST_CASE("a key event carries its character", "[input]") {
     Headless ui;
     ui.queue.push(KeyEvent{Key::a, true, {}});
     ui.queue.push(Character{U'a'});
@@ -214,7 +214,7 @@ TEST_CASE("the wheel turns where the mouse was", "[input]") {
     CHECK(seen == std::vector<std::pair<float, float>>{{10.0F, 2.0F}, {90.0F, 0.0F}});
 }
 
-TEST_CASE("a mouse that left hovers nothing, but a drag goes on", "[input]") {
+TEST_CASE("a pointer outside the window hovers nothing, but a drag continues", "[input]") {
     Headless ui;
     ui.queue.push(MouseMove{10.0F, 10.0F});
     ui.queue.push(MouseLeave{});
