@@ -25,6 +25,7 @@ struct NormsScene {
     const Step& here;    // the current computed step
     std::string prefix;  // of its stack: "" or "encoder."
     std::string block;   // its block, or the first of its stack
+    std::string chosen;  // a norm that the window's own run may lack; empty: what the current step says
 
     [[nodiscard]] Places places() const {
         return {runs.left.scenario.config().placement(), runs.right.scenario.config().placement()};
@@ -60,7 +61,11 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
                                                                   const NormsScene& scene);
 // The norms of the block and of its stack, in either run.
 [[nodiscard]] std::vector<std::string> norms_here(const NormsScene& scene);
-// The norm that is explained: the current one, else the first of the block.
+// Goes to a step of either run. Where the window's own run has no such step, but a norm here does, that norm is chosen
+// in this tab alone.
+void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+                Commands& commands);
+// The norm that is explained: the chosen one, else the current one, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
 }  // namespace decoderscope

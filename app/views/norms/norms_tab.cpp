@@ -253,7 +253,8 @@ NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
     const Step& here = computed_step(session);
     const std::string prefix = here.in_encoder() ? "encoder." : "";
     const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
-    return {*norms.shown, here, prefix, block};
+    const bool still_there = norms.chosen && norms.chosen->at == here.name;
+    return {*norms.shown, here, prefix, block, still_there ? norms.chosen->norm : std::string()};
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
