@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace decoderscope::testing {
 
@@ -27,6 +28,13 @@ std::string utf8(ImWchar code) {
     if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), static_cast<char>(0x80 | (c & 63))};
     return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 63)),
             static_cast<char>(0x80 | (c & 63))};
+}
+
+// A glyph without the lines of pixels that the box it scrolls in cuts off. What leaves the screen stays, to be found.
+std::pair<ImVec2, ImVec2> visible_lines(ImVec2 low, ImVec2 high, ImVec4 clip, float screen) {
+    const float top = clip.y > 0.0F ? std::max(low.y, clip.y) : low.y;
+    const float bottom = clip.w < screen ? std::min(high.y, clip.w) : high.y;
+    return {{low.x, top}, {high.x, bottom}};
 }
 
 // Whether a glyph continues the piece: on the same line, a little further to the right.
@@ -66,8 +74,7 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                 const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x &&
                                   a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
-                const ImVec2 low = {std::max(a.pos.x, command.ClipRect.x), std::max(a.pos.y, command.ClipRect.y)},
-                             high = {std::min(c.pos.x, command.ClipRect.z), std::min(c.pos.y, command.ClipRect.w)};
+                const auto [low, high] = visible_lines(a.pos, c.pos, command.ClipRect, frame.DisplaySize.y);
                 if (!open || !continues(pieces.back(), low, high)) pieces.push_back({{}, low, high, {}});
                 open = true;
                 DrawnText& piece = pieces.back();

@@ -102,8 +102,6 @@ const GlossaryTerm& term_of(Part part) {
             return known("memory");
         case Part::head:
             return known("language-head");
-        case Part::loss:
-            return known("loss");
         case Part::logit_lens:
             return known("logit-lens");
         case Part::loss:

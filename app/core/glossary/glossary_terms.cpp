@@ -394,12 +394,6 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
      .spellings = message("cache, append to the cache"),
      .pytorch = "past_key_values",
      .transformer_lens = "past_kv_cache"},
-    {.id = "loss",
-     .name = message("loss"),
-     .meaning = message("How surprised the model is by the right token: −log of its probability, the mean over all "
-                        "positions that count. Training makes it smaller; its gradients say how."),
-     .spellings = message("cross-entropy"),
-     .pytorch = "torch.nn.CrossEntropyLoss"},
     {.id = "logit-lens",
      .name = message("Logit lens"),
      .meaning = message("What the model would say if it ended after an earlier block: the final norm and the language "

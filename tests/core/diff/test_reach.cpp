@@ -135,7 +135,8 @@ TEST_CASE("a model of vectors has no predictions, and a NaN is counted") {
     apply(lost, command::TypeOver{"logits", {0, 2, 0}, std::numeric_limits<float>::quiet_NaN()});
     CHECK(measure(lost).lost == 1);
     INFO(sentence(lost));
-    const std::string all = std::to_string(lost.scenario().inputs.batch() * lost.scenario().inputs.pos());
+    const Tensor& mask = lost.scenario().inputs.attention_mask;
+    const std::string all = std::to_string(std::count(mask.values().begin(), mask.values().end(), 1.0F));
     CHECK(sentence(lost).find("NaN at 1 of " + all + " positions now") != std::string::npos);
 }
 

@@ -79,15 +79,15 @@ TEST_CASE("the default screen says what the model answers, and whether it is rig
 }
 
 TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
-    Driver d(kDefaultModel);
-    const auto predicted = find_text(d.seen(), "✓e✓d✓o");
+    Driver d("verses");
+    const auto predicted = find_text(d.seen(), "✓n✓d");  // under "And"
     REQUIRE(predicted);
-    hover(d, predicted->middle_of("d"));
-    CHECK(d.sees("afterposition2themodelpredicts"));
+    hover(d, predicted->middle_of("n"));
+    CHECK(d.sees("afterposition1themodelpredicts"));
     const Tensor& probs = d.session.shown().run->value("probs");
-    const Index token = d.session.scenario().model()->tokenizer.encode("d").back();
-    CHECK(d.sees("“d”" + short_number_text(static_cast<double>(probs.at(Cell{0, 2, token})), 4)));
-    CHECK(d.sees("✓right:“d”follows"));
+    const Index token = d.session.scenario().model()->tokenizer.encode("n").back();
+    CHECK(d.sees("“n”" + short_number_text(static_cast<double>(probs.at(Cell{0, 1, token})), 4)));
+    CHECK(d.sees("✓right:“n”follows"));
 }
 
 TEST_CASE("a model without a vocabulary shows no predictions") {
