@@ -29,7 +29,7 @@ struct Layout {
     std::vector<Picture> operands;
     Picture result;
 
-    [[nodiscard]] float gap() const { return ui.px(10); }
+    [[nodiscard]] float gap() const { return ui.px(8); }
 };
 
 // The operands, each once.
@@ -162,7 +162,7 @@ Row row_of(const Layout& l, std::size_t first, std::size_t count) {
 
 Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
     const Area& area = l.area;
-    const float arrow = l.ui.px(26);
+    const float arrow = l.ui.px(24);
     std::vector<Row> rows;
     std::vector<Want> wants;
     for (std::size_t i = 0; i < l.operands.size(); i += per_row) {
