@@ -65,7 +65,7 @@ Lab diff_lab() {
             .question = message("What changed?"),
             .key = Key::c,
             .draw = draw_diff_tab,
-            .least_height = 480.0F,
+            .least_height = [](float) { return 480.0F; },
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_runs,

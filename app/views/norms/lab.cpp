@@ -66,7 +66,7 @@ Lab norms_lab() {
             .question = message("What does the place of the norm change?"),
             .key = Key::n,
             .draw = draw_norms_tab,
-            .least_height = 520.0F,
+            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
             .leave = leave,
             .add_exports = add_exports,
             .save = save,

@@ -23,7 +23,8 @@ struct Lab {
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
-    float least_height = 0.0F;  // pixels at a scale of 1; where the stage is lower, the tab keeps it and scrolls
+    // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
+    float (*least_height)(float width) = nullptr;
     // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
     // them.
     void (*leave)(ViewState& state) = nullptr;
