@@ -67,7 +67,7 @@ Lab diff_lab() {
             .key = Key::c,
             .term = "difference",
             .draw = draw_diff_tab,
-            .least_height = 480.0F,
+            .least_height = [](float) { return 480.0F; },
             .inspect = inspect_difference,
             .leave = leave,
             .add_exports = add_exports,

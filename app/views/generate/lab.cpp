@@ -84,7 +84,7 @@ Lab generate_lab() {
             .question = message("Which token comes next, and why?"),
             .key = Key::g,
             .draw = draw_generate_tab,
-            .least_height = 400.0F,
+            .least_height = [](float) { return 400.0F; },
             .inspect = inspect_generation,
             .suggest = suggest,
             .leave = leave,

@@ -89,7 +89,7 @@ Lab norms_lab() {
             .key = Key::n,
             .term = "norm",
             .draw = draw_norms_tab,
-            .least_height = 520.0F,
+            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
             .inspect = inspect_norms,
             .suggest = suggest,
             .leave = leave,

@@ -17,12 +17,12 @@ void change_tab(const Session& session, ViewState& state, Commands& commands) {
 }
 
 // A tab that needs more height than there is keeps it, and scrolls.
-void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const Lab& lab, Area area,
+void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const Lab& lab, Area area, float height,
                    Commands& commands) {
     ImGui::SetCursorScreenPos(area.low);
     compat::begin_child("stage", {area.width(), area.height()});
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + ui.px(lab.least_height)}};
+    const Area content = {start, {start.x + ImGui::GetContentRegionAvail().x, start.y + height}};
     lab.draw(ui, session, state, content, commands);
     ImGui::SetCursorScreenPos({start.x, content.high.y - 1});
     ImGui::Dummy({1, 1});
@@ -54,8 +54,9 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
     state.stage = area;
     const Lab* open = find_lab(state.tab);
     if (open == nullptr) return;
-    if (area.height() >= ui.px(open->least_height)) return open->draw(ui, session, state, area, commands);
-    draw_scrolled(ui, session, state, *open, area, commands);
+    const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
+    if (area.height() >= least) return open->draw(ui, session, state, area, commands);
+    draw_scrolled(ui, session, state, *open, area, least, commands);
 }
 
 }  // namespace decoderscope

@@ -4,7 +4,7 @@
 #include "tests/views/driver.h"
 
 #include <cmath>
-#include <regex>
+#include <string>
 
 using namespace decoderscope;
 using decoderscope::testing::DrawnText;
@@ -40,10 +40,11 @@ double mean_length(const Tensor& tensor, const Tensor& mask) {
 // How the stream's length is written to have changed: "grows 3.1-fold", "keeps its length (1.0-fold)", "shrinks to 0.5
 // of its length".
 double read_growth(const std::string& text, const std::string& side) {
-    std::smatch found;
-    const std::regex number(side + R"([^0-9]*([0-9.]+))");
-    REQUIRE(std::regex_search(text, found, number));
-    return std::stod(found[1]);
+    const std::size_t at = text.find(side);
+    REQUIRE(at != std::string::npos);
+    const std::size_t number = text.find_first_of("0123456789", at);
+    REQUIRE(number != std::string::npos);
+    return std::stod(text.substr(number));
 }
 
 }  // namespace
@@ -55,8 +56,11 @@ TEST_CASE("question 16: N writes how far the stream grows under Pre-Norm and und
     d.settle();
     const std::string text = written(d);
     const Index blocks = d.session.scenario().config().num_layers;
+    REQUIRE(d.session.shown().companion("norms.pre") != nullptr);
+    REQUIRE(d.session.shown().companion("norms.post") != nullptr);
     const Run& pre = *d.session.shown().companion("norms.pre")->run;
     const Run& post = *d.session.shown().companion("norms.post")->run;
+    REQUIRE(post.plan().find("blocks." + std::to_string(blocks - 1) + ".ln3.normalized") != nullptr);
     const std::string last = "blocks." + std::to_string(blocks - 1);
     const double entering = mean_length(pre.value("blocks.0.resid_pre"), mask);
     CHECK(std::abs(read_growth(text, "Pre-Norm:thestream") /
