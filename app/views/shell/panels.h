@@ -33,6 +33,7 @@ void draw_choices(const Ui& ui, const Session& session, ViewState& state, Area a
 void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+// The same with edits and without: the first edit must not move what is being clicked.
 [[nodiscard]] float timeline_height(const Ui& ui, const Session& session);
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // The mark that tells whether the laws of every forward pass hold for this run. A click opens the dialog with the

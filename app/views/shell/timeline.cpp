@@ -25,8 +25,6 @@ void transport(const Ui& ui, ViewState& state, Commands& commands) {
         state.playing = !state.playing;
 }
 
-constexpr float kMarks = 64, kStackNames = 14, kReachLine = 22;
-
 // Whether an encoder's steps precede the decoder's.
 bool has_two_stacks(const Session& session) {
     const Plan& plan = session.shown().run->plan();
@@ -101,18 +99,13 @@ bool is_edited(const Session& session) {
     return !shown.scenario.edits.empty() && shown.run != shown.unedited;
 }
 
-// What the edits did to the output, and how many steps they reach. The line is there without edits, too: otherwise the
-// first edit would move what is being clicked.
+// What the edits did to the output, and how many steps they reach.
 void reach_line(const Ui& ui, const Session& session, Area area) {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(area.low, area.high, ui.theme.raised);
-    const float y = area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F;
-    float x = area.low.x + ui.px(12);
+    float x = area.low.x;
     const auto write = [&](ImU32 color, const std::string& text) {
         if (area.high.x - x < ui.px(40)) return;
-        x += draw_text(ui, ui.fonts.caption, {x, y}, color, text, area.high.x - x - ui.px(12)) + ui.px(16);
+        x += draw_text(ui, ui.fonts.caption, {x, area.low.y}, color, text, area.high.x - x) + ui.px(16);
     };
-    if (!is_edited(session)) return write(ui.theme.muted, tr("No edits: these are the model's own numbers."));
     const Snapshot& shown = session.shown();
     const Value<Reach> reach = shown_reach(session.derived(), shown);
     if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
@@ -131,15 +124,10 @@ void reach_line(const Ui& ui, const Session& session, Area area) {
 
 }  // namespace
 
-float timeline_height(const Ui& ui, const Session& session) {
-    return ui.px(kMarks + kReachLine + (has_two_stacks(session) ? kStackNames : 0));
-}
+float timeline_height(const Ui& ui, const Session& session) { return ui.px(has_two_stacks(session) ? 70 : 64); }
 
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    const bool two_stacks = has_two_stacks(session);
-    area.high.y -= ui.px(kReachLine);
-    reach_line(ui, session, {{area.low.x, area.high.y}, {area.high.x, area.high.y + ui.px(kReachLine)}});
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
     transport(ui, state, commands);
 
@@ -153,10 +141,15 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
                  {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
     if (bars.width() < ui.px(40)) return;
-    if (two_stacks) {
-        stack_names(ui, session, {{bars.low.x, bars.low.y - ui.px(4)}, bars.high});
-        bars.low.y += ui.px(kStackNames);
-    }
+    // The marks make room for a line above them; the panel stays as high as it is, so that the first edit moves nothing
+    // that is being clicked.
+    const Area above = {{bars.low.x, bars.low.y - ui.px(5)}, {bars.high.x, bars.low.y + ui.px(10)}};
+    const bool edited = is_edited(session), two_stacks = has_two_stacks(session);
+    if (edited)
+        reach_line(ui, session, above);
+    else if (two_stacks)
+        stack_names(ui, session, above);
+    if (edited || two_stacks) bars.low.y += ui.px(12);
     if (const Value<Reach> reach = shown_reach(session.derived(), session.shown())) {
         changed_bar(ui, session, *reach, {bars.low, {bars.high.x, bars.low.y + ui.px(3)}});
         bars.low.y += ui.px(5);

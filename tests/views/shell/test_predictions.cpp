@@ -80,6 +80,9 @@ TEST_CASE("the default screen says what the model answers, and whether it is rig
 
 TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
     Driver d("verses");
+    std::string bar;
+    for (const DrawnText& piece : in_bar(d)) bar += piece.text + "|";
+    INFO(bar);
     const auto predicted = find_text(d.seen(), "✓n✓d");  // under "And"
     REQUIRE(predicted);
     hover(d, predicted->middle_of("n"));
