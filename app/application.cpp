@@ -1,8 +1,10 @@
 #include "app/application.h"
 
 #include "app/application_clipboard.h"
+#include "app/application_folder.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
+#include "app/core/text/missing_glyphs.h"
 #include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/lab.h"
@@ -10,6 +12,7 @@
 #include "app/views/shell/saved_view.h"
 #include "app/views/shell/text_size.h"
 #include "app/views/shell/workspace.h"
+#include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "app/window/window_offscreen.h"
 #include "engine/error.h"
@@ -37,7 +40,13 @@ Application::Application(Scenario scenario, std::function<void()> wake)
 
 Application::Application(SavedWork work, std::function<void()> wake) : session_(std::move(work), std::move(wake)) {}
 
-void Application::use_fonts(const Fonts& fonts) { fonts_ = &fonts; }
+void Application::use_fonts(const Fonts& fonts) {
+    fonts_ = &fonts;
+    if (fonts.missing == missing_glyphs_) return;
+    missing_glyphs_ = fonts.missing;
+    const Sentence missing = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
+    if (!missing.empty()) session_.apply(command::Tell{missing, false});
+}
 
 float Application::text_scale(ImVec2 window) {
     state_.largest_text = largest_text_size(window);
@@ -61,6 +70,7 @@ bool Application::frame(Textures& textures) {
     session_.update(kPatience);
     session_.keep(saved_view(state_));
     copy_picture();
+    show_folder();
     remember_opened();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
@@ -101,6 +111,13 @@ void Application::copy_picture() {
     }
     state_.exports.said = tr(copied.sentence);
     session_.apply(command::Tell{copied.sentence, copied.failed});
+}
+
+// A folder that was asked for.
+void Application::show_folder() {
+    const std::string folder = std::exchange(state_.path_to_open, {});
+    if (folder.empty()) return;
+    if (const Sentence failed = open_folder(folder); !failed.empty()) session_.apply(command::Tell{failed});
 }
 
 // Adds the shown session, or the user's own model, to the recent list.
@@ -189,6 +206,7 @@ std::vector<std::string> draw_tour(Scenario scenario, const std::string& folder)
     if (failed) throw Error("{folder}: cannot be made: {reason}", {{"folder", folder}, {"reason", failed.message()}});
     OffscreenWindow window({.width = 1280, .height = 800});
     Application application(std::move(scenario));
+    application.state().settings.introduction_closed = true;
     std::vector<std::string> files;
     for (const Stop& stop : stops) {
         Session& session = application.session();

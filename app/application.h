@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -41,6 +42,7 @@ public:
 private:
     void keep_settings();
     void copy_picture();
+    void show_folder();
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
@@ -49,6 +51,7 @@ private:
     Settings kept_;              // as they are in the file
     std::string settings_path_;  // empty: they are not kept
     const Fonts* fonts_ = nullptr;
+    std::vector<char32_t> missing_glyphs_;  // as of the last fonts
     bool styled_dark_ = false;
     float styled_scale_ = 0.0F;
 };

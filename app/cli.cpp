@@ -40,8 +40,8 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 
     const cli::Context context{run, work, out};
-    for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_report, cli::add_diff,
-                           cli::add_generate, cli::add_bench})
+    for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
+                           cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names})
         add(app, context);
 
     try {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,20 @@ private:
 
 using OperandAxes = std::vector<Axes>;
 
+// What a gradient is computed from: an operation's operands and output, and the target's gradient by that output. In
+// explanations the output and the gradient count as two more operands, after the operation's own.
+struct Backward {
+    const Operands& in;
+    const Tensor& out;
+    const Tensor& grad;
+
+    [[nodiscard]] Factor in_at(std::size_t operand, const Cell& cell) const {
+        return cell_factor(in[operand], operand, cell);
+    }
+    [[nodiscard]] Factor out_at(const Cell& cell) const { return cell_factor(out, in.size(), cell); }
+    [[nodiscard]] Factor grad_at(const Cell& cell) const { return cell_factor(grad, in.size() + 1, cell); }
+};
+
 // An operation's description in words.
 struct About {
     std::string_view name;     // "softmax over key"
@@ -46,8 +61,8 @@ struct About {
     std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
 };
 
-// What every operation knows: its output's axes, its output, and how one cell of it was computed. All three are
-// together in one file of engine/ops/. The fourth, the gradient, will be there too.
+// What every operation knows: its output's axes, its output, and how one cell of it was computed. The fourth part is
+// the gradient (PassesGradients), in a file of engine/ops/ next to these.
 template <class T>
 concept IsOperation = std::equality_comparable<T> &&
     requires(const T& op, const OperandAxes& operand_axes, const Axes& axes, const Operands& in, const Tensor& out,
@@ -56,6 +71,17 @@ concept IsOperation = std::equality_comparable<T> &&
     { op.axes(operand_axes) } -> std::same_as<Axes>;
     { op.compute(in, axes) } -> std::same_as<Tensor>;
     { op.explain(in, out, cell) } -> std::same_as<Explanation>;
+};
+
+// An operation that hands a gradient back has, for each operand it passes one to, a pullback: the gradient of a target
+// by that operand, along the way through this operation, from the gradient by its output (the chain rule). It may also
+// have
+//     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
+template <class T>
+concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
+    { op.about_pull_back(operand) } -> std::same_as<About>;
+    { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
+    { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
 };
 
 // Which operands an operation reads row by row: a row of its output needs only the same row of these, and all rows of
@@ -125,6 +151,15 @@ public:
     [[nodiscard]] Traits traits() const { return self_->traits(); }
     // Which mask hides a cell; all of them keep it if the operation is not a mask.
     [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
+    // Whether an operand gets a gradient from this operation; if not, the next three must not be called.
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return self_->passes_gradient(operand); }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const { return self_->about_pull_back(operand); }
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const {
+        return self_->pull_back(operand, b);
+    }
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+        return self_->explain_pull_back(operand, b, cell);
+    }
     bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
 
 private:
@@ -140,6 +175,10 @@ private:
         [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
         [[nodiscard]] virtual Traits traits() const = 0;
         [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
+        [[nodiscard]] virtual bool passes_gradient(std::size_t) const = 0;
+        [[nodiscard]] virtual About about_pull_back(std::size_t) const = 0;
+        [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
+        [[nodiscard]] virtual Explanation explain_pull_back(std::size_t, const Backward&, const Cell&) const = 0;
         [[nodiscard]] virtual bool equals(const Interface&) const = 0;
     };
 
@@ -181,6 +220,28 @@ private:
         [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const override {
             if constexpr (requires { operation.verdict(in, cell); }) return operation.verdict(in, cell);
             return {};
+        }
+        [[nodiscard]] bool passes_gradient(std::size_t operand) const override {
+            static_cast<void>(operand);
+            if constexpr (!PassesGradients<T>)
+                return false;
+            else if constexpr (requires { operation.passes_gradient(operand); })
+                return operation.passes_gradient(operand);
+            else
+                return true;
+        }
+        [[nodiscard]] About about_pull_back(std::size_t operand) const override {
+            if constexpr (PassesGradients<T>) return operation.about_pull_back(operand);
+            throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const override {
+            if constexpr (PassesGradients<T>) return operation.pull_back(operand, b);
+            throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b,
+                                                    const Cell& cell) const override {
+            if constexpr (PassesGradients<T>) return operation.explain_pull_back(operand, b, cell);
+            throw std::logic_error("no gradient");
         }
         [[nodiscard]] bool equals(const Interface& other) const override {
             const auto* same = dynamic_cast<const Model*>(&other);

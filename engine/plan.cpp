@@ -45,6 +45,8 @@ Phrase title_of(Part part) {
             return message("Encoder output");
         case Part::head:
             return message("Head");
+        case Part::loss:
+            return message("Loss");
         case Part::logit_lens:
             return message("Logit lens");
     }
@@ -138,8 +140,8 @@ Ref Plan::input(const std::string& name, const Tensor& values) {
                 .source = values});
 }
 
-Ref Plan::step(std::string name, Operation operation, std::initializer_list<Ref> operands,
-               std::optional<Meaning> meaning, Role role) {
+Ref Plan::step(std::string name, Operation operation, std::span<const Ref> operands, std::optional<Meaning> meaning,
+               Role role) {
     Step step{.name = std::move(name),
               .role = role,
               .operation = std::move(operation),

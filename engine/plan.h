@@ -7,9 +7,11 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace decoderscope {
@@ -34,6 +36,7 @@ enum class Part {
     add,  // the sum of the stream and an update
     encoder_output,
     head,
+    loss,
     logit_lens,
 };
 [[nodiscard]] Phrase title_of(Part part);
@@ -127,8 +130,12 @@ public:
     Ref input(const std::string& name, const Tensor& values);
 
     // The next step. Operands that are nullptr are left out.
-    Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
+    Ref step(std::string name, Operation operation, std::span<const Ref> operands,
              std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded);
+    Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
+             std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded) {
+        return step(std::move(name), std::move(operation), std::span(operands.begin(), operands.size()), meaning, role);
+    }
 
     // What the following steps belong to, and their default meaning. A stack, a block and a logit lens reading last
     // until they end; a part and an attention last until the next part.

@@ -16,7 +16,7 @@ collect() {
             --flag=tr:1:no-c-format --flag=tr_n:1:no-c-format --flag=tr_n:2:no-c-format \
             --flag=message:1:no-c-format --flag=message_n:1:no-c-format --flag=message_n:2:no-c-format \
             --flag=Error:1:no-c-format --flag=Sentence:1:no-c-format \
-            --add-comments='Translators:' --add-location=file --sort-by-file \
+            --no-wrap --add-comments='Translators:' --add-location=file --sort-by-file \
             --package-name=decoderscope --copyright-holder='the authors of Decoderscope' |
         # The date is of no use, and would change the file every time.
         sed '/^"POT-Creation-Date:/d'

@@ -18,10 +18,12 @@ struct Context {
 void add_models(CLI::App& app, const Context& context);
 void add_trace(CLI::App& app, const Context& context);
 void add_export(CLI::App& app, const Context& context);
+void add_explain(CLI::App& app, const Context& context);
 void add_report(CLI::App& app, const Context& context);
 void add_diff(CLI::App& app, const Context& context);
 void add_generate(CLI::App& app, const Context& context);
 void add_bench(CLI::App& app, const Context& context);
+void add_names(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

@@ -6,6 +6,7 @@
 #include "engine/file.h"
 #include "engine/model/bundled.h"
 
+#include <algorithm>
 #include <ostream>
 
 namespace decoderscope::cli {
@@ -23,9 +24,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     text->excludes(tokens);
     source->excludes(encoder_tokens);
     command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
-    command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
-        ->type_size(1)
-        ->allow_extra_args(false);
+    add_set_option(command, options);
+    command.add_option(
+        "--map", options.map,
+        "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
+        "names MODEL` prints one");
     command
         .add_option("--record", options.record,
                     "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
@@ -34,11 +37,15 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
 }
 
-namespace {
+void add_set_option(CLI::App& command, RunOptions& options) {
+    command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
+        ->type_size(1)
+        ->allow_extra_args(false);
+}
 
-Overrides overrides_of(const std::vector<std::string>& settings) {
+Overrides settings_of(const RunOptions& options) {
     Overrides overrides;
-    for (const std::string& setting : settings) {
+    for (const std::string& setting : options.settings) {
         const std::size_t equals = setting.find('=');
         if (equals == std::string::npos || equals == 0)
             throw CLI::ValidationError("--set " + setting, "expected KEY=VALUE");
@@ -46,6 +53,8 @@ Overrides overrides_of(const std::vector<std::string>& settings) {
     }
     return overrides;
 }
+
+namespace {
 
 // A text needs a tokenizer that can encode it.
 Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
@@ -76,20 +85,42 @@ void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
     for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
 }
 
+Mapping mapping_of(const RunOptions& options) {
+    if (options.map.empty()) return {};
+    const std::string text = read_text(options.map);
+    return naming(options.map, [&] { return parse_mapping(text); });
+}
+
 // The default work: the model on its own example, or a session.
 SavedWork opened(const RunOptions& options, const Overrides& overrides) {
-    if (is_session_path(options.model)) return open_session(options.model);
+    if (is_session_path(options.model)) {
+        if (!options.map.empty())
+            throw Error("--map: {model} is a session, which keeps its own; expected a model",
+                        {{"model", options.model}});
+        return open_session(options.model);
+    }
     SavedWork work;
-    work.scenario = decoderscope::scenario_of(load_model(options.model, overrides));
+    work.scenario = decoderscope::scenario_of(load_model(options.model, overrides, nullptr, mapping_of(options)));
     return work;
+}
+
+// Answers that say how tensors are read did so when the model was opened.
+Overrides configuration_of(const Model& model, Overrides overrides) {
+    const auto asked = [&](const std::string& key) {
+        return std::ranges::find(model.recognised.names.questions, key, &Question::key) !=
+               model.recognised.names.questions.end();
+    };
+    std::erase_if(overrides, [&](const auto& setting) { return is_naming_key(setting.first) && asked(setting.first); });
+    return overrides;
 }
 
 }  // namespace
 
 SavedWork work_of(const RunOptions& options) {
-    const Overrides overrides = overrides_of(options.settings);
-    SavedWork work = opened(options, overrides);
+    const Overrides settings = settings_of(options);
+    SavedWork work = opened(options, settings);
     Scenario& scenario = work.scenario;
+    const Overrides overrides = configuration_of(*scenario.model(), settings);
     note(options, work.remarks);
     note(options, scenario.model()->remarks);
     if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });

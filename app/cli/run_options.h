@@ -20,6 +20,7 @@ struct RunOptions {
     std::string model, inputs, edits, tokens, encoder_tokens;
     std::optional<std::string> text, source;  // may be empty: the beginning token alone
     std::vector<std::string> settings;        // KEY=VALUE
+    std::string map;                          // a file that says what each tensor is
     std::optional<std::uint64_t> dropout_seed;
     std::string record = "all";     // how much is kept: all, patterns
     std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
@@ -30,6 +31,10 @@ inline constexpr const char* kModelHelp =
     "session (.dscope) with all its contents";
 
 void add_run_options(CLI::App& command, RunOptions& options);
+// --set alone, for a command that runs nothing.
+void add_set_option(CLI::App& command, RunOptions& options);
+// What --set says, key by key.
+[[nodiscard]] Overrides settings_of(const RunOptions& options);
 
 // What the window opens on: the scenario and, for a session, everything else. Throws Error naming what can't be read or
 // doesn't fit.

@@ -7,23 +7,28 @@ namespace decoderscope::cli {
 
 namespace {
 
-void trace(const RunOptions& options, const std::string& path, const std::vector<std::string>& asked) {
-    const Scenario scenario = scenario_of(options);
+struct Wanted {
+    std::string path;
+    std::vector<std::string> asked;
+    std::string gradients_of;
+};
+
+void trace(const RunOptions& options, const Wanted& wanted) {
+    Scenario scenario = scenario_of(options);
+    scenario.gradients_of = wanted.gradients_of;
+    std::vector<std::string> asked = wanted.asked;
+    for (const std::string& name : wanted.asked) asked.push_back("grad." + name);
     const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
-    for (const std::string& name : asked)
+    for (const std::string& name : wanted.asked)
         if (name != "*" && run->plan().find(name) == nullptr)
             throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
                         {{"name", name}});
-    write_safetensors(path, recorded_tensors(*run));
+    write_safetensors(wanted.path, recorded_tensors(*run));
 }
 
 }  // namespace
 
 void add_trace(CLI::App& app, const Context& context) {
-    struct Wanted {
-        std::string path;
-        std::vector<std::string> asked;
-    };
     const auto wanted = std::make_shared<Wanted>();
     CLI::App& command =
         add_running(app, context, "trace", "Run a model and write every recorded tensor to one safetensors file");
@@ -33,8 +38,9 @@ void add_trace(CLI::App& app, const Context& context) {
                     "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
         ->type_size(1)
         ->allow_extra_args(false);
-    command.callback(
-        [context, wanted] { context.work = [context, wanted] { trace(context.run, wanted->path, wanted->asked); }; });
+    command.add_option("--gradients-of", wanted->gradients_of,
+                       "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss by everything: grad.*");
+    command.callback([context, wanted] { context.work = [context, wanted] { trace(context.run, *wanted); }; });
 }
 
 }  // namespace decoderscope::cli

@@ -34,6 +34,7 @@ Painter::Painter() : context_(ImGui::CreateContext()) {
     io.IniFilename = nullptr;
     io.LogFilename = nullptr;
     io.BackendPlatformName = "decoderscope";
+    use_demand(demand_);
     start_backend();
     textures_ = std::make_unique<GlTextures>();
 }
@@ -45,12 +46,12 @@ Painter::~Painter() {
 }
 
 void Painter::use_scale(Frontend& frontend, float scale) {
-    const bool anew = fonts_.text == nullptr || fonts_.scale != scale;
+    const bool anew = fonts_.text == nullptr || fonts_.scale != scale || demand_.grew();
     if (anew) {
         // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
         // buffers, once recreated, are as large as before.
         ImGui_ImplOpenGL3_Shutdown();
-        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale);
+        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale, &demand_);
         start_backend();
     }
     if (anew || told_ != &frontend) frontend.use_fonts(fonts_);
@@ -75,7 +76,7 @@ bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) 
     clear(canvas.width, canvas.height);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     textures_->end_frame();
-    return more_input || moves;
+    return more_input || moves || demand_.grew();
 }
 
 }  // namespace decoderscope

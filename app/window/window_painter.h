@@ -38,6 +38,7 @@ private:
     };
     void use_scale(Frontend& frontend, float scale);
 
+    GlyphDemand demand_;  // before the context, which must not outlive it
     std::unique_ptr<ImGuiContext, ContextDeleter> context_;
     std::unique_ptr<GlTextures> textures_;
     Fonts fonts_;

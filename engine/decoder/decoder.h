@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace decoderscope {
@@ -24,6 +25,8 @@ struct PassRequest {
     // positions, key masks cover all positions, and edits address cells of the shorter tensors.
     const Past* past = nullptr;
     bool logit_lens = false;  // also applies the final norm and the head after each block
+    // Also the way back: the gradient of this cell, or of the loss, by everything (engine/gradient.h). Empty: none.
+    std::string gradients_of = {};
 };
 
 // The forward pass of a decoder, with its encoder if any, as a plan that includes the edits. Throws Error naming the

@@ -50,6 +50,47 @@ LookAt look_at_of(const nlohmann::json& example) {
     return look_at;
 }
 
+Overrides overrides_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    if (!found->is_object()) throw Error("{key}: expected an object of configuration keys", {{"key", key}});
+    Overrides overrides;
+    for (const auto& [name, value] : found->items()) overrides.emplace_back(name, text_at(*found, name.c_str()));
+    return overrides;
+}
+
+std::optional<Cell> cell_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return std::nullopt;
+    const auto is_index = [](const nlohmann::json& index) { return index.is_number_unsigned(); };
+    if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_index))
+        throw Error("{key}: expected a list of indices, from 0", {{"key", key}});
+    return found->get<Cell>();
+}
+
+Trial trial_of(const nlohmann::json& json) {
+    check_keys(json, message("the thing to try"), {"title", "look", "tab", "step", "cell", "set", "edits"});
+    Trial trial = {.title = text_at(json, "title"),
+                   .look = text_at(json, "look"),
+                   .tab = text_at(json, "tab"),
+                   .step = text_at(json, "step"),
+                   .cell = cell_at(json, "cell"),
+                   .set = overrides_at(json, "set")};
+    if (trial.title.empty()) throw Error("expected a \"title\", a few words");
+    if (trial.cell && trial.step.empty()) throw Error("cell: expected a \"step\" that it is a cell of");
+    if (const auto edits = json.find("edits"); edits != json.end()) trial.edits = edits_of(*edits);
+    return trial;
+}
+
+std::vector<Trial> trials_of(const nlohmann::json& example) {
+    const auto found = example.find("try");
+    if (found == example.end()) return {};
+    if (!found->is_array()) throw Error("try: expected a list of things to try");
+    std::vector<Trial> trials;
+    for (const nlohmann::json& json : *found) trials.push_back(naming("try", [&] { return trial_of(json); }));
+    return trials;
+}
+
 TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& tokenizer, std::string_view length_axis) {
     std::vector<std::vector<Index>> rows;
     for (const std::string& text : texts) {
@@ -63,11 +104,12 @@ TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& toke
 
 ExampleFile parse_example_file(std::string_view json) {
     const nlohmann::json example = parse_json(json, message("an example"));
-    check_keys(example, message("the example"), {"description", "source", "target", "look_at"});
+    check_keys(example, message("the example"), {"description", "source", "target", "look_at", "try"});
     return {.description = text_at(example, "description"),
             .source = texts_at(example, "source"),
             .target = texts_at(example, "target"),
-            .look_at = look_at_of(example)};
+            .look_at = look_at_of(example),
+            .trials = trials_of(example)};
 }
 
 Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Tokenizer& target) {

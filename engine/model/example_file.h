@@ -10,13 +10,17 @@ namespace decoderscope {
 // optional:
 //     {"description": "Writes a word backwards.",
 //      "source": ["mask", "transformer"], "target": ["ksam", "remrofsnart"],
-//      "look_at": {"step": "blocks.1.cross_attn.pattern", "head": 2}}
+//      "look_at": {"step": "blocks.1.cross_attn.pattern", "head": 2},
+//      "try": [{"title": "See where the second letter comes from", "look": "The query wrote …", "tab": "step",
+//               "step": "blocks.1.cross_attn.pattern", "cell": [0, 2, 1, 3],
+//               "set": {"norm_first": "true"}, "edits": [{"edit": "scale_head", …}]}]}
 // `source` is what the encoder reads and `target` what the decoder reads, one text per batch row. They are cut into
 // tokens by the model's tokenizers, and the shorter ones are padded.
 struct ExampleFile {
     std::string description;  // one line
     std::vector<std::string> source, target;
     LookAt look_at;
+    std::vector<Trial> trials;
 
     // Whether it brings inputs.
     [[nodiscard]] bool has_text() const { return !source.empty() || !target.empty(); }

@@ -173,6 +173,17 @@ void check_masks(const Inputs& inputs, const Config& config, Index src, Index pa
     }
 }
 
+void check_targets(const Inputs& inputs, const Config& config) {
+    if (inputs.targets.empty()) return;
+    check_presence("targets", inputs.targets, config.lm_head, message("lm_head is false"));
+    check_shape("targets", inputs.targets, {{axis::batch, inputs.batch()}, {axis::pos, inputs.pos()}});
+    for (const float target : inputs.targets.values()) {
+        if (target == kLeftOut || (target >= 0.0F && target < static_cast<float>(config.vocab_size))) continue;
+        throw Error("targets: {target}, expected an id from 0 to {highest}, or −100 for one that is left out",
+                    {{"target", static_cast<Index>(target)}, {"highest", config.vocab_size - 1}});
+    }
+}
+
 // ---- from a file
 
 struct Slot {
@@ -191,6 +202,7 @@ const std::vector<Slot>& slots() {
         {"attention_mask", &Inputs::attention_mask, true, {axis::batch, axis::pos}},
         {"encoder_attention_mask", &Inputs::encoder_attention_mask, true, {axis::batch, axis::src}},
         {"custom_mask", &Inputs::custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}},
+        {"targets", &Inputs::targets, true, {axis::batch, axis::pos}},
     };
     return table;
 }
@@ -210,7 +222,7 @@ Inputs read(const SafetensorsFile& file) {
         if (std::none_of(slots().begin(), slots().end(), is_it))
             throw Error(
                 "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-                "encoder_attention_mask or custom_mask",
+                "encoder_attention_mask, custom_mask or targets",
                 {{"name", name}});
     }
     return inputs;
@@ -223,6 +235,7 @@ void check_inputs(const Inputs& inputs, const Config& config, Index past) {
     const Index src = check_source(inputs, config);
     check_sizes(inputs, config, src, past);
     check_masks(inputs, config, src, past);
+    check_targets(inputs, config);
 }
 
 Inputs load_inputs(const std::string& path, const Config& config) {

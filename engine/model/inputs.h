@@ -15,6 +15,7 @@ struct Inputs {
     Tensor attention_mask;          // [batch, pos], 1 = keep, 0 = padding
     Tensor encoder_attention_mask;  // [batch, src]
     Tensor custom_mask;             // broadcastable to [batch, head, pos, pos], 1 = keep
+    Tensor targets;                 // [batch, pos], −100 = left out; what the loss is measured against
 
     [[nodiscard]] Index batch() const { return tokens.empty() ? x.dim(0) : tokens.dim(0); }
     [[nodiscard]] Index pos() const { return tokens.empty() ? x.dim(1) : tokens.dim(1); }

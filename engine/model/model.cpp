@@ -3,67 +3,26 @@
 #include "engine/decoder/decoder.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/json.h"
 #include "engine/model/bundled.h"
+#include "engine/model/check_weights.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
 #include "engine/model/folder_file.h"
 #include "engine/model/hugging_face.h"
+#include "engine/model/names/family_answers.h"
+#include "engine/model/names/with_mapping.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <filesystem>
-#include <set>
 
 namespace decoderscope {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// Under tie_word_embeddings a head may also be stored, if it equals the embedding.
-void check_tied_head(Weights& weights, const Config& config) {
-    if (!config.lm_head || !config.tie_word_embeddings) return;
-    const auto head = weights.find("lm_head.weight");
-    if (head == weights.end()) return;
-    const auto embedding = weights.find("embed.weight");
-    const auto same_bits = [](float a, float b) {  // NaN equals itself here
-        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-    };
-    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
-        throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
-    weights.erase(head);
-}
-
-// Compares the file's shapes with those that the configuration needs, before any number is read.
-void check_shapes(const Shapes& shapes, const Config& config) {
-    const auto text = [](const std::vector<Index>& shape) { return shape_text(unnamed(shape)); };
-    // A tied head may also be stored.
-    const bool tied = config.lm_head && config.tie_word_embeddings;
-    std::set<std::string, std::less<>> known;
-    if (tied) known.insert("lm_head.weight");
-    for (const Declared& parameter : declared_parameters(config)) {
-        known.insert(parameter.name);
-        const auto found = shapes.find(parameter.name);
-        if (found == shapes.end() && parameter.required)
-            throw Error("{name}: missing; expected a tensor of shape {shape}",
-                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
-        if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
-            throw Error(
-                "{name}: shape {shape}, expected {expected}",
-                {{"name", parameter.name}, {"shape", text(found->second)}, {"expected", shape_text(parameter.axes)}});
-    }
-    for (const auto& [name, shape] : shapes)
-        if (!known.contains(name)) throw Error("{name}: this configuration has no such tensor", {{"name", name}});
-}
-
-// In Hugging Face's GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
-void add_missing_head_bias(Shapes& shapes, const Config& config) {
-    const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
-    if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
-}
 
 void check_look_at(const Model& model, const Config& config) {
     const LookAt& look_at = model.look_at;
@@ -75,20 +34,41 @@ void check_look_at(const Model& model, const Config& config) {
                     {{"head", look_at.head}, {"nhead", config.nhead - 1}});
 }
 
-// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones.
-void read_example(Model& model, const fs::path& folder, const Config& config) {
+// What a model suggests must work: the step and the cell are there, the keys and the edits fit.
+void check_trial(const Model& model, const Trial& trial) {
+    const std::shared_ptr<const Plan> plan =
+        plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
+    if (trial.step.empty()) return;
+    const Ref step = plan->find(trial.step);
+    if (step == nullptr) throw Error("this model has no step {step}", {{"step", trial.step}});
+    if (!trial.cell) return;
+    bool fits = trial.cell->size() == step->axes.size();
+    for (std::size_t i = 0; fits && i < step->axes.size(); ++i) fits = (*trial.cell)[i] < step->axes[i].size;
+    if (!fits)
+        throw Error("cell: not a cell of {step}, which is {shape}",
+                    {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
+}
+
+// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones. `as_written`: the
+// configuration is the file's own.
+void read_example(Model& model, const fs::path& folder, const Config& config, bool as_written) {
     const std::string texts = (folder / "example.json").string();
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
     model.description = Sentence::verbatim(example.description);
     model.look_at = example.look_at;
+    model.trials = example.trials;
     if (!example.has_text())
         model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
     naming(texts, [&] {
         if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
         check_inputs(model.example, config);
         check_look_at(model, config);
+        // Under other settings what was suggested may not fit; the window leaves that out.
+        for (const Trial& trial : model.trials)
+            if (as_written)
+                naming(message("try “{title}”", {{"title", trial.title}}), [&] { check_trial(model, trial); });
     });
 }
 
@@ -119,68 +99,115 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
         {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
 }
 
-// The configuration from the folder or, if there is none, as inferred from names and shapes.
-void configure(Model& model, const Checkpoint& checkpoint, StateDict& state_dict, const Overrides& overrides) {
+// What a given mapping says, or what is recognised; the answers are to what names leave open.
+RecognisedNames names_of(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
+    RecognisedNames recognised = recognise_names(checkpoint.shapes(), answers);
+    if (mapping.empty()) return recognised;
+    return with_mapping(std::move(recognised), mapping, checkpoint.shapes());
+}
+
+// Without the answers that only say how tensors are read.
+Overrides configuration_of(const Overrides& overrides) {
+    Overrides keys = overrides;
+    std::erase_if(keys, [](const auto& answer) { return is_naming_key(answer.first); });
+    return keys;
+}
+
+// The configuration as inferred from names and shapes.
+void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedNames names, StateDict& state_dict,
+                         const Overrides& overrides) {
     const std::string path = (checkpoint.folder() / "config.json").string();
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
-    if (is_there(path)) {
-        const std::string text = text_of_file(path);
-        model.config_json = naming(path, [&] { return from_hugging_face(text); });
-        static_cast<void>(naming(path, [&] { return model.config(overrides); }));
-        return;
-    }
-    const Recognised recognised =
-        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), state_dict); });
+    Recognised recognised =
+        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
     model.answers = overrides;
     naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
-        model.config_json = config_to_json(parse_config(answered_config(recognised, overrides), overrides));
+        model.config_json =
+            config_to_json(parse_config(answered_config(recognised, overrides), configuration_of(overrides)));
     });
     if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
         model.remarks.push_back(message("{weights}: no config.json says what it is; taken as {module} with {taken}",
                                         {{"weights", weights}, {"module", recognised.module}, {"taken", taken}}));
+    model.recognised = std::move(recognised);
 }
 
-std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, LoadProgress& progress) {
+// What the configuration says of what names leave open.
+Overrides with_known_answers(Overrides answers, const std::string& original, const std::string& config_json) {
+    const nlohmann::json config = parse_json(config_json, message("an object of configuration keys"));
+    const bool before = config.contains("embedding_norm") && config["embedding_norm"] == true;
+    answers.emplace_back("embedding_norm", before ? "true" : "false");
+    for (auto& answer : family_answers(original)) answers.push_back(std::move(answer));
+    return answers;
+}
+
+std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
+                                  LoadProgress& progress) {
     const fs::path& folder = checkpoint.folder();
     const std::string& weights_path = checkpoint.weights_path();
     const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
     Model model{.name = by_folder ? folder.string() : weights_path};
     model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
-    StateDict state_dict = naming(weights_path, [&] { return read_state_dict(checkpoint.shapes()); });
+    const std::string config_path = (folder / "config.json").string();
+    const bool configured = is_there(config_path);
+    Overrides answers = overrides;
+    if (configured) {
+        const std::string text = text_of_file(config_path);
+        model.config_json = naming(config_path, [&] { return from_hugging_face(text); });
+        static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
+        answers = with_known_answers(std::move(answers), text, model.config_json);
+    }
+    model.mapping = mapping;
+    RecognisedNames names = naming(weights_path, [&] { return names_of(checkpoint, answers, mapping); });
+    StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
-    configure(model, checkpoint, state_dict, overrides);
-    const Config config = model.config(overrides);
+    const RecognisedNames kept = names;
+    if (configured)
+        model.recognised.names = std::move(names);
+    else
+        configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
+    const Config config = model.config(configuration_of(overrides));
     add_missing_head_bias(state_dict.shapes, config);
-    naming(weights_path, [&] { check_shapes(state_dict.shapes, config); });
+    naming(weights_path, [&] {
+        refuse_open_names(kept, config);
+        refuse_unanswered_names(kept, answers);
+        check_shapes(state_dict, config);
+        settle_heads(state_dict, config.nhead, config.num_key_value_heads);
+    });
     Assembly assembly(std::move(state_dict));
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
     model.weights = assembly.take();
-    naming(weights_path, [&] { check_tied_head(model.weights, config); });
+    naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
     Tokenizers tokenizers = read_tokenizers(folder, config);
     model.tokenizer = std::move(tokenizers.target);
     model.encoder_tokenizer = std::move(tokenizers.source);
     model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
-    read_example(model, folder, config);
+    read_example(model, folder, config, overrides.empty());
     return std::make_shared<const Model>(std::move(model));
 }
 
 }  // namespace
 
 std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
-                                        LoadProgress* progress) {
-    if (auto bundled = make_bundled_model(name_or_path)) return bundled;
+                                        LoadProgress* progress, const Mapping& mapping) {
+    if (auto bundled = make_bundled_model(name_or_path)) {
+        if (!mapping.empty())
+            throw Error("{name}: a bundled model, expected no mapping of its names", {{"name", name_or_path}});
+        return bundled;
+    }
     LoadProgress unwatched;
     const fs::path path = folder_or_file(name_or_path);
-    if (is_path_of_model(path)) return load(Checkpoint(path), overrides, progress != nullptr ? *progress : unwatched);
+    if (is_path_of_model(path))
+        return load(Checkpoint(path), overrides, mapping, progress != nullptr ? *progress : unwatched);
     std::string names;
     for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
     throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",
                 {{"name", name_or_path}, {"names", names}});
 }
 
-std::optional<Recognised> recognise_model(const std::string& name_or_path) {
+std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers,
+                                          const Mapping& mapping) {
     const fs::path path = folder_or_file(name_or_path);
     for (const BundledModel& model : bundled_models())
         if (model.name == name_or_path) return std::nullopt;
@@ -188,9 +215,26 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path) {
     const Checkpoint checkpoint(path);
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
-        StateDict state_dict = read_state_dict(checkpoint.shapes());
-        return recognise(checkpoint.shapes(), state_dict);
+        RecognisedNames names = names_of(checkpoint, answers, mapping);
+        try {
+            StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
+            return recognise(checkpoint.shapes(), names, state_dict);
+        } catch (const Error& error) {
+            if (names.mapping.empty()) throw;
+            return Recognised{.names = std::move(names), .stored = checkpoint.shapes(), .problem = error.sentence()};
+        }
     });
+}
+
+Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
+    const Checkpoint checkpoint(folder_or_file(name_or_path));
+    const std::string config = (checkpoint.folder() / "config.json").string();
+    Overrides known = answers;
+    if (is_there(config)) {
+        const std::string text = text_of_file(config);
+        known = naming(config, [&] { return with_known_answers(answers, text, from_hugging_face(text)); });
+    }
+    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), known).mapping; });
 }
 
 }  // namespace decoderscope

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "engine/model/mapping.h"
+#include "engine/model/shapes.h"
 #include "engine/plan.h"
 
 #include <map>
@@ -8,38 +10,47 @@
 
 namespace decoderscope {
 
-using Shapes = std::map<std::string, std::vector<Index>, std::less<>>;  // of tensors, by name
-
-// Where rows of a canonical parameter come from: rows of a checkpoint tensor.
+// Numbers of a canonical parameter that come from a stored tensor. Both are matrices here, [rows, columns]; a vector is
+// one column.
 struct StoredRows {
     std::string from;     // name in the checkpoint
     bool turned = false;  // stored as [in, out]: its columns are the rows
+    Index offset = 0;     // where the stored matrix begins in its tensor
+    Index stride = 0;     // from one of its rows to the next; 0: one number for all
     Index first = 0;      // the first row to take
-    Index rows = 0;
-    std::string name;  // name in the contract
-    Index at = 0;      // the first row of it that they fill
+    Index rows = 0, columns = 0;
+    std::string name;          // name in the contract
+    Index at = 0, column = 0;  // the first row and column of it that they fill
+};
+
+// Rows of several parameters in an order that depends on the number of heads.
+struct InterleavedRows {
+    std::string from;
+    bool turned = false;
+    How how = How::by_head;
+    Index stride = 0, columns = 0;
+    std::vector<std::string> names;  // of q, k, v
+    std::vector<Index> rows;         // how many each has
 };
 
 // A checkpoint's parameters under the contract's canonical names, known from names and shapes alone, before any number
 // is read.
 struct StateDict {
-    Shapes shapes;                 // by canonical name; one without stored rows is zero
-    std::vector<StoredRows> rows;  // where their rows come from
-    Index heads = 0;               // how many, if each head has its own matrix
-    bool conv1d = false;           // GPT-2's weights are stored as [in, out]
+    Shapes shapes;                             // by canonical name; one without stored rows is zero
+    std::vector<StoredRows> rows;              // where their numbers come from
+    std::vector<InterleavedRows> interleaved;  // until settle_heads() knows the heads
+    Index heads = 0;                           // how many, if the shapes show it
+    Index head_dim = 0;                        // how wide they are, if the shapes show it
 };
 
-// Recognises the parameters of a module's state_dict by their names. Known are the canonical names, the tutorials'
-// SimpleDecoder, Decoder, TransformerDecoderBlock, TransformerDecoder and DecoderLayer, torch.nn.TransformerDecoder,
-// Hugging Face's GPT-2 and Llama, minGPT and nanoGPT, and modules that use the common names.
-//
-// q, k and v may be three matrices, one (q's rows, then k's, then v's: in_proj_weight, c_attn, qkv, Wqkv), or one of
-// each per head (heads.0.key), which are stacked. GPT-2's Conv1D weights are [in, out] (minGPT has the same names with
-// [out, in]; c_attn's shape decides). Buffers that are not parameters (causal masks, rotary frequencies, positional
-// codes) are left out. An unknown name is kept, so that the later check of names can report it. Throws Error naming the
-// tensor if two mean the same, a head is missing, a fused matrix doesn't have three parts, or its name leaves their
-// order unclear (query_key_value, qkv_proj, wqkv).
-[[nodiscard]] StateDict read_state_dict(const Shapes& stored);
+// The parameters that a mapping makes of the stored tensors; tensors that it doesn't name are left out. Throws Error
+// naming the tensor if it isn't stored, doesn't have the form that the mapping says, two become the same parameter, or
+// a head is missing.
+[[nodiscard]] StateDict map_state_dict(const Mapping& mapping, const Shapes& stored);
+
+// Resolves the order of rows that lie head by head or group by group. Throws Error naming the tensor if its rows are
+// not those of so many heads.
+void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads);
 
 // Assembles parameters as the tensors of a checkpoint arrive, one by one, in any order.
 class Assembly {
@@ -55,12 +66,15 @@ public:
     [[nodiscard]] Weights take();
 
 private:
+    [[nodiscard]] bool is_whole(const StoredRows& part) const;
+
     StateDict state_dict_;
     std::multimap<std::string, StoredRows> parts_;
     Weights weights_;
 };
 
-// The same for weights already in memory.
+// The parameters in weights that are already in memory, recognised by their names and shapes. Throws Error where these
+// leave something open.
 [[nodiscard]] Weights canonical_weights(const Weights& state_dict);
 
 }  // namespace decoderscope

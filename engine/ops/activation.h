@@ -7,6 +7,8 @@ namespace decoderscope {
 
 // act(x): relu, gelu (exact, by erf), gelu_tanh (Hendrycks & Gimpel 2016), silu.
 [[nodiscard]] double activate(ActivationKind kind, double x);
+// Its derivative; 0 at the bend of relu, as in PyTorch.
+[[nodiscard]] double slope_of(ActivationKind kind, double x);
 
 // The MLP's nonlinearity, element by element.   {pre [batch, pos, d_ff]} -> the same axes
 struct Activate {
@@ -20,6 +22,9 @@ struct Activate {
     [[nodiscard]] Traits traits() const {
         return {.values = kind == ActivationKind::relu ? Values::non_negative : Values::any};
     }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Activate&) const = default;
 };
 
@@ -33,6 +38,9 @@ struct ActivateGated {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ActivateGated&) const = default;
 };
 

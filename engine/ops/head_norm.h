@@ -20,6 +20,9 @@ struct HeadNorm {
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const HeadNorm&) const = default;
 
 private:
@@ -28,6 +31,14 @@ private:
         return across_heads ? std::pair<Index, Index>{0, heads} : std::pair{head, head + 1};
     }
     // √(mean of squares + eps), over the numbers that are normalised together.
+    [[nodiscard]] Index gain_index(Index head, Index d, Index d_head) const {
+        return across_heads ? head * d_head + d : d;
+    }
+    [[nodiscard]] double gain_of(const Tensor& weight, Index head, Index d, Index d_head) const {
+        return static_cast<double>(weight.at(Cell{gain_index(head, d, d_head)})) + (plus_one ? 1.0 : 0.0);
+    }
+    // Σ gradient · gain · x over the numbers that are normalised together.
+    [[nodiscard]] double along_the_row(const Backward& b, Index batch, Index head, Index pos) const;
     [[nodiscard]] double scale_of(const Tensor& x, Index batch, Index head, Index pos) const;
 };
 

@@ -74,6 +74,10 @@ struct FillMasked {
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] Traits traits() const { return {.deferred = true, .fill = FillFacts{value}}; }
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const FillMasked&) const = default;
 };
 

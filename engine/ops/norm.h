@@ -18,9 +18,14 @@ struct NormScale {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     [[nodiscard]] Traits traits() const { return {.values = Values::non_negative, .scale = facts()}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const NormScale&) const = default;
 
 private:
+    // What (x − centre) is multiplied by in ∂scale/∂x of a row of n numbers.
+    [[nodiscard]] double slope_of_row(double scale, double n) const;
     [[nodiscard]] ScaleFacts facts() const {
         const bool std = kind == NormKind::layernorm_std;
         return {is_centred(kind), eps, std, std};
@@ -39,6 +44,9 @@ struct Normalize {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
     [[nodiscard]] Traits traits() const { return {.norm = NormFacts{is_centred(kind), gain_offset()}}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Normalize&) const = default;
 
 private:

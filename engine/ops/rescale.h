@@ -17,6 +17,9 @@ struct Rescale {
     [[nodiscard]] ByRow by_row() const { return {{true}}; }
     // Elementwise: the output changes exactly where x changes, columns included.
     [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Rescale&) const = default;
 };
 

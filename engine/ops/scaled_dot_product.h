@@ -21,6 +21,9 @@ struct ScaledDotProduct {
     [[nodiscard]] bool rows_stand_alone(const Operands& in) const;
     [[nodiscard]] Changed changed(const OperandsChange& change) const;
     [[nodiscard]] ScaledDotProduct from_row(Index row) const { return {scale, alibi, first_query + row}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const ScaledDotProduct&) const = default;
 
 private:

@@ -93,6 +93,8 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
         config.emplace_back("rope_scaling", dice.word({"linear", "llama3"}));
         config.emplace_back("rope_factor", "4");
         config.emplace_back("rope_original_positions", "8");
+        config.emplace_back("rope_low_freq_factor", dice.word({"1", "2"}));
+        config.emplace_back("rope_high_freq_factor", dice.word({"4", "5.5"}));
     }
     if (dice.one_in(3)) config.emplace_back("attention_scale", dice.word({"0.3", "1"}));
     if (dice.one_in(3)) {

@@ -61,6 +61,26 @@ TEST_CASE("a folder's example.json says what it is, what it runs on and where to
     CHECK(load_model(saved.folder.path())->example.tokens.dim(1) == 8);
 }
 
+TEST_CASE("an example.json may suggest what to try") {
+    const Folder saved;
+    write_bytes(saved.folder.file("example.json"),
+                R"({"target": ["ab", "e"], "try": [
+                    {"title": "See it", "look": "There.", "tab": "step", "step": "blocks.0.attn.pattern",
+                     "cell": [1, 0, 2, 1]},
+                    {"title": "Change it", "set": {"norm_first": "true"},
+                     "edits": [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0}]}]})");
+    const auto model = load_model(saved.folder.path());
+    REQUIRE(model->trials.size() == 2);
+    CHECK(model->trials[0].title == "See it");
+    CHECK(model->trials[0].look == "There.");
+    CHECK(model->trials[0].tab == "step");
+    CHECK(model->trials[0].step == "blocks.0.attn.pattern");
+    CHECK(model->trials[0].cell == Cell{1, 0, 2, 1});
+    CHECK(model->trials[1].set == Overrides{{"norm_first", "true"}});
+    CHECK(model->trials[1].edits == std::vector<Edit>{ScaleHead{"blocks.0.attn", 1, 0.0F}});
+    CHECK_FALSE(model->trials[1].cell);
+}
+
 TEST_CASE("an example.json that doesn't fit its model is named, with the key") {
     const Folder saved;
     const std::string path = saved.folder.file("example.json");
@@ -81,4 +101,14 @@ TEST_CASE("an example.json that doesn't fit its model is named, with the key") {
     check(R"({"look_at": {"step": "blocks.0.attn.z", "head": 2}})", {"look_at", "head 2", "0 to 1"});
     check(R"({"look_at": {"step": "blocks.0.attn.z", "head": -1}})", {"head"});
     check(R"({"look_at": {"head": 1}})", {"look_at", "step"});
+    check(R"({"try": {}})", {"try", "list"});
+    check(R"({"try": [{"look": "There."}]})", {"try", "title"});
+    check(R"({"try": [{"title": "a", "where": "b"}]})", {"try", "where", "title"});
+    check(R"({"try": [{"title": "a", "step": "blocks.7.attn.z"}]})", {"try", "blocks.7.attn.z"});
+    check(R"({"try": [{"title": "a", "cell": [0, 0]}]})", {"try", "cell", "step"});
+    check(R"({"try": [{"title": "a", "step": "blocks.0.attn.z", "cell": [0, 9, 0, 0]}]})", {"try", "cell", "z"});
+    check(R"({"try": [{"title": "a", "step": "blocks.0.attn.z", "cell": [0, -1]}]})", {"cell", "from 0"});
+    check(R"({"try": [{"title": "a", "set": {"norm_frist": "true"}}]})", {"try", "norm_frist"});
+    check(R"({"try": [{"title": "a", "edits": [{"edit": "scale_head", "attention": "x", "head": 0, "factor": 0}]}]})",
+          {"try", "edit 0", "x"});
 }

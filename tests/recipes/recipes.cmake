@@ -11,6 +11,8 @@ if(NOT labs MATCHES "lab.h\"\n#include <array>" OR NOT labs MATCHES "magnitudes_
 endif()
 file(CONFIGURE OUTPUT recipes/labs.cpp CONTENT "${labs}" @ONLY)
 
+# The driver, and what it reads a frame with.
+file(GLOB driving CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/views/*.cpp)
+list(FILTER driving EXCLUDE REGEX "/(test|bench)_[^/]*$")
 add_room_test(test_recipes recipes app_views)
-target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/labs.cpp
-    views/driver.cpp views/drawn_text.cpp views/layout_check.cpp)
+target_sources(test_recipes PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/recipes/labs.cpp ${driving})

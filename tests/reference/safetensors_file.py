@@ -9,7 +9,8 @@ import struct
 import numpy as np
 
 # numpy has no bfloat16: its bits come as 16-bit numbers.
-DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
+DTYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2"),
+          "BOOL": np.dtype("?")}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace decoderscope::testing {
 
@@ -29,11 +30,20 @@ std::string utf8(ImWchar code) {
             static_cast<char>(0x80 | (c & 63))};
 }
 
+// A glyph without the lines of pixels that the box it scrolls in cuts off. What leaves the screen stays, to be found.
+std::pair<ImVec2, ImVec2> visible_lines(ImVec2 low, ImVec2 high, ImVec4 clip, float screen) {
+    const float top = clip.y > 0.0F ? std::max(low.y, clip.y) : low.y;
+    const float bottom = clip.w < screen ? std::min(high.y, clip.w) : high.y;
+    return {{low.x, top}, {high.x, bottom}};
+}
+
 // Whether a glyph continues the piece: on the same line, a little further to the right.
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
     const bool line = low.y < piece.high.y + height * 0.5F && high.y > piece.low.y - height * 0.5F;
-    return line && low.x >= piece.high.x - height * 0.5F && low.x <= piece.high.x + height * 1.2F;
+    // Neighbours may overlap a little; a label below another begins further back.
+    const float back = std::min(height, high.x - low.x) * 0.5F;
+    return line && low.x >= piece.high.x - back && low.x <= piece.high.x + height * 1.2F;
 }
 
 }  // namespace
@@ -64,8 +74,7 @@ std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& at
                 const bool seen = a.pos.x < command.ClipRect.z && c.pos.x > command.ClipRect.x &&
                                   a.pos.y < command.ClipRect.w && c.pos.y > command.ClipRect.y;
                 if (!seen) continue;
-                const ImVec2 low = {std::max(a.pos.x, command.ClipRect.x), std::max(a.pos.y, command.ClipRect.y)},
-                             high = {std::min(c.pos.x, command.ClipRect.z), std::min(c.pos.y, command.ClipRect.w)};
+                const auto [low, high] = visible_lines(a.pos, c.pos, command.ClipRect, frame.DisplaySize.y);
                 if (!open || !continues(pieces.back(), low, high)) pieces.push_back({{}, low, high, {}});
                 open = true;
                 DrawnText& piece = pieces.back();

@@ -4,6 +4,7 @@
 #include "app/views/widgets/theme.h"
 #include "engine/model/bundled.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace decoderscope::testing {
@@ -13,23 +14,31 @@ Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_b
 Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
     : session(std::move(model)), context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
+    state.settings.introduction_closed = true;  // as after the first minute
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
+    use_demand(demand_);
     // As in the window: a list with more than 65536 corners is no problem.
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.DisplaySize = size;
     io.DeltaTime = 1.0F / 60.0F;
     compat::prepare_input(io);
-    fonts_ = load_fonts(*io.Fonts, scale);
-    compat::set_default_font(fonts_.text);
-    compat::bake_on_cpu(*io.Fonts);
+    load(scale);
     apply_style(make_theme(state.settings.dark), scale);
     settle();
 }
 
 Driver::~Driver() = default;
 
+void Driver::load(float scale) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    fonts_ = load_fonts(atlas, scale, &demand_);
+    compat::set_default_font(fonts_.text);
+    compat::bake_on_cpu(atlas);
+}
+
 bool Driver::frame() {
+    if (demand_.grew()) load(fonts_.scale);
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
     if (const auto view = session.take_view())
@@ -77,6 +86,15 @@ bool Driver::click_text(std::string_view part, Button button) {
     if (!piece) return false;
     const ImVec2 at = piece->middle_of(part);
     hands.click(at.x, at.y, button);
+    settle();
+    return true;
+}
+
+bool Driver::click_label(std::string_view label) {
+    const auto piece = std::ranges::find(seen_, label, &DrawnText::text);
+    if (piece == seen_.end()) return false;
+    const ImVec2 at = piece->middle();
+    hands.click(at.x, at.y);
     settle();
     return true;
 }

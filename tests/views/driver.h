@@ -58,6 +58,7 @@ public:
     [[nodiscard]] const std::vector<Area>& pictures() const { return pictures_; }
     // A step's heatmap at the cursor's place, as it is drawn under its title (the step's name, if none is given).
     [[nodiscard]] DrawnHeatmap heatmap(const std::string& step, std::string_view title = "") const;
+    [[nodiscard]] const Fonts& fonts() const { return fonts_; }
     [[nodiscard]] bool sees(std::string_view part) const { return find_text(seen_, part).has_value(); }
     // Where the open tab is drawn: between map and inspector, from below the tabs' titles to the timeline.
     [[nodiscard]] Area stage() const;
@@ -69,6 +70,8 @@ public:
     [[nodiscard]] std::optional<DrawnText> find_on_stage(std::string_view part) const;
     // Clicks on the middle of the first piece of text that contains this. Returns whether there is one.
     bool click_text(std::string_view part, Button button = Button::left);
+    // The same on the first piece that is exactly this, such as a button's label.
+    bool click_label(std::string_view label);
 
     // The last command of a kind; nullptr if there was none.
     template <class T>
@@ -80,10 +83,12 @@ public:
 
 private:
     bool frame();
+    void load(float scale);
 
     struct Deleter {
         void operator()(ImGuiContext* context) const { ImGui::DestroyContext(context); }
     };
+    GlyphDemand demand_;
     std::unique_ptr<ImGuiContext, Deleter> context_;
     Fonts fonts_;
     std::vector<DrawnText> seen_;

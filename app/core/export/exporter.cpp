@@ -2,6 +2,7 @@
 
 #include "app/core/export/watched.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/message.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace decoderscope {
 Exporter::Exporter(std::function<void()> wake) : wake_(std::move(wake)), job_(wake_) {}
 
 void Exporter::start(Order order) {
+    order.path = absolute_path(order.path);  // it is told to the user, who may not know which folder this one is
     begin(order);
     job_.start([this, order = std::move(order)](const std::stop_token& stop) { return write(order, stop); });
 }
@@ -46,12 +48,12 @@ Resumable<Exporter::Result> Exporter::write(Order order, std::stop_token stop) {
         const Exhibit exhibit = watched(*order.exhibit, [&] { count_panel(stop); });
         if (order.each.empty()) {
             export_exhibit(exhibit, order.path, order.options);
-            result = {message("Written to {path}", {{"path", order.path}}), false};
+            result = {message("Written to {path}", {{"path", order.path}}), false, order.path};
         } else {
             co_await each_exported(exhibit, order.path, order.each, order.options);
             result = {message_n("{count} file written to {path}", "{count} files written to {path}",
                                 exhibit.panels.size(), {{"path", order.path}}),
-                      false};
+                      false, order.path};
         }
     } catch (const ExportStopped& stopped) {
         result = {message("{path}: {reason}", {{"path", order.path}, {"reason", stopped.what()}}), true};

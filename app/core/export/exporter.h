@@ -27,6 +27,7 @@ public:
     struct Result {
         Sentence sentence;  // what was written, or why nothing was
         bool failed = false;
+        std::string path;  // absolute, of what was written; empty if nothing was
     };
     // The progress of the order under way.
     struct Progress {

@@ -11,7 +11,7 @@ std::span<const PlaceOfNorms> places_of_norms() {
                      message("Each sublayer f reads a normalised copy. The stream x runs through untouched.")},
         PlaceOfNorms{NormPlacement::post, "post", message("Post-Norm"), "norm(x + f(x))",
                      message("Each sublayer f reads x itself. Every sum is normalised before it goes on.")},
-        PlaceOfNorms{NormPlacement::peri, "peri", message("Peri-Norm"), "x + norm(f(norm(x)))",
+        PlaceOfNorms{NormPlacement::peri, "peri", message("Peri-Norm"), "x+norm(f(norm(x)))",
                      message("Each sublayer f reads a normalised copy, and what it adds is normalised, too: no update "
                              "can outgrow the others (Gemma 2).")},
         PlaceOfNorms{NormPlacement::reordered, "reordered", message("Reordered"), "x + norm(f(x))",

@@ -151,10 +151,7 @@ Hatch hatch_of(std::uint8_t causes) {
     if (others == hidden_by::nothing) return cause_hatches[strongest_cause(causes)];
     const bool causal = (causes & hidden_by::causal) != 0;
     const bool padding = (causes & hidden_by::padding) != 0;
-    if (causal && padding) return Hatch::cross;
-    if (causal) return Hatch::forward;
-    if (padding) return Hatch::backward;
-    return (others & hidden_by::window) != 0 ? Hatch::level : Hatch::dots;
+    return causal && padding ? Hatch::cross : cause_hatches[strongest_cause(others)];
 }
 
 std::string hidden_text(std::uint8_t causes) {

@@ -45,7 +45,8 @@ enum class Hatch {
 // The colour of the hatch on it.
 [[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
 // Causal alone is forward, window level, padding backward, custom dots, hand cross. With several causes, the colour
-// shows the strongest; the hatch shows the lines of causal and padding (cross: both), else those of window, else dots.
+// shows the strongest; the hatch shows the lines of causal and padding (cross: both), those of a weaker window, or
+// dots.
 [[nodiscard]] Hatch hatch_of(std::uint8_t causes);
 // "causal mask", "causal + padding mask", "masked manually", …, for legends.
 [[nodiscard]] std::string hidden_text(std::uint8_t causes);

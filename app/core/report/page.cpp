@@ -2,6 +2,8 @@
 
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/svg.h"
+#include "app/core/report/heatmap_table.h"
+#include "engine/translate.h"
 
 #include <ostream>
 #include <string_view>
@@ -35,6 +37,16 @@ li { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .8
   font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .85rem; white-space: pre; }
 figure { margin: .8rem 0 1.4rem; overflow-x: auto; }
 figure svg { max-width: 100%; height: auto; display: block; }
+table { border-collapse: collapse; margin: .6rem 0 1.2rem; font-size: .85rem; }
+caption { text-align: left; font-weight: 600; padding: .2rem 0; overflow-wrap: anywhere; }
+th, td { border: 1px solid var(--edge); padding: .15rem .5rem; text-align: left; vertical-align: top; }
+td { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; }
+thead th, tbody th { background: var(--soft); font-weight: normal; }
+td span, td a { display: block; }
+a { color: inherit; }
+.scroll { overflow-x: auto; }
+details { margin: .4rem 0 1.4rem; }
+summary { color: var(--quiet); cursor: pointer; }
 figcaption { font-size: .85rem; max-width: 60rem; overflow-wrap: anywhere; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; }
@@ -57,10 +69,11 @@ Page::~Page() {
     out_ << "</main>\n</body>\n</html>\n";
 }
 
-void Page::section(const std::string& heading) {
+void Page::section(const std::string& heading, const std::string& anchor) {
     if (in_section_) out_ << "</section>\n";
     in_section_ = true;
-    out_ << "<section>\n<h2>" << xml_escaped(heading) << "</h2>\n";
+    out_ << "<section>\n<h2" << (anchor.empty() ? "" : " id=\"" + xml_escaped(anchor) + "\"") << ">"
+         << xml_escaped(heading) << "</h2>\n";
 }
 
 void Page::subsection(const std::string& heading) { out_ << "<h3>" << xml_escaped(heading) << "</h3>\n"; }
@@ -86,6 +99,32 @@ void Page::tokens(const std::string& name, const std::vector<std::string>& token
     out_ << "</div>\n";
 }
 
+void Page::table(const Table& table) {
+    out_ << "<div class=\"scroll\">\n<table>\n<caption>" << xml_escaped(table.caption) << "</caption>\n<thead><tr>";
+    for (const std::string& column : table.columns) out_ << "<th scope=\"col\">" << xml_escaped(column) << "</th>";
+    out_ << "</tr></thead>\n<tbody>\n";
+    for (const auto& row : table.rows) {
+        out_ << "<tr>";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            out_ << (i == 0 ? "<th scope=\"row\">" : "<td>");
+            for (const Text& text : row[i]) write_text(text, row[i].size() > 1);
+            out_ << (i == 0 ? "</th>" : "</td>");
+        }
+        out_ << "</tr>\n";
+    }
+    out_ << "</tbody>\n</table>\n</div>\n";
+}
+
+// Several texts of a cell are a line each.
+void Page::write_text(const Text& text, bool one_of_several) {
+    if (!text.anchor.empty())
+        out_ << "<a href=\"#" << xml_escaped(text.anchor) << "\">" << xml_escaped(text.text) << "</a>";
+    else if (one_of_several)
+        out_ << "<span>" << xml_escaped(text.text) << "</span>";
+    else
+        out_ << xml_escaped(text.text);
+}
+
 // The caption is HTML text, not part of the drawing, so that it can be searched and wraps to the reader's width.
 void Page::figure(const Exhibit& exhibit) {
     Exhibit drawn = exhibit;
@@ -94,6 +133,10 @@ void Page::figure(const Exhibit& exhibit) {
     write_svg_element(out_, exhibit_figure(drawn, {}), SvgColors::of_page);
     if (!exhibit.caption.empty()) out_ << "<figcaption>" << xml_escaped(exhibit.caption) << "</figcaption>\n";
     out_ << "</figure>\n";
+    if (exhibit.panels.empty()) return;
+    out_ << "<details>\n<summary>" << xml_escaped(tr("These numbers as tables")) << "</summary>\n";
+    for (const Panel& panel : exhibit.panels) table(table_of(panel.heatmap()));
+    out_ << "</details>\n";
 }
 
 }  // namespace decoderscope

@@ -19,7 +19,8 @@ public:
     // The end of the page.
     ~Page();
 
-    void section(const std::string& heading);
+    // `anchor` is its name for links within the page; may be empty.
+    void section(const std::string& heading, const std::string& anchor = {});
     void subsection(const std::string& heading);
     void paragraph(const std::string& text);
     void list(const std::vector<std::string>& items);
@@ -27,10 +28,24 @@ public:
     void facts(const std::vector<std::pair<std::string, std::string>>& facts);
     // A sequence of tokens, each in its own box.
     void tokens(const std::string& name, const std::vector<std::string>& tokens);
-    // A drawing with its caption.
+
+    // A text in a table, linked to a section by its anchor if that isn't empty.
+    struct Text {
+        std::string text, anchor;
+    };
+    // Rows of cells; each cell is a list of texts. The first cell of a row is the row's heading.
+    struct Table {
+        std::string caption;
+        std::vector<std::string> columns;
+        std::vector<std::vector<std::vector<Text>>> rows;  // [row, column, text]
+    };
+    void table(const Table& table);
+    // A drawing with its caption, and its heatmaps as tables, folded away.
     void figure(const Exhibit& exhibit);
 
 private:
+    void write_text(const Text& text, bool one_of_several);
+
     std::ostream& out_;
     bool in_section_ = false;
 };

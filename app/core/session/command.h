@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 // What the user can ask for. Views return these; they take effect only in Session::apply.
 namespace decoderscope::command {
@@ -23,7 +24,8 @@ namespace decoderscope::command {
 // Opens a bundled model, a folder or a file, on its own example. It is read in the background.
 struct OpenModel {
     std::string name;
-    Overrides answers;  // to what its files don't say
+    Overrides answers;     // to what its files don't say
+    Mapping mapping = {};  // of its tensors; empty: recognised by their names
 };
 // Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
 // unsaved, whatever file it came from.
@@ -40,6 +42,8 @@ struct SaveSession {
 struct DiscardLeftover {};
 // Cancels the model that is being read or has open questions, and clears a failed one.
 struct StopOpening {};
+// Shows what was assumed when the model was opened, to be answered otherwise.
+struct AskAgain {};
 
 // Runs on the typed input. Edits that no longer fit are dropped, with a message. `continues` merges with the previous
 // typing. If the input can't be run, the run stays as it was, and Session::input_error() says why.
@@ -126,8 +130,14 @@ struct TypeOver {
     Cell cell;
     float value = 0.0F;
 };
-struct RemoveEdit {
-    std::size_t number = 0;
+// Makes a companion run's variation part of the work: its configuration keys and its edits, as one change. Only keys
+// and edits can be kept.
+struct KeepVariation {
+    Variation variation;
+};
+// By their numbers in the list; one change.
+struct RemoveEdits {
+    std::vector<std::size_t> numbers;
 };
 struct ClearEdits {};
 struct Undo {};
@@ -205,12 +215,12 @@ namespace decoderscope {
 
 using Command = std::variant<
     command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
-    command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption, command::SetRecording,
-    command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask,
-    command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::RemoveEdit, command::ClearEdits, command::Undo,
-    command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move,
-    command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead,
-    command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-    command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
+    command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption,
+    command::SetRecording, command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
+    command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
+    command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
+    command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
+    command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
+    command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
 
 }  // namespace decoderscope

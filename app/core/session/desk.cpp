@@ -8,17 +8,30 @@ namespace decoderscope {
 void Desk::open(const command::OpenModel& command) {
     // A question stays in case the answers don't fit.
     std::optional<Recognised> asks;
-    if (opening_ && opening_->name == command.name && !command.answers.empty()) asks = std::move(opening_->asks);
+    if (opening_ && opening_->name == command.name && (!command.answers.empty() || !command.mapping.empty()))
+        asks = std::move(opening_->asks);
     opening_ = Opening{.name = command.name,
                        .answers = command.answers,
+                       .mapping = command.mapping,
                        .since = std::chrono::steady_clock::now(),
                        .asks = std::move(asks)};
-    loader_.start({.name = command.name, .answers = command.answers});
+    loader_.start({.name = command.name, .answers = command.answers, .mapping = command.mapping});
 }
 
 void Desk::open(const command::OpenSession& command) {
     opening_ = Opening{.name = command.path, .since = std::chrono::steady_clock::now()};
     loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
+}
+
+void Desk::ask_again(const Model& model) {
+    if (model.recognised.questions.empty()) return;
+    loader_.stop();
+    opening_ = Opening{.name = model.path,
+                       .answers = model.answers,
+                       .mapping = model.mapping,
+                       .reading = false,
+                       .since = std::chrono::steady_clock::now(),
+                       .asks = model.recognised};
 }
 
 void Desk::stop_opening() {
@@ -55,7 +68,7 @@ void Desk::run(const ModelLoader::Result& result) {
 std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
 
 void Desk::collect(std::uint64_t changes) {
-    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed};
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
     for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 

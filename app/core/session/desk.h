@@ -22,12 +22,14 @@ namespace decoderscope {
 struct Message {
     Sentence text;
     bool failed = false;
+    std::string path;  // absolute, of the file that was written; empty if none was
 };
 
 // A model being opened: it is being read, or has open questions, or failed.
 struct Opening {
     std::string name;   // a bundled model's, or the path, which may be a session's
     Overrides answers;  // given so far to what its files don't say
+    Mapping mapping;    // given for its tensors
     bool reading = true;
     std::chrono::steady_clock::time_point since;
     std::optional<Recognised> asks;  // what was recognised, and the open questions
@@ -38,7 +40,7 @@ struct Opening {
 // The autosave of a process that has ended, in a few words.
 struct Offer {
     Leftover leftover;
-    Sentence text;  // "reverse, 3 edits"
+    Sentence text;  // "reverse, 3 edits, another input, from 20 Nov, 14:03"
 };
 
 // Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
@@ -52,6 +54,8 @@ public:
 
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
+    // The questions of a model that was opened without a config.json, with its answers; nothing for others.
+    void ask_again(const Model& model);
     void stop_opening();
     // The model that is to replace this one; nothing once it has.
     [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
@@ -89,6 +93,8 @@ public:
     // Whether this should be autosaved.
     [[nodiscard]] bool wants(const Kept& now) const;
     void keep(SavedWork work, Kept now);
+    // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
+    void keep_nothing();
     // The file that holds the work (empty: none), and the change as of which it is saved there.
     void set_file(std::string file) { file_ = std::move(file); }
     void set_saved(std::uint64_t changes);

@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
@@ -24,11 +25,34 @@ std::string time_text(std::chrono::system_clock::time_point when) {
     return {text.data(), std::strftime(text.data(), text.size(), "%e %b, %H:%M", &local)};
 }
 
-// "lesson.dscope, 3 edits, 20 Nov, 14:03", or "reverse, 3 edits, …".
+Sentence part_of(const SessionFile& file, WorkPart part) {
+    switch (part) {
+        case WorkPart::edits:
+            return message_n("{count} edit", "{count} edits", file.run.edits.size());
+        case WorkPart::input:
+            return message("another input");
+        case WorkPart::settings:
+            return message("other settings");
+        case WorkPart::sampling:
+            return message("other sampling");
+        case WorkPart::pin:
+            return message("a pinned run");
+    }
+    return {};
+}
+
+// "lesson.dscope, 3 edits, from 20 Nov, 14:03", or "reverse, another input, from …".
 Sentence summary_of(const SessionFile& file, std::chrono::system_clock::time_point when) {
     const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
-    return message_n("{name}, {count} edit, {time}", "{name}, {count} edits, {time}", file.run.edits.size(),
-                     {{"name", fs::path(name).filename().string()}, {"time", time_text(when)}});
+    Sentence summary = Sentence::verbatim(fs::path(name).filename().string());
+    const auto add = [&](Sentence next) {
+        summary = message("{first}, {next}", {{"first", summary}, {"next", std::move(next)}});
+    };
+    const bool told = std::ranges::find(file.changed, WorkPart::edits) != file.changed.end();
+    if (!told && !file.run.edits.empty()) add(part_of(file, WorkPart::edits));
+    for (const WorkPart part : file.changed) add(part_of(file, part));
+    add(message("from {time}", {{"time", time_text(when)}}));
+    return summary;
 }
 
 }  // namespace
@@ -68,6 +92,12 @@ void Desk::keep(SavedWork work, Kept now) {
     kept_ = std::move(now);
 }
 
+void Desk::keep_nothing() {
+    if (!kept_) return;
+    kept_.reset();
+    keeper_.drop_autosave();
+}
+
 void Desk::set_saved(std::uint64_t changes) {
     saved_changes_ = changes;
     keeper_.drop_autosave();
@@ -99,7 +129,7 @@ void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
         keeper_.drop_autosave();
         kept_.reset();
     }
-    message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}})};
+    message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}}), false, outcome.path};
 }
 
 // Work from an autosave still counts as unsaved; the file stays until this process has written its own.

@@ -21,8 +21,9 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
                                           : open_session(order.name, progress.get());
             result.pinned = co_await pinned_run(*result.work);
         } else {
-            if (order.answers.empty()) result.asks = recognise_model(order.name);
-            if (!result.asks) result.model = load_model(order.name, order.answers, progress.get());
+            if (order.answers.empty()) result.asks = recognise_model(order.name, {}, order.mapping);
+            if (result.asks) result.error = result.asks->problem;
+            if (!result.asks) result.model = load_model(order.name, order.answers, progress.get(), order.mapping);
         }
     } catch (const NeedsConversion& pickled) {
         result.error = pickled.problem();

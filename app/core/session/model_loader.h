@@ -20,6 +20,7 @@ public:
     struct Order {
         std::string name;        // a bundled model's, or a path
         Overrides answers;       // to what its files don't say
+        Mapping mapping;         // of its tensors
         bool session = false;    // `name` is the path of a session, to be opened with its model
         bool recovered = false;  // and it is an autosave
     };

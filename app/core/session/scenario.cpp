@@ -128,6 +128,7 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
     request.logit_lens = logit_lens;
+    request.gradients_of = scenario.gradients_of;
     std::shared_ptr<const Plan> plan = plan_decoder(request);
     check_memory(*plan, scenario.recording);
     return plan;

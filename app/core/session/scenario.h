@@ -36,6 +36,7 @@ public:
     std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
+    std::string gradients_of;                   // a cell or "loss" (engine/gradient.h); empty: no way back
     Recording recording = Recording::all;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;

@@ -95,9 +95,18 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
     return scenario;
 }
 
-std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveEdit& c) {
-    if (c.number >= scenario.edits.size()) return std::nullopt;
-    scenario.edits.erase(scenario.edits.begin() + static_cast<std::ptrdiff_t>(c.number));
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
+    scenario = with_overrides(std::move(scenario), c.variation.overrides);
+    for (const Edit& edit : c.variation.more_edits) replace_edit(scenario.edits, edit);
+    return scenario;
+}
+
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveEdits& c) {
+    std::vector<Edit> left;
+    for (std::size_t i = 0; i < scenario.edits.size(); ++i)
+        if (std::ranges::find(c.numbers, i) == c.numbers.end()) left.push_back(scenario.edits[i]);
+    if (left.size() == scenario.edits.size()) return std::nullopt;
+    scenario.edits = std::move(left);
     return scenario;
 }
 

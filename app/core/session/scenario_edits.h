@@ -22,7 +22,8 @@ namespace decoderscope {
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ScaleHeadTo& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SoloHead& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::TypeOver& c);
-[[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::RemoveEdit& c);
+[[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::KeepVariation& c);
+[[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::RemoveEdits& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ClearEdits& c);
 
 // A command that edits the scenario.

@@ -22,12 +22,14 @@ Session::Session(Scenario scenario, std::function<void()> wake)
     finish_run();
     if (!shown().run) throw Error(message() ? message()->text : Sentence("the model could not be run"));
     work_.look_at(opening_cursor(*work_.scenario().model(), computed_.plan()));
+    set_mark(mark());
     tell_remarks();
 }
 
 Session::Session(SavedWork work, std::function<void()> wake) : Session(work.scenario, std::move(wake)) {
     desk_.set_file(work.saved_as);
     restore(work, finished(pinned_run(work)));
+    set_mark(mark());
 }
 
 // In order of urgency: saving first, what can wait last.
@@ -54,6 +56,7 @@ void Session::update(std::chrono::milliseconds patience) {
     take_written();
     computed_.collect_measured();
     desk_.collect(work_.changes());
+    note_saves();
 }
 
 void Session::finish_run() {

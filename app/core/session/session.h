@@ -4,10 +4,12 @@
 #include "app/core/session/computed.h"
 #include "app/core/session/desk.h"
 #include "app/core/session/work.h"
+#include "app/core/work/unsaved.h"
 #include "engine/message.h"
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,8 +84,9 @@ public:
     [[nodiscard]] const Offer* offer() const { return desk_.offer(); }
     // The file that the work was opened from or saved to; empty if none yet.
     [[nodiscard]] const std::string& file() const { return desk_.file(); }
-    // Whether the work has changed since, and up to which change it would survive a crash.
-    [[nodiscard]] bool unsaved() const { return work_.changes() != desk_.saved_changes(); }
+    // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
+    [[nodiscard]] const std::vector<WorkPart>& unsaved_parts() const;
+    [[nodiscard]] bool unsaved() const { return recovered_ || !unsaved_parts().empty(); }
     [[nodiscard]] std::uint64_t autosaved_changes() const { return desk_.autosaved_changes(); }
     // The window's part of a session that was opened; given once.
     [[nodiscard]] std::optional<SavedView> take_view() { return desk_.take_view(); }
@@ -118,11 +121,25 @@ private:
     void look_at_opened(const ModelLoader::Result& opened);
     void restore(const SavedWork& work, std::shared_ptr<const ReferenceRun> pinned);
     void tell_remarks(const std::vector<Sentence>& more = {});
+    [[nodiscard]] WorkMark mark() const;
+    // The work as of now is the one that was opened or saved.
+    void set_mark(WorkMark mark);
+    void note_saves();
+
+    // What was unsaved as of a change.
+    struct Unsaved {
+        std::optional<std::uint64_t> changes;
+        std::vector<WorkPart> parts;
+    };
 
     Work work_;
     Computed computed_;
     Desk desk_;
     TargetWriter writer_;
+    WorkMark mark_;                             // as it was opened or last saved
+    std::map<std::uint64_t, WorkMark> saving_;  // what is being saved, by its change
+    bool recovered_ = false;                    // it comes from an autosave, and isn't saved yet
+    mutable Unsaved unsaved_;
 };
 
 }  // namespace decoderscope

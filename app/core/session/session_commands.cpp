@@ -124,7 +124,11 @@ struct Session::Apply {
     void operator()(const command::OpenModel& c) const { s.desk_.open(c); }
     void operator()(const command::OpenSession& c) const { s.desk_.open(c); }
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
-    void operator()(const command::SaveSession& c) const { s.desk_.save(s.work(c.view), c.path, s.changes()); }
+    void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
+    void operator()(const command::SaveSession& c) const {
+        s.saving_.insert_or_assign(s.changes(), s.mark());
+        s.desk_.save(s.work(c.view), c.path, s.changes());
+    }
     void operator()(const command::DiscardLeftover&) const { s.desk_.discard_offer(); }
 
     void operator()(const command::Export& c) const {

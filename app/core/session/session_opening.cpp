@@ -27,7 +27,13 @@ void Session::look_at_opened(const ModelLoader::Result& opened) {
         restore(*opened.work, opened.pinned);
     else
         tell_remarks();
-    if (opened.work && opened.order.recovered) return desk_.adopt(opened.order.name);
+    if (opened.work && opened.order.recovered) {
+        // What it was opened as is not known; the model's own example comes closest.
+        set_mark({scenario_of(scenario().model()), {}, nullptr});
+        recovered_ = true;
+        return desk_.adopt(opened.order.name);
+    }
+    set_mark(mark());
     desk_.set_saved(work_.changes());
 }
 
@@ -63,8 +69,12 @@ void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun>
 }
 
 SavedWork Session::work(const SavedView& view) const {
-    SavedWork work{
-        .scenario = scenario(), .cursor = cursor(), .sampling = sampling(), .view = view, .saved_as = file()};
+    SavedWork work{.scenario = scenario(),
+                   .cursor = cursor(),
+                   .sampling = sampling(),
+                   .view = view,
+                   .saved_as = file(),
+                   .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});
@@ -72,8 +82,32 @@ SavedWork Session::work(const SavedView& view) const {
 }
 
 void Session::keep(const SavedView& view) {
+    if (!unsaved()) return desk_.keep_nothing();
     const Desk::Kept now{changes(), cursor(), view};
     if (desk_.wants(now)) desk_.keep(work(view), now);
+}
+
+// ---- what is unsaved
+
+WorkMark Session::mark() const { return {scenario(), sampling(), shown().pinned}; }
+
+void Session::set_mark(WorkMark mark) {
+    mark_ = std::move(mark);
+    recovered_ = false;
+    unsaved_.changes.reset();
+}
+
+// Takes over which of the saves under way is done.
+void Session::note_saves() {
+    const auto saved = saving_.find(desk_.saved_changes());
+    if (saved == saving_.end()) return;
+    set_mark(std::move(saved->second));
+    saving_.erase(saving_.begin(), std::next(saved));
+}
+
+const std::vector<WorkPart>& Session::unsaved_parts() const {
+    if (unsaved_.changes != changes()) unsaved_ = {changes(), changed_parts(mark_, mark())};
+    return unsaved_.parts;
 }
 
 }  // namespace decoderscope

@@ -44,4 +44,21 @@ Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, co
                                     [&] { return shown.run_of(step).explain(step.id, cell); });
 }
 
+Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.get<ReadExplanation>(origins_of(shown), std::tie(step.id, cell), [&] {
+        const Run& run = shown.run_of(step);
+        return read_explanation(shown.scenario, run, run.plan()[step.id], cell);
+    });
+}
+
+Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch) {
+    return derived.get<PlaceNames>(origins_of(shown), std::tie(step.id, batch),
+                                   [&] { return PlaceNames(shown.scenario, step, {step.axes.size() - 2}, batch); });
+}
+
+Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step, const Cell& cell) {
+    return derived.get<ShownPlace>(origins_of(shown), std::tie(step.id, cell),
+                                   [&] { return ShownPlace{place_text(shown.scenario, step, cell)}; });
+}
+
 }  // namespace decoderscope

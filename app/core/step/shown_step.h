@@ -3,10 +3,13 @@
 #include "app/core/derived/derived.h"
 #include "app/core/session/session.h"
 #include "app/core/step/outline.h"
+#include "app/core/step/place_names.h"
 #include "app/core/step/slice.h"
+#include "app/core/step/term_list.h"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 // What is derived from single steps.
@@ -32,5 +35,18 @@ struct ShownOutline {
 // How a cell of a step was computed.
 [[nodiscard]] Value<Explanation> shown_explanation(Derived& derived, const Snapshot& shown, const Step& step,
                                                    const Cell& cell);
+// The same as lists of terms with names.
+[[nodiscard]] Value<ReadExplanation> shown_terms(Derived& derived, const Snapshot& shown, const Step& step,
+                                                 const Cell& cell);
+
+// The names of a step's rows, for a row of the batch.
+[[nodiscard]] Value<PlaceNames> shown_row_names(Derived& derived, const Snapshot& shown, const Step& step, Index batch);
+
+// Where a cell of a step is, in words (place_names.h).
+struct ShownPlace {
+    std::string text;
+};
+[[nodiscard]] Value<ShownPlace> shown_place(Derived& derived, const Snapshot& shown, const Step& step,
+                                            const Cell& cell);
 
 }  // namespace decoderscope

@@ -2,6 +2,7 @@
 
 #include "app/core/masks/mask_rows.h"
 #include "app/core/text/labels.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,14 +22,34 @@ std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
 }
 
 std::string subtitle_of(const Slice& slice) {
+    if (slice.joins_heads)
+        return tr_n("batch {batch}, {count} head", "batch {batch}, {count} heads side by side", slice.axes[1].size,
+                    {{"batch", slice.fixed[0]}});
     std::string text;
     for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
         text += (text.empty() ? "" : ", ") + std::string(slice.axes[i].name) + " " + std::to_string(slice.fixed[i]);
     return text;
 }
 
+bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
+
+// The labels of heads side by side: each head's name at its first column, then its columns' indices.
+std::vector<std::string> labels_of_heads(const Axes& axes) {
+    std::vector<std::string> labels;
+    for (Index head = 0; head < axes[1].size; ++head)
+        for (Index column = 0; column < axes[3].size; ++column)
+            labels.push_back(column == 0 ? tr("head {head}", {{"head", head}}) : std::to_string(column));
+    return labels;
+}
+
 std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
     std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
+    if (slice.joins_heads) {
+        for (Index row = 0, at = 0; row < slice.rows(); ++row)
+            for (Index column = 0; column < slice.columns(); ++column, ++at)
+                values[static_cast<std::size_t>(at)] = tensor.at(slice.cell(row, column));
+        return values;
+    }
     // The last two axes are contiguous in memory.
     std::copy_n(tensor.data() + tensor.offset(slice.cell(0, 0)), values.size(), values.begin());
     return values;
@@ -38,6 +59,10 @@ std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
 
 Cell Slice::cell(Index row, Index column) const {
     Cell cell = fixed;
+    if (joins_heads) {
+        cell[1] = column / axes[3].size;
+        column %= axes[3].size;
+    }
     if (axes.size() >= 2) cell[axes.size() - 2] = row;
     if (!axes.empty()) cell.back() = column;
     return cell;
@@ -45,6 +70,10 @@ Cell Slice::cell(Index row, Index column) const {
 
 std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
     if (cell.size() != axes.size()) return std::nullopt;
+    if (joins_heads) {
+        if (cell[0] != fixed[0]) return std::nullopt;
+        return std::pair{cell[2], cell[1] * axes[3].size + cell[3]};
+    }
     for (std::size_t i = 0; i + 2 < cell.size(); ++i)
         if (cell[i] != fixed[i]) return std::nullopt;
     return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.empty() ? 0 : cell.back()};
@@ -52,12 +81,18 @@ std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
 
 Slice slice_of(const Step& step, Place place, Index query_heads) {
     Slice slice{step.axes, Cell(step.axes.size())};
+    slice.joins_heads = place.head == Place::kAllHeads && has_heads(step);
     for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
         const Index size = step.axes[i].size;
         const Index wanted = step.axes[i].name == axis::head ? place.head * size / query_heads : place.batch;
         slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
     }
     return slice;
+}
+
+Place place_beside(const Step& operand, const Step& result, Place place) {
+    if (has_heads(operand) && !has_heads(result) && !operand.is_source()) place.head = Place::kAllHeads;
+    return place;
 }
 
 Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads) {
@@ -151,7 +186,8 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     heatmap.columns = slice.columns();
     if (rank >= 1) {
         heatmap.column_axis = step.axes[rank - 1].name;
-        heatmap.column_labels = axis_labels(scenario, step, rank - 1, place.batch);
+        heatmap.column_labels =
+            slice.joins_heads ? labels_of_heads(step.axes) : axis_labels(scenario, step, rank - 1, place.batch);
     } else {
         heatmap.column_labels = {""};
     }

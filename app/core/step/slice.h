@@ -10,6 +10,8 @@ namespace decoderscope {
 
 // The batch row and query head that are shown.
 struct Place {
+    static constexpr Index kAllHeads = -1;  // side by side: head·d_head columns
+
     Index batch = 0;
     Index head = 0;
     bool operator==(const Place&) const = default;
@@ -19,10 +21,13 @@ struct Place {
 // A tensor of one axis is a single row.
 struct Slice {
     Axes axes;
-    Cell fixed;  // as long as the axes; the last two (or one) are ignored
+    Cell fixed;                // as long as the axes; the last two (or one) are ignored
+    bool joins_heads = false;  // of [batch, head, row, column]: all heads side by side
 
     [[nodiscard]] Index rows() const { return axes.size() < 2 ? 1 : axes[axes.size() - 2].size; }
-    [[nodiscard]] Index columns() const { return axes.empty() ? 1 : axes.back().size; }
+    [[nodiscard]] Index columns() const {
+        return axes.empty() ? 1 : axes.back().size * (joins_heads ? axes[1].size : 1);
+    }
     [[nodiscard]] Cell cell(Index row, Index column) const;
     // Where a cell of the tensor lies in the picture; nothing if it is in another batch row or head.
     [[nodiscard]] std::optional<std::pair<Index, Index>> find(const Cell& cell) const;
@@ -31,6 +36,9 @@ struct Slice {
 // The slice of a step at a place. On a key/value head axis it takes the head that the query head reads; an axis of
 // length 1 is always at 0. `query_heads` is nhead.
 [[nodiscard]] Slice slice_of(const Step& step, Place place, Index query_heads);
+
+// Where an operand is shown beside a result: all its heads where the result joins them.
+[[nodiscard]] Place place_beside(const Step& operand, const Step& result, Place place);
 
 // The place that shows a cell of a step.
 [[nodiscard]] Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads);

@@ -35,7 +35,10 @@ std::string files_of_model(const std::string& name) {
 
 SavedModel saved_model(const Model& model) {
     const bool bundled = is_bundled(model.name);
-    return {.name = bundled ? model.name : model.path, .bundled = bundled, .answers = model.answers};
+    return {.name = bundled ? model.name : model.path,
+            .bundled = bundled,
+            .answers = model.answers,
+            .mapping = model.mapping};
 }
 
 SavedRun saved_run(const Scenario& scenario) {
@@ -94,7 +97,8 @@ private:
     const Opened& open(const SavedModel& saved) {
         for (const Opened& known : opened_)
             if (known.saved == saved) return known;
-        Opened opened{saved, naming("model", [&] { return load_model(saved.name, saved.answers, progress_); })};
+        Opened opened{saved,
+                      naming("model", [&] { return load_model(saved.name, saved.answers, progress_, saved.mapping); })};
         compare_checksums(opened);
         opened_.push_back(std::move(opened));
         return opened_.back();
@@ -189,7 +193,8 @@ SessionFile session_file_of(const SavedWork& work) {
                      .sampling = work.sampling,
                      .view = work.view,
                      .pins = {},
-                     .saved_as = work.saved_as};
+                     .saved_as = work.saved_as,
+                     .changed = work.changed};
     for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
     return file;
 }

@@ -26,6 +26,7 @@ struct SavedWork {
     SavedView view;
     std::vector<PinnedWork> pins;
     std::string saved_as;           // the file it was opened from or saved to; empty: none yet
+    std::vector<WorkPart> changed;  // of unsaved work: what differs from what was opened or last saved
     std::vector<Sentence> remarks;  // what has changed since it was saved, a sentence each
 };
 

@@ -4,6 +4,7 @@
 #include "app/core/session/cursor.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/core/work/saved_view.h"
+#include "app/core/work/unsaved.h"
 #include "engine/edit.h"
 
 #include <map>
@@ -20,6 +21,7 @@ struct SavedModel {
     std::string name;  // a bundled model's, or an absolute path
     bool bundled = false;
     Overrides answers;            // to what its files don't say
+    Mapping mapping;              // of its tensors, if one was given
     std::string weights, config;  // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };
@@ -68,7 +70,8 @@ struct SessionFile {
     Sampling sampling;
     SavedView view;
     std::vector<SavedPin> pins;
-    std::string saved_as;  // in an autosave: the file that this work was opened from or saved to; else empty
+    std::string saved_as;           // in an autosave: the file that this work was opened from or saved to; else empty
+    std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved
 };
 
 inline constexpr std::string_view kSessionFormat = "decoderscope-session";

@@ -66,6 +66,8 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
     model.weights = read_checksum(json, "weights");
     model.config = read_checksum(json, "config");
     model.answers = read_overrides(json, "answers");
+    if (const Json* mapping = json.find("mapping"))
+        model.mapping = naming("mapping", [&] { return parse_mapping(mapping->dump()); });
     json.finish();
     return model;
 }
@@ -303,6 +305,18 @@ void check_version(JsonObject& json) {
     if (version == 0) json.fail("version", message("expected a number from 1"));
 }
 
+std::vector<WorkPart> read_changed(JsonObject& json) {
+    std::vector<WorkPart> changed;
+    for (const nlohmann::json& name : json.list("changed")) {
+        const auto known =
+            name.is_string() ? std::ranges::find(kWorkPartNames, name.get<std::string>()) : kWorkPartNames.end();
+        if (known == kWorkPartNames.end())
+            json.fail("changed", message("expected a list of edits, input, settings, sampling, pin"));
+        changed.push_back(static_cast<WorkPart>(known - kWorkPartNames.begin()));
+    }
+    return changed;
+}
+
 }  // namespace
 
 bool is_session_path(std::string_view path) {
@@ -324,6 +338,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
     file.pins = read_pins(json, folder);
     if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
+    if (json.find("changed") != nullptr) file.changed = read_changed(json);
     json.finish();
     return file;
 }

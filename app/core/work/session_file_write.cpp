@@ -40,6 +40,7 @@ Json json_of(const SavedModel& model, const fs::path& folder) {
     if (!model.weights.empty()) json["weights"] = model.weights;
     if (!model.config.empty()) json["config"] = model.config;
     if (!model.answers.empty()) json["answers"] = object_of(model.answers);
+    if (!model.mapping.empty()) json["mapping"] = Json::parse(mapping_to_json(model.mapping));
     return json;
 }
 
@@ -148,6 +149,7 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
         json["pins"].push_back(std::move(pinned));
     }
     if (!file.saved_as.empty()) json["saved_as"] = file.saved_as;
+    for (const WorkPart part : file.changed) json["changed"].push_back(kWorkPartNames[static_cast<std::size_t>(part)]);
     return laid_out(json);
 }
 

@@ -156,7 +156,10 @@ SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
     Outcome outcome{order.path, order.number, order.autosave, {}};
     try {
         SessionFile file = session_file_of(order.work);
-        if (!order.autosave) file.saved_as.clear();  // a file does not name itself
+        if (!order.autosave) {  // a file does not name itself, and nothing of it is unsaved
+            file.saved_as.clear();
+            file.changed.clear();
+        }
         const auto put = [&](SavedRun& run, const std::shared_ptr<const Model>& model) {
             ModelChecksums sums = sums_.find(model).value_or(ModelChecksums());
             run.model.weights = std::move(sums.weights);

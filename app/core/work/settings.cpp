@@ -65,6 +65,7 @@ Settings load_settings(const std::string& path) {
         settings.reduced_motion = motion->get<bool>();
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
     settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
+    settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
     if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
         for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
             if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
@@ -86,6 +87,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                  {"inspector_folded", settings.inspector_folded},
                  {"hint_done", settings.hint_done},
                  {"large_pointer", settings.large_pointer},
+                 {"introduction_closed", settings.introduction_closed},
                  {"recent", settings.recent}};
     if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
     // JSON must be UTF-8, but a path need not be.

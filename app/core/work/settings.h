@@ -18,6 +18,7 @@ struct Settings {
     std::optional<bool> reduced_motion;  // nothing: as the desktop is set
     bool hint_done = false;              // the hint that says what to press has been followed
     bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
+    bool introduction_closed = false;    // the strip with what to try was closed
     std::vector<std::string> recent;     // paths of the opened models, the latest first
 
     bool operator==(const Settings&) const = default;

@@ -60,26 +60,20 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         ImGui::SameLine();
         cell(start + column, rows[i + half]);
     }
-    // The press that opened it is still in this frame.
-    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
-}
-
-// A line for a path, with a button. Returns the path once it is entered.
-std::optional<std::string> path_field(const Ui& ui, ViewState& state, const char* text) {
-    ImGui::SetNextItemWidth(ui.px(460));
-    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
-    focusable_field("##path");
-    const bool entered =
-        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
-    const bool clicked = button(text, "done");
+    ImGui::Dummy({1, ui.px(6)});
+    const bool glossary = button(tr("Glossary"), "glossary");
     ImGui::SameLine();
-    if (button(tr("Cancel"), "cancel") || pressed(Key::escape)) {
-        close(state);
-        return std::nullopt;
+    if (button(tr("What to try with this model"), "introduction")) {
+        state.settings.introduction_closed = false;
+        return close(state);
     }
-    if ((!entered && !clicked) || state.path[0] == '\0') return std::nullopt;
-    close(state);
-    return std::string(state.path.data());
+    if (state.dialog_opens) return;  // the press that opened it is still in this frame
+    if (glossary || pressed(Key::f1)) {
+        close(state);
+        open_glossary(state);
+    } else if (pressed(Key::escape)) {
+        close(state);
+    }
 }
 
 // A name for work that has none yet, in the folder that the program was started in, or in the home folder if that is
@@ -100,16 +94,31 @@ std::string with_session_ending(const std::string& path) {
 void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, proposed_file(session));
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
-    paragraph(ui.fonts.caption, ui.theme.muted,
-              tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
-                 "they are; the session remembers their path and checksum."));
-    const std::string typed = with_session_ending(path_of(state.path.data()));
-    std::error_code failed;
-    const bool replaces = typed != session.file() && std::filesystem::exists(typed, failed);
-    text_line(ui.fonts.caption, ui.theme.error, replaces ? tr("This file exists already: it will be replaced.") : " ");
-    const auto path = path_field(ui, state, replaces ? tr("Replace") : tr("Save"));
-    if (!path && state.dialog == Dialog::none) state.close_when_saved = false;  // cancelled
-    if (path) commands.push_back(command::SaveSession{with_session_ending(path_of(*path)), saved_view(state)});
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ui.px(460));
+    paragraph_here(
+        ui.fonts.caption, ui.theme.muted,
+        tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
+           "they are; the session remembers their path and checksum."));
+    ImGui::PopTextWrapPos();
+    ImGui::SetNextItemWidth(ui.px(460));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    focusable_field("##path");
+    const bool entered =
+        ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    const std::string path = with_session_ending(path_of(state.path.data()));
+    draw_replacing(ui, state, path, ui.px(460));
+    const bool own = path == session.file();  // its own file, as Ctrl+S writes it
+    const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Save"), "done");
+    ImGui::SameLine();
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
+        state.close_when_saved = false;
+        return close(state);
+    }
+    const bool again = replacing(state, path) && pressed(Key::enter);
+    const bool wanted = (entered || clicked || again) && state.path[0] != '\0';
+    if (own ? !wanted : !may_write(state, path, wanted)) return;
+    commands.push_back(command::SaveSession{path, saved_view(state)});
+    close(state);
 }
 
 void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -199,6 +208,33 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 
 }  // namespace
 
+bool replacing(const ViewState& state, const std::string& path) {
+    std::error_code failed;
+    return !path.empty() && state.replaces == path && std::filesystem::exists(path, failed);
+}
+
+bool may_write(ViewState& state, const std::string& path, bool pressed) {
+    std::error_code failed;
+    if (state.replaces != path) state.replaces.clear();  // another path was typed
+    if (!pressed || path.empty()) return false;
+    if (!std::filesystem::exists(path, failed) || !state.replaces.empty()) {
+        state.replaces.clear();
+        return true;
+    }
+    state.replaces = path;
+    return false;
+}
+
+void draw_replacing(const Ui& ui, const ViewState& state, const std::string& path, float width) {
+    if (!replacing(state, path)) {
+        text_line(ui.fonts.caption, ui.theme.muted, " ");
+        return;
+    }
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+    paragraph_here(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}));
+    ImGui::PopTextWrapPos();
+}
+
 void save_session(const Session& session, ViewState& state, Commands& commands) {
     if (!session.file().empty()) return commands.push_back(command::SaveSession{session.file(), saved_view(state)});
     state.dialog = Dialog::save_session;
@@ -229,6 +265,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
     if (state.dialog_opens) {
         ImGui::OpenPopup("dialog");
         state.focus.hide();
+        state.replaces.clear();
     }
     // A dialog that is higher than the room for it scrolls.
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -241,6 +278,9 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
         switch (state.dialog) {
             case Dialog::keys:
                 keys_dialog(ui, state);
+                break;
+            case Dialog::glossary:
+                draw_glossary_dialog(ui, session, state, commands);
                 break;
             case Dialog::palette:
                 draw_palette_dialog(ui, session, state, commands);

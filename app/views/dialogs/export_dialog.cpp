@@ -1,13 +1,16 @@
 #include "app/views/dialogs/export_dialog.h"
 
 #include "app/core/export/csv.h"
+#include "app/core/work/path_list.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/file.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 namespace decoderscope {
@@ -116,6 +119,14 @@ void choose_picture(const Ui& ui, ExportDialogState& dialog) {
         dialog.options.scale = static_cast<double>(clicked + 1);
 }
 
+// The folder that the file comes into, or the question whether to replace what is there.
+void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
+    if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kWidth));
+    const std::string folder = std::filesystem::path(absolute_path(path)).parent_path().string();
+    text_line(ui.fonts.caption, ui.theme.muted,
+              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kWidth)));
+}
+
 // Limited, as copying everything by mistake would flood the clipboard.
 Sentence copy_as_csv(const Exhibit& exhibit) {
     constexpr Index kMostCells = 1'000'000;
@@ -157,8 +168,9 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     if (ImGui::IsItemEdited()) read_ending(dialog);
-    ImGui::Dummy({1, ui.px(2)});
-    const bool clicked = button(tr("Export"), "export");
+    const std::string path = path_of(dialog.path.data());
+    draw_where(ui, state, path);
+    const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Export"), "export");
     ImGui::SameLine();
     if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.exhibit()));
     ImGui::SameLine();
@@ -169,9 +181,12 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
     if (cancelled) return close(state);
-    if ((!entered && !clicked) || dialog.path[0] == '\0') return;
-    commands.push_back(command::Export{dialog.path.data(), std::make_shared<const Exhibit>(choice.exhibit()),
-                                       dialog.options, choice.each ? kFormats[dialog.format].ending : ""});
+    const bool again = replacing(state, path) && pressed(Key::enter);
+    const bool wanted = (entered || clicked || again) && dialog.path[0] != '\0';
+    // A folder that isn't empty is refused anyway.
+    if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
+    commands.push_back(command::Export{path, std::make_shared<const Exhibit>(choice.exhibit()), dialog.options,
+                                       choice.each ? kFormats[dialog.format].ending : ""});
     close(state);
 }
 
@@ -183,7 +198,7 @@ float draw_export_progress(const Ui& ui, const Session& session, Area area, Comm
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, {area.high.x, area.low.y + height}, ui.theme.raised);
     const float y = area.low.y + (height - ImGui::GetFrameHeight()) * 0.5F;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(14), y});
-    const std::string count = std::to_string(progress->done) + " of " + std::to_string(progress->total);
+    const std::string count = tr("{done} of {total}", {{"done", progress->done}, {"total", progress->total}});
     ImGui::PushStyleColor(ImGuiCol_PlotHistogram, ui.theme.accent_soft);
     ImGui::ProgressBar(static_cast<float>(progress->done) / static_cast<float>(progress->total), {bar, 0.0F},
                        count.c_str());

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "app/core/session/names_table.h"
 #include "app/core/work/path_list.h"
 
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -18,6 +20,7 @@ struct OpenDialogState {
     bool refocus = false;                        // loading failed: the path needs to be typed again
     std::string asked_about;                     // the model that the answers are about
     std::map<std::string, std::string> answers;  // by configuration key
+    std::vector<NamesRow> names;                 // what each tensor is taken for, as changed in the form
     bool copied = false;                         // the lines of Python are on the clipboard
 };
 

@@ -3,6 +3,7 @@
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/error.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -21,11 +22,13 @@ std::string facts_text(const Recognised& recognised) {
 
 // The proposals are the initial answers.
 void fill_in(const Opening& opening, OpenDialogState& open) {
-    if (open.asked_about == opening.name) return;
-    open.asked_about = opening.name;
-    open.answers.clear();
-    for (const Question& question : opening.asks->questions) open.answers[question.key] = question.proposal;
-    for (const auto& [key, value] : opening.answers) open.answers[key] = value;
+    if (open.asked_about != opening.name) {
+        open.asked_about = opening.name;
+        open.names = names_table(*opening.asks);
+        open.answers.clear();
+        for (const auto& [key, value] : opening.answers) open.answers[key] = value;
+    }
+    for (const Question& question : opening.asks->questions) open.answers.try_emplace(question.key, question.proposal);
 }
 
 void drop_down(const Question& question, std::string& answer, float width) {
@@ -75,6 +78,50 @@ void row(const Ui& ui, const Question& question, std::string& answer) {
     ImGui::PopID();
 }
 
+// ---- their tensors beside ours
+
+void choose_name(const Ui& ui, NamesRow& row) {
+    std::array<char, 160> text{};
+    std::copy_n(row.ours.begin(), std::min(row.ours.size(), text.size() - 1), text.begin());
+    ImGui::SetNextItemWidth(ui.px(244));
+    if (ImGui::InputText("##ours", text.data(), text.size())) row.ours = text.data();
+    ImGui::SameLine(0, 0);
+    if (!ImGui::BeginCombo("##names", "", ImGuiComboFlags_NoPreview)) return;
+    for (const std::string& name : name_choices(row))
+        if (ImGui::Selectable(name.c_str(), name == row.ours)) row.ours = name;
+    ImGui::EndCombo();
+}
+
+// A row a tensor of all blocks; what isn't recognised comes first and is marked.
+void tensors(const Ui& ui, const Recognised& recognised, OpenDialogState& open, float width) {
+    const std::size_t unknown = recognised.names.open.size();
+    const bool all_known = unknown == 0 && recognised.problem.empty();
+    const std::string title = unknown == 0
+                                  ? std::string(tr("What each tensor is taken for"))
+                                  : std::string(tr_n("{count} tensor isn't recognised: what is it?",
+                                                     "{count} tensors aren't recognised: what are they?", unknown));
+    if (!ImGui::CollapsingHeader((title + "##tensors").c_str(), all_known ? 0 : ImGuiTreeNodeFlags_DefaultOpen)) return;
+    compat::begin_child("names", {ui.px(width), ui.px(150)}, {.border = true, .padded = true});
+    for (std::size_t i = 0; i < open.names.size(); ++i) {
+        NamesRow& row = open.names[i];
+        ImGui::PushID(static_cast<int>(i));
+        ImGui::AlignTextToFramePadding();
+        text_line(ui.fonts.mono_small, row.open ? ui.theme.warning : ui.theme.text,
+                  fitted(ui.fonts.mono_small, valid_utf8(row.theirs), ui.px(240)));
+        ImGui::SameLine(ui.px(256));
+        text_line(ui.fonts.caption, ui.theme.muted, row.shape);
+        ImGui::SameLine(ui.px(336));
+        choose_name(ui, row);
+        ImGui::PopID();
+    }
+    ImGui::EndChild();
+}
+
+// What the form's names say; empty if they are as recognised.
+Mapping chosen_names(const Opening& opening, const OpenDialogState& open) {
+    return open.names == names_table(*opening.asks) ? opening.mapping : mapping_of(open.names);
+}
+
 }  // namespace
 
 QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialogState& open, float width,
@@ -82,11 +129,16 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     const Recognised& recognised = *opening.asks;
     fill_in(opening, open);
     text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, valid_utf8(opening.name), ui.px(width)));
-    paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
-    paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
-    ImGui::Dummy({1, ui.px(4)});
-    paragraph(ui.fonts.caption, ui.theme.text, tr("Its tensors don't say, and no config.json beside them does:"));
-    for (const Question& question : recognised.questions) row(ui, question, open.answers[question.key]);
+    if (recognised.problem.empty()) {
+        paragraph(ui.fonts.text, ui.theme.text, tr("Looks like {module}.", {{"module", recognised.module}}));
+        paragraph(ui.fonts.caption, ui.theme.muted, facts_text(recognised));
+        ImGui::Dummy({1, ui.px(4)});
+        paragraph(ui.fonts.caption, ui.theme.text, tr("Its tensors don't say, and no config.json beside them does:"));
+    }
+    const Overrides given(open.answers.begin(), open.answers.end());
+    for (const Question& question : recognised.questions)
+        if (applies(recognised, question, given)) row(ui, question, open.answers[question.key]);
+    tensors(ui, recognised, open, width);
     if (!opening.error.empty()) paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(opening.error)));
     ImGui::Dummy({1, ui.px(4)});
     const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
@@ -95,8 +147,13 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     if (!opens) return QuestionsEnd::none;
     Overrides answers;
     for (const Question& question : recognised.questions)
-        answers.emplace_back(question.key, open.answers[question.key]);
-    commands.push_back(command::OpenModel{opening.name, std::move(answers)});
+        if (applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
+    try {
+        commands.push_back(command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open)});
+    } catch (const Error& error) {
+        commands.push_back(command::Tell{error.sentence(), true});
+        return QuestionsEnd::none;
+    }
     return QuestionsEnd::open;
 }
 

@@ -30,6 +30,9 @@ void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& stat
 // The steps with their measures, worst first or in order.
 void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
+// What the inspector says beside the tab: how the current step differs.
+void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
 // A, B and A − B of the current step.
 void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 

@@ -1,6 +1,7 @@
 #include "app/views/diff/lab.h"
 
 #include "app/core/export/exhibits.h"
+#include "app/views/diff/diff_parts.h"
 #include "app/views/diff/diff_tab.h"
 #include "engine/translate.h"
 
@@ -64,8 +65,14 @@ Lab diff_lab() {
             .title = message("Diff"),
             .question = message("What changed?"),
             .key = Key::c,
+            .term = "difference",
             .draw = draw_diff_tab,
+<<<<<<< HEAD
             .least_height = [](float) { return 480.0F; },
+=======
+            .least_height = 480.0F,
+            .inspect = inspect_difference,
+>>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_runs,

@@ -33,6 +33,9 @@ struct GenerateScene {
     [[nodiscard]] Index token_at(Index position) const;
 };
 
+// The scene of the cursor's batch row; only where generation_obstacle() is empty.
+[[nodiscard]] GenerateScene generate_scene(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
 // Why no token can be appended to a row, in one sentence; empty if one can.
 [[nodiscard]] std::string why_text_ends(const Scenario& scenario, Index row);
 
@@ -49,5 +52,8 @@ void draw_cache(const GenerateScene& scene, Area area);
 void draw_cache_proof(const GenerateScene& scene, Area area);
 // The table of the logit lens.
 void draw_lens(const GenerateScene& scene, Area area);
+
+// What the inspector says beside the tab: why this token comes next, what the lens says, what the cache keeps.
+void inspect_generation(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

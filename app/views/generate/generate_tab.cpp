@@ -105,6 +105,12 @@ void step_back(const Session& session, Commands& commands) {
         commands.push_back(command::RemoveLastToken{row});
 }
 
+GenerateScene generate_scene(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {
+        ui, session, state, commands, row, row_length(session.shown().scenario.inputs, row), next_token_of(session)};
+}
+
 void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     state.hovered.reset();
     const float pad = ui.px(16), gap = ui.px(10);
@@ -115,9 +121,7 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
         draw_obstacle(ui, inner, obstacle);
         return;
     }
-    const Index row = session.cursor().place.batch;
-    const GenerateScene scene = {
-        ui, session, state, commands, row, row_length(scenario.inputs, row), next_token_of(session)};
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
     run_on(session, state, commands);
     ask_for_runs(scene);
     float y = inner.low.y;

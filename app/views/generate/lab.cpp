@@ -37,6 +37,11 @@ void leave(ViewState& state) {
     generate.running = false;
 }
 
+std::optional<Suggestion> suggest(const Session& session) {
+    if (!generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
+    return Suggestion{.title = tr("See which token comes next, and why")};
+}
+
 bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
 
 // An action on the text, which also opens the tab that shows it.
@@ -51,6 +56,7 @@ std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
 std::vector<Action> actions_of_text() {
     return {{.label = message("Generate one token"),
              .key = Key::period,
+             .term = "generation",
              .repeats = true,
              .enabled = can_generate,
              .run = on_this_tab(
@@ -78,7 +84,13 @@ Lab generate_lab() {
             .question = message("Which token comes next, and why?"),
             .key = Key::g,
             .draw = draw_generate_tab,
+<<<<<<< HEAD
             .least_height = [](float) { return 400.0F; },
+=======
+            .least_height = 400.0F,
+            .inspect = inspect_generation,
+            .suggest = suggest,
+>>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text};

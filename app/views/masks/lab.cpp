@@ -29,6 +29,7 @@ Lab masks_lab() {
             .title = message("Masks"),
             .question = message("Who hides what, and what does the fill do?"),
             .key = Key::m,
+            .term = "mask",
             .draw = draw_masks_tab,
             .leave = leave,
             .add_exports = add_exports};

@@ -1,8 +1,10 @@
 #include "app/views/norms/lab.h"
 
 #include "app/core/export/exhibits.h"
+#include "app/core/introduction/introduction.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/norms/norm_row.h"
+#include "app/views/norms/norms_parts.h"
 #include "app/views/norms/norms_tab.h"
 #include "engine/translate.h"
 
@@ -37,6 +39,26 @@ void add_exports(ExportScene& scene) {
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
 }
 
+// The other place of the norm, if this architecture has it.
+struct OtherNorm {
+    bool possible = false;
+};
+
+std::optional<Suggestion> suggest(const Session& session) {
+    const Scenario& scenario = session.shown().scenario;
+    const bool norm_first = scenario.config().norm_first;
+    const char* other = norm_first ? "false" : "true";
+    const Value<OtherNorm> norm = session.derived().get<OtherNorm>(
+        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{can_set(scenario, "norm_first", other)}; });
+    if (!norm->possible) return std::nullopt;
+    return Suggestion{
+        .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
+        .commands = {command::SetOption{"norm_first", other},
+                     command::Tell{message("The same weights with the norm in the other place: the curves "
+                                           "show what that does by depth. Undo (Ctrl+Z) flips it back."),
+                                   false}}};
+}
+
 void leave(ViewState& state) {
     NormsTabState& norms = state.lab<NormsTabState>();
     norms.asked.reset();
@@ -65,8 +87,15 @@ Lab norms_lab() {
             .title = message("Norms"),
             .question = message("What does the place of the norm change?"),
             .key = Key::n,
+            .term = "norm",
             .draw = draw_norms_tab,
+<<<<<<< HEAD
             .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
+=======
+            .least_height = 520.0F,
+            .inspect = inspect_norms,
+            .suggest = suggest,
+>>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .save = save,

@@ -105,8 +105,9 @@ void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsSc
     for (const DepthCurves* curves : {&both.left, &both.right})
         for (const DepthCurve& curve : curves->scales)
             if (std::ranges::find(names, curve.name) == names.end()) names.push_back(curve.name);
-    std::string norms;
-    for (const std::string& name : names) norms += (norms.empty() ? "" : ", ") + name;
+    std::string norms = names.empty() ? "" : names.front();
+    if (names.size() == 2) norms += ", " + names.back();
+    if (names.size() > 2) norms = tr("Norms");
     if (names.size() > 1) norms = tr("{norms} (paler)", {{"norms", norms}});
     legend.swatch(scale_color(0), norms);
     const bool encoder = !scene.prefix.empty();

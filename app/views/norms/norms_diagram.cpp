@@ -206,7 +206,7 @@ void draw_diagram(const Ui& ui, const Session& session, NormsTabState& norms, co
     draw_ways(d);
     ImGui::PushID(side.id);
     for (std::size_t i = 0; i < side.parts.size(); ++i)
-        if (draw_part(d, i)) commands.push_back(command::GoTo{outcome(d, side.parts[i]).name});
+        if (draw_part(d, i)) go_to_step(session, norms, scene, outcome(d, side.parts[i]).name, commands);
     ImGui::PopID();
     const Area below = {{area.low.x, d.area.high.y + ui.px(14)}, area.high};
     if (below.height() > line * 5.0F) text_block(ui, ui.fonts.caption, ui.theme.muted, below, tr(side.place.meaning));

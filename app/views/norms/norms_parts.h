@@ -25,6 +25,7 @@ struct NormsScene {
     const Step& here;    // the current computed step
     std::string prefix;  // of its stack: "" or "encoder."
     std::string block;   // its block, or the first of its stack
+    std::string chosen;  // a norm that the window's own run may lack; empty: what the current step says
 
     [[nodiscard]] Places places() const {
         return {runs.left.scenario.config().placement(), runs.right.scenario.config().placement()};
@@ -35,6 +36,10 @@ struct NormsScene {
 [[nodiscard]] inline Places compared_places(const Session& session, const NormsTabState& norms) {
     return norms.places.value_or(first_places(session.shown().scenario.config()));
 }
+[[nodiscard]] NormsScene norms_scene(const Session& session, const NormsTabState& norms);
+
+// What the inspector says beside the tab: the numbers of both runs at this place.
+void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // Both block diagrams side by side; a click on a part goes there.
 void draw_norm_diagrams(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
@@ -56,7 +61,11 @@ void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, cons
                                                                   const NormsScene& scene);
 // The norms of the block and of its stack, in either run.
 [[nodiscard]] std::vector<std::string> norms_here(const NormsScene& scene);
-// The norm that is explained: the current one, else the first of the block.
+// Goes to a step of either run. Where the window's own run has no such step, but a norm here does, that norm is chosen
+// in this tab alone.
+void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+                Commands& commands);
+// The norm that is explained: the chosen one, else the current one, else the first of the block.
 [[nodiscard]] std::string explained_norm(const NormsScene& scene);
 
 }  // namespace decoderscope

@@ -27,7 +27,7 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     for (const std::string& name : norms_here(scene)) {
         if (toggle_button(ui, last_part(name).c_str(), name == norm,
                           tr("{tensor}\nClick to go there", {{"tensor", name}}).c_str()))
-            commands.push_back(command::GoTo{name + ".normalized"});
+            go_to_step(session, norms, scene, name + ".normalized", commands);
         ImGui::SameLine(0, ui.px(2));
     }
     ImGui::SameLine(0, ui.px(10));

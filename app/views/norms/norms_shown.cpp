@@ -26,8 +26,17 @@ std::vector<std::string> norms_here(const NormsScene& scene) {
     return norms;
 }
 
+void go_to_step(const Session& session, NormsTabState& norms, const NormsScene& scene, const std::string& step,
+                Commands& commands) {
+    norms.chosen.reset();
+    if (session.shown().run->plan().find(step) != nullptr) return commands.push_back(command::GoTo{step});
+    for (const std::string& norm : norms_here(scene))
+        if (step.starts_with(norm + ".")) norms.chosen = {norm, scene.here.name};
+}
+
 std::string explained_norm(const NormsScene& scene) {
     const std::vector<std::string> norms = norms_here(scene);
+    if (std::ranges::find(norms, scene.chosen) != norms.end()) return scene.chosen;
     for (const std::string& norm : norms)
         if (is_of_norm(scene.here, norm)) return norm;
     return norms.empty() ? std::string() : norms.front();

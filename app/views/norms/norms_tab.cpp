@@ -189,13 +189,6 @@ bool take_runs(const Session& session, NormsTabState& norms) {
     return true;
 }
 
-NormsScene scene_of(const Session& session, const NormsTabState& norms) {
-    const Step& here = computed_step(session);
-    const std::string prefix = here.in_encoder() ? "encoder." : "";
-    const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
-    return {*norms.shown, here, prefix, block};
-}
-
 // What is said of norms that the model has no weights for; empty if it has all that are shown.
 std::string added_norms_text(const NormsScene& scene) {
     std::string text;
@@ -256,6 +249,14 @@ std::string waiting_text(const Session& session) {
 
 }  // namespace
 
+NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
+    const Step& here = computed_step(session);
+    const std::string prefix = here.in_encoder() ? "encoder." : "";
+    const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
+    const bool still_there = norms.chosen && norms.chosen->at == here.name;
+    return {*norms.shown, here, prefix, block, still_there ? norms.chosen->norm : std::string()};
+}
+
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     accompany(session, state.lab<NormsTabState>(), commands);
     const float pad = ui.px(16);
@@ -264,7 +265,7 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const bool there = take_runs(session, state.lab<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.lab<NormsTabState>().shown) return;
-    const NormsScene scene = scene_of(session, state.lab<NormsTabState>());
+    const NormsScene scene = norms_scene(session, state.lab<NormsTabState>());
     const float sentence = there ? text_block(ui, ui.fonts.text, ui.theme.text, rest,
                                               sentence_of(session, state, scene) + added_norms_text(scene))
                                  : 0.0F;

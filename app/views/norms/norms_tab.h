@@ -6,8 +6,14 @@
 #include "app/views/shell/view_state.h"
 
 #include <optional>
+#include <string>
 
 namespace decoderscope {
+
+// A norm that only this tab has, chosen while the window was at a step: the rest of the window cannot go there.
+struct ChosenNorm {
+    std::string norm, at;
+};
 
 // What the Norms tab remembers from frame to frame.
 struct NormsTabState {
@@ -16,6 +22,7 @@ struct NormsTabState {
     std::optional<Index> layers;                    // how many blocks to stack; nothing: as many as the model has
     float gain_factor = 1.0F, shift_factor = 1.0F;  // what gains and shifts of all norms are multiplied by
     Index row = 0;                                  // the position whose row is explained
+    std::optional<ChosenNorm> chosen;               // until the window goes to another step
     std::optional<Places> places;                   // the two places compared; nothing: as the model suggests
     std::optional<BothNorms<Variation>> asked;      // the two runs requested
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame

@@ -4,9 +4,11 @@
 #include "app/core/heads/head_switches.h"
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
+#include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/spreadsheet_view.h"
+#include "app/views/widgets/glyphs.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -52,6 +54,7 @@ Effect goes_in_block(std::string step) {
 
 bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
 bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
+bool was_asked(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 bool can_undo(const Session& session) { return session.can_undo(); }
 bool can_redo(const Session& session) { return session.can_redo(); }
 
@@ -83,6 +86,14 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
 }
 
 void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
+
+void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
+    if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
+    if (const GlossaryTerm* term = state.glossary.finder().term_of_label(text_under_mouse()))
+        return open_glossary(state, term->id);
+    state.dialog = Dialog::keys;
+    state.dialog_opens = true;
+}
 
 void enlarge_text(ViewState& state) {
     if (const auto size = larger_text_size(state.text_size(), state.largest_text)) state.settings.text_scale = *size;
@@ -256,6 +267,9 @@ std::vector<Action> actions_of_files() {
          .key = Key::o,
          .mods = with_ctrl,
          .run = opens(Dialog::open_model)},
+        {.label = message("What was assumed about the model …"),
+         .enabled = was_asked,
+         .run = asks(command::AskAgain{})},
         {.label = message("Save the session"), .key = Key::s, .mods = with_ctrl, .run = save_session},
         {.label = message("Save the session as …"),
          .key = Key::s,
@@ -273,7 +287,10 @@ std::vector<Action> actions_of_window() {
     return {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
-        {.label = message("Keys"), .key = Key::f1, .run = opens(Dialog::keys)},
+        {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
+        {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
+        {.label = message("What does this model do, and what is worth trying?"),
+         .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
                                                                s.settings.dark = !s.settings.dark;
                                                            })},
@@ -377,7 +394,8 @@ const std::vector<Action>& actions() {
 
 void run_shortcuts(const Session& session, ViewState& state, Commands& commands) {
     const bool menu_open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (typing() || menu_open || state.dialog != Dialog::none) return;
+    const bool typing_goes_on = state.lab<InspectorState>().typed.take_back > 0;
+    if (typing() || typing_goes_on || menu_open || state.dialog != Dialog::none) return;
     // Space and Enter press the control that Tab has led to.
     const auto taken = [&](Key key) { return state.focus.visible() && (key == Key::space || key == Key::enter); };
     for (const Action& action : actions())

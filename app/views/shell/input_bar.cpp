@@ -156,6 +156,7 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
     const Index lines = lines_shown(all);
     draw_label(ui, sequence, columns.label, lines);
     ImGui::SetCursorScreenPos(columns.box.low);
+    note_glyphs(ui.fonts.mono, sequence.box.text);
     if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
     if (!sequence.box.active) tooltip(box_tip(sequence.box));
     if (!session.input_error().empty() && bar.typed_source == sequence.source)

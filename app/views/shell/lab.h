@@ -15,6 +15,14 @@
 
 namespace decoderscope {
 
+// Something to try with the model that is open: what the first minute offers.
+struct Suggestion {
+    std::string title;  // "Switch off head 3"
+    std::string tab;    // the id of the tab to open; empty: the open one stays
+    Commands commands;
+    bool done = false;  // its changes are made
+};
+
 // A tab of the stage: one question that people ask about decoders. Tabs, keys, palette, exports and what a session
 // saves of the window all follow from it. A function that is null has nothing to do.
 struct Lab {
@@ -22,9 +30,19 @@ struct Lab {
     Phrase title = Phrase("");     // "Norms"
     Phrase question = Phrase("");  // "What does the place of the norm change?"
     Key key = Key::none;           // opens it
+    std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
+<<<<<<< HEAD
     // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
     float (*least_height)(float width) = nullptr;
+=======
+    float least_height = 0.0F;  // pixels at a scale of 1; where the stage is lower, the tab keeps it and scrolls
+    // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
+    // Without it the inspector explains the step and the selected cell.
+    void (*inspect)(const Ui& ui, const Session& session, ViewState& state, Commands& commands) = nullptr;
+    // What to try in it with any model; nothing if this run has nothing of the kind.
+    std::optional<Suggestion> (*suggest)(const Session& session) = nullptr;
+>>>>>>> int
     // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
     // them.
     void (*leave)(ViewState& state) = nullptr;

@@ -85,7 +85,10 @@ void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
         const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
         const Clicked hit = clickable(box, "step", id);
         if (hit.clicked) go_to(d, id);
-        if (hit.hovered) step_tooltip(d.ui, d.session, step);
+        if (hit.hovered) {
+            place_tooltip_beside(d.ui, box);
+            step_tooltip(d.ui, d.session, step);
+        }
         if (id == here) d.here_y = d.y;
         if (id == here)
             list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
@@ -122,7 +125,10 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
     const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
     const Clicked hit = clickable(box, "part", part.steps.front());
     if (hit.clicked) go_to(d, part.steps.front());
-    if (hit.hovered) part_tooltip(d, part);
+    if (hit.hovered) {
+        place_tooltip_beside(d.ui, box);
+        part_tooltip(d, part);
+    }
     const float middle = d.y + d.row() * 0.5F;
     if (lit) d.here_y = d.y;
     const bool sum = part.part == Part::add;

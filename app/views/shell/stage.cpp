@@ -1,6 +1,7 @@
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/terms.h"
 #include "engine/translate.h"
 
 namespace decoderscope {
@@ -39,7 +40,10 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
         const std::string tip = lab.key == Key::none ? tr(lab.question)
                                                      : tr("{question} ({key})",
                                                           {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
-        if (toggle_button(ui, title.c_str(), state.tab == lab.id, tip.c_str())) state.tab = lab.id;
+        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr)) state.tab = lab.id;
+        const GlossaryTerm* term = find_term(lab.term);
+        explain_term(ui, state, term, tip);
+        if (term == nullptr) tooltip(tip.c_str());
     }
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     return bar;

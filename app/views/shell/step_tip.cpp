@@ -29,6 +29,17 @@ std::string first_sentence(std::string_view text) {
 
 }  // namespace
 
+void place_tooltip_beside(const Ui& ui, Area row) {
+    const bool upper = row.low.y < ImGui::GetIO().DisplaySize.y * 0.5F;
+    ImGui::SetNextWindowPos({row.high.x + ui.px(14), upper ? row.low.y : row.high.y}, ImGuiCond_Always,
+                            {0.0F, upper ? 0.0F : 1.0F});
+}
+
+void place_tooltip_above(const Ui& ui, Area timeline) {
+    const float x = ImGui::GetIO().MousePos.x;
+    ImGui::SetNextWindowPos({x, timeline.low.y - ui.px(4)}, ImGuiCond_Always, {x / ImGui::GetIO().DisplaySize.x, 1.0F});
+}
+
 void step_tooltip(const Ui& ui, const Session& session, const Step& step) {
     if (!compat::begin_tooltip()) return;
     const float width = ui.px(340);

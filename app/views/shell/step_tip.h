@@ -9,6 +9,10 @@ namespace decoderscope {
 // TransformerLens calls it.
 void step_tooltip(const Ui& ui, const Session& session, const Step& step);
 
+// Where the next tooltip goes: right of a row of the map, so that it covers no other row; or above the timeline.
+void place_tooltip_beside(const Ui& ui, Area row);
+void place_tooltip_above(const Ui& ui, Area timeline);
+
 // The mark of what differs from the unedited run, at the right end of a row in the map; the same in the timeline's
 // line.
 inline constexpr const char* kChangedMark = "Δ";

@@ -25,7 +25,7 @@ void transport(const Ui& ui, ViewState& state, Commands& commands) {
         state.playing = !state.playing;
 }
 
-constexpr float kMarks = 64, kStackNames = 14, kReachLine = 24;
+constexpr float kMarks = 64, kStackNames = 14, kReachLine = 22;
 
 // Whether an encoder's steps precede the decoder's.
 bool has_two_stacks(const Session& session) {
@@ -96,7 +96,13 @@ void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
     }
 }
 
-// What the edits did to the output, and how many steps they reach.
+bool is_edited(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return !shown.scenario.edits.empty() && shown.run != shown.unedited;
+}
+
+// What the edits did to the output, and how many steps they reach. The line is there without edits, too: otherwise the
+// first edit would move what is being clicked.
 void reach_line(const Ui& ui, const Session& session, Area area) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(area.low, area.high, ui.theme.raised);
@@ -106,6 +112,7 @@ void reach_line(const Ui& ui, const Session& session, Area area) {
         if (area.high.x - x < ui.px(40)) return;
         x += draw_text(ui, ui.fonts.caption, {x, y}, color, text, area.high.x - x - ui.px(12)) + ui.px(16);
     };
+    if (!is_edited(session)) return write(ui.theme.muted, tr("No edits: these are the model's own numbers."));
     const Snapshot& shown = session.shown();
     const Value<Reach> reach = shown_reach(session.derived(), shown);
     if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
@@ -122,24 +129,17 @@ void reach_line(const Ui& ui, const Session& session, Area area) {
     tooltip((sentence + "\n" + steps).c_str());
 }
 
-bool is_edited(const Session& session) {
-    const Snapshot& shown = session.shown();
-    return !shown.scenario.edits.empty() && shown.run != shown.unedited;
-}
-
 }  // namespace
 
 float timeline_height(const Ui& ui, const Session& session) {
-    return ui.px(kMarks + (has_two_stacks(session) ? kStackNames : 0) + (is_edited(session) ? kReachLine : 0));
+    return ui.px(kMarks + kReachLine + (has_two_stacks(session) ? kStackNames : 0));
 }
 
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
-    const bool edited = is_edited(session), two_stacks = has_two_stacks(session);
-    if (edited) {
-        area.high.y -= ui.px(kReachLine);
-        reach_line(ui, session, {{area.low.x, area.high.y}, {area.high.x, area.high.y + ui.px(kReachLine)}});
-    }
+    const bool two_stacks = has_two_stacks(session);
+    area.high.y -= ui.px(kReachLine);
+    reach_line(ui, session, {{area.low.x, area.high.y}, {area.high.x, area.high.y + ui.px(kReachLine)}});
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
     transport(ui, state, commands);
 
@@ -168,7 +168,10 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     const auto index =
         static_cast<std::size_t>(std::clamp(part, 0.0F, 0.99999F) * static_cast<float>(session.timeline().size()));
     const Step& touched = session.shown().run->plan()[session.timeline()[index]];
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) step_tooltip(ui, session, touched);
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+        place_tooltip_above(ui, area);
+        step_tooltip(ui, session, touched);
+    }
     if (ImGui::IsItemActive() && index != here) commands.push_back(command::GoTo{touched.name});
 }
 

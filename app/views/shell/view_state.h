@@ -4,6 +4,7 @@
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
 #include "app/views/dialogs/export_dialog.h"
+#include "app/views/dialogs/glossary_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
 #include "app/views/dialogs/palette.h"
 #include "app/views/shell/input_bar.h"
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +25,7 @@
 namespace decoderscope {
 
 // Which dialog lies over the window.
-enum class Dialog { none, keys, palette, export_file, open_model, save_session, unsaved, settings, checks };
+enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
 
 // What the views remember from frame to frame; none of it belongs to the model.
 struct ViewState {
@@ -51,12 +53,15 @@ struct ViewState {
     bool recovery_later = false;    // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
-    std::array<char, 64> typed{};  // the new value of the selected cell
-    std::string typed_for;         // the cell that it is for
     PaletteState palette;
     KeyboardFocus focus;
-    std::string mapped_step;        // the step that the map was last scrolled to
-    bool close = false;             // the window closes
+    GlossaryDialogState glossary;
+    std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
+    std::string replaces;      // the file of which the user was asked whether to replace it
+    std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
+    std::set<std::string> open_edits;  // the groups of edits that are listed one by one
+    std::string mapped_step;           // the step that the map was last scrolled to
+    bool close = false;                // the window closes
     bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
     bool close_when_saved = false;  // the answer was to save first
     bool busy = false;              // a view has more to do and wants another frame soon

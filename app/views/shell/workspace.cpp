@@ -4,7 +4,6 @@
 #include "app/views/shell/panel_layout.h"
 #include "app/views/shell/text_size.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>
@@ -30,24 +29,6 @@ void play(const Session& session, ViewState& state, Commands& commands) {
         commands.push_back(command::Move{1});
 }
 
-// An error or a confirmation, in one line under the toolbar. Returns its height.
-float draw_message(const Ui& ui, const Session& session, Area area) {
-    if (!session.message()) return 0.0F;
-    const float height = ui.px(30);
-    const Area line = {area.low, {area.high.x, area.low.y + height}};
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImU32 color = session.message()->failed ? ui.theme.error : ui.theme.accent;
-    list.AddRectFilled(line.low, line.high, ui.theme.raised);
-    list.AddRectFilled(line.low, {line.low.x + ui.px(4), line.high.y}, color);
-    draw_text(ui, ui.fonts.caption,
-              {line.low.x + ui.px(14), line.low.y + (height - compat::font_size(ui.fonts.caption)) * 0.5F},
-              ui.theme.text, tr(session.message()->text), line.width() - ui.px(20));
-    ImGui::SetCursorScreenPos(line.low);
-    ImGui::InvisibleButton("message", {line.width(), height});
-    tooltip(tr(session.message()->text).c_str());
-    return height;
-}
-
 // Toolbar, input and what they have to say, one below the other. Returns where they end.
 float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
     const float input_top = whole.low.y + ui.px(44), input_end = input_top + input_bar_height(ui, session, state);
@@ -55,7 +36,10 @@ float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area who
     draw_input_bar(ui, session, state, {{whole.low.x, input_top}, {whole.high.x, input_end}}, commands);
     const float offer_end =
         input_end + draw_recovery_bar(ui, session, state, {{whole.low.x, input_end}, whole.high}, commands);
-    const float message_end = offer_end + draw_message(ui, session, {{whole.low.x, offer_end}, whole.high});
+    // Above the message, so that the offers stay where they are when one comes.
+    const float introduced =
+        offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
+    const float message_end = introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high});
     return message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
 }
 
@@ -189,6 +173,8 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     state.focus.begin(state.dialog == Dialog::open_model && typing());
     const bool popup_ends = escape_closes_popup(state);
     run_shortcuts(session, state, commands);
+    state.term_asked.clear();
+    forget_text_under_mouse();
     play(session, state, commands);
     const Area whole = room(ui);
     if (state.presenting)

@@ -16,6 +16,7 @@ namespace {
 // A picture to place.
 struct Picture {
     const Step& step;
+    Place place;
     HeatmapNeeds needs;
     HeatmapSizes sizes;
     float title;
@@ -28,7 +29,7 @@ struct Layout {
     std::vector<Picture> operands;
     Picture result;
 
-    [[nodiscard]] float gap() const { return ui.px(14); }
+    [[nodiscard]] float gap() const { return ui.px(8); }
 };
 
 // The operands, each once.
@@ -39,12 +40,13 @@ std::vector<Ref> distinct_operands(const Plan& plan, const Step& result) {
     return operands;
 }
 
-Picture picture_of(const Ui& ui, const Session& session, const Step& step, float width) {
+// A step beside the result, or the result itself.
+Picture picture_of(const Ui& ui, const Session& session, const Step& step, const Step& result, float width) {
+    const Place place = place_beside(step, result, session.cursor().place);
     HeatmapNeeds needs{.around = {ui.px(160), ui.px(44)}};  // of the line that says that it is being computed
     if (!session.shown().run_of(step).value(step.id).empty())
-        needs = needs_of(ui, shown_heatmap(session.derived(), session.shown(), step, session.cursor().place)->heatmap,
-                         width);
-    return {step, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
+        needs = needs_of(ui, shown_heatmap(session.derived(), session.shown(), step, place)->heatmap, width);
+    return {step, place, needs, sizes_of(ui, needs), compat::text_size(ui.fonts.mono_small, step.name).x + ui.px(16)};
 }
 
 // ---- sizes
@@ -81,7 +83,8 @@ float readability(const Layout& l, const Arrangement& a) {
     float sum = 2.0F * readability(l.ui, l.result, size(a.result));
     for (std::size_t i = 0; i < a.operands.size(); ++i)
         sum += readability(l.ui, l.operands[i], size(a.operands[i].area));
-    return a.bottom > l.area.high.y + 1.0F ? sum * 0.5F : sum;
+    const float needed = a.bottom - l.area.low.y, seen = std::min(1.0F, l.area.height() / std::max(needed, 1.0F));
+    return needed > l.area.height() + 1.0F ? 0.25F * sum * seen * seen * seen : sum;
 }
 
 // ---- operands left of the result
@@ -96,7 +99,8 @@ float stack(const Layout& l, const std::vector<Picture>& pictures, Area column, 
     for (const float height : heights) sum += height;
     float y = column.low.y + std::max(0.0F, (column.height() - sum) * 0.5F);
     for (std::size_t i = 0; i < pictures.size(); ++i) {
-        cards.push_back({pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false});
+        cards.push_back(
+            {pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false, pictures[i].place});
         y += heights[i] + l.gap();
     }
     return y - l.gap();
@@ -158,7 +162,7 @@ Row row_of(const Layout& l, std::size_t first, std::size_t count) {
 
 Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
     const Area& area = l.area;
-    const float arrow = l.ui.px(34);
+    const float arrow = l.ui.px(24);
     std::vector<Row> rows;
     std::vector<Want> wants;
     for (std::size_t i = 0; i < l.operands.size(); i += per_row) {
@@ -176,7 +180,7 @@ Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
         for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
             const Picture& p = l.operands[rows[r].first + i];
             const float height = fitted_height(l.ui, p.needs, rows[r].widths[i], heights[r]);
-            a.operands.push_back({p.step, {{x, y}, {x + rows[r].widths[i], y + height}}, false});
+            a.operands.push_back({p.step, {{x, y}, {x + rows[r].widths[i], y + height}}, false, p.place});
             x += rows[r].widths[i] + l.gap() * 2.0F;
         }
         y += heights[r] + l.gap();
@@ -191,9 +195,9 @@ Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
 }  // namespace
 
 Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Area area) {
-    Layout l{ui, area, {}, picture_of(ui, session, result, area.width())};
+    Layout l{ui, area, {}, picture_of(ui, session, result, result, area.width())};
     for (const Ref operand : distinct_operands(session.shown().run->plan(), result))
-        l.operands.push_back(picture_of(ui, session, *operand, area.width() * 0.5F));
+        l.operands.push_back(picture_of(ui, session, *operand, result, area.width() * 0.5F));
     if (l.operands.empty()) {
         const Want height = height_wanted(ui, l.result, area.width());
         const float bottom = area.low.y + std::max(height.least, std::min(height.most, area.height()));

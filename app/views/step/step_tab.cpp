@@ -115,7 +115,8 @@ void draw_cards(const Ui& ui, const Session& session, ViewState& state, const Ar
         std::optional<CellRect> lit;
         for (std::size_t i = 0; explanation && i < result.operands.size() && !lit; ++i)
             if (result.operands[i] == card.step.id)
-                lit = lit_cells(*explanation, i, slice_of(card.step, session.cursor().place, heads));
+                lit =
+                    lit_cells(*explanation, i, slice_of(card.step, card.place.value_or(session.cursor().place), heads));
         draw_card(ui, session, state, card, lit, hovered, commands);
     }
     if (!arrangement.operands.empty()) {

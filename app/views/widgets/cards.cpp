@@ -80,7 +80,7 @@ void draw_card(const Ui& ui, const Session& session, ViewState& state, const Car
                   tr("{name}: being computed …", {{"name", step.name}}), card.area.width());
         return;
     }
-    const Place place = session.cursor().place;
+    const Place place = card.place.value_or(session.cursor().place);
     const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
     const Slice slice = slice_of(step, place, session.shown().scenario.config().nhead);
     HeatmapDrawing drawing{.heatmap = shown->heatmap,

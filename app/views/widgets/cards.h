@@ -14,6 +14,7 @@ struct Card {
     const Step& step;
     Area area;
     bool is_result = false;  // a click explains a cell; on other cards a click goes to the cell's step
+    std::optional<Place> place = std::nullopt;  // nothing: the cursor's
 };
 
 // The cell under the mouse, and its tensor.

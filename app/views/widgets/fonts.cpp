@@ -2,11 +2,15 @@
 
 #include "app/views/widgets/imgui_compat.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,7 @@ namespace {
 struct Face {
     const char* file;
     float line;
+    int number = 0;  // in a collection
 };
 
 constexpr Face inter{"Inter-Regular.otf", 1.21F};
@@ -25,6 +30,15 @@ constexpr Face jetbrains_mono{"JetBrainsMono-Regular.ttf", 1.32F};
 constexpr Face dejavu{"DejaVuSans.ttf", 1.164F};
 constexpr Face dejavu_bold{"DejaVuSans-Bold.ttf", 1.164F};
 constexpr Face dejavu_mono{"DejaVuSansMono.ttf", 1.164F};
+
+// Fonts with Chinese, Japanese and Korean, the best first; each is tens of megabytes.
+constexpr std::array wide_faces{Face{"NotoSansCJK-Regular.ttc", 1.448F, 2},
+                                Face{"NotoSansCJKsc-Regular.otf", 1.448F},
+                                Face{"NotoSansSC-Regular.otf", 1.448F},
+                                Face{"wqy-microhei.ttc", 1.17F},
+                                Face{"wqy-zenhei.ttc", 1.17F},
+                                Face{"DroidSansFallbackFull.ttf", 1.17F},
+                                Face{"DroidSansFallback.ttf", 1.17F}};
 
 // First and last code points of the baked ranges: the characters of interface, formulas and European tokens.
 constexpr auto written = std::to_array<ImWchar>({
@@ -54,8 +68,10 @@ std::vector<std::filesystem::path> font_folders() {
     }
     std::vector<std::filesystem::path> folders;
     for (const auto& root : roots) {
-        for (const char* below : {"", "inter", "jetbrains-mono", "dejavu", "opentype/inter", "truetype/inter",
-                                  "truetype/jetbrains-mono", "truetype/dejavu", "TTF", "OTF"}) {
+        for (const char* below :
+             {"", "inter", "jetbrains-mono", "dejavu", "opentype/inter", "truetype/inter", "truetype/jetbrains-mono",
+              "truetype/dejavu", "TTF", "OTF", "opentype/noto", "truetype/noto", "noto-cjk", "google-noto-cjk",
+              "truetype/wqy", "wqy-microhei", "truetype/droid", "droid"}) {
             folders.push_back(root / below);
         }
     }
@@ -71,46 +87,118 @@ std::optional<std::string> find_file(const Face& face) {
     return std::nullopt;
 }
 
-// Adds a face at an em of `size` pixels; with `merged_into`, only for the glyphs that the previous one lacks.
-ImFont* add(ImFontAtlas& atlas, const Face& face, float size, bool merge = false) {
-    const auto path = find_file(face);
-    if (!path) return nullptr;
+// What the faces are loaded with.
+struct Loading {
+    ImFontAtlas& atlas;
+    const ImWchar* ranges;
+    const GlyphDemand* demand;  // nullptr: nothing beyond the baked ranges
+    const Face* wide;           // the face of demand->wide_face; nullptr: none, or it isn't needed
+};
+
+ImFontConfig config_of(const Loading& loading, float size, bool merge) {
     ImFontConfig config;
     config.MergeMode = merge;
     config.OversampleH = size < 24.0F ? 2 : 1;  // large glyphs are sharp enough, and would fill the atlas
     config.OversampleV = 1;
-    config.GlyphRanges = written.data();
-    return atlas.AddFontFromFileTTF(path->c_str(), size * face.line, &config);
+    config.GlyphRanges = loading.ranges;
+    return config;
+}
+
+// Adds a face at an em of `size` pixels; with `merged_into`, only for the glyphs that the previous one lacks.
+ImFont* add(const Loading& loading, const Face& face, float size, bool merge = false) {
+    const auto path = find_file(face);
+    if (!path) return nullptr;
+    const ImFontConfig config = config_of(loading, size, merge);
+    return loading.atlas.AddFontFromFileTTF(path->c_str(), size * face.line, &config);
+}
+
+// Merges the face with the many characters; all sizes share the file's bytes.
+void add_wide(const Loading& loading, float size) {
+    if (loading.wide == nullptr) return;
+    ImFontConfig config = config_of(loading, size, true);
+    config.FontDataOwnedByAtlas = false;
+    config.FontNo = loading.wide->number;
+    std::vector<char>& bytes = const_cast<GlyphDemand*>(loading.demand)->wide_face;
+    loading.atlas.AddFontFromMemoryTTF(bytes.data(), static_cast<int>(bytes.size()), size * loading.wide->line,
+                                       &config);
 }
 
 // Adds the first of the faces that is installed, with `for_missing` for the glyphs that it lacks; if there is none,
 // ImGui's own.
-ImFont* add_first(ImFontAtlas& atlas, float size, std::initializer_list<Face> faces, const Face& for_missing) {
+ImFont* add_first(const Loading& loading, float size, std::initializer_list<Face> faces, const Face& for_missing) {
     for (const Face& face : faces) {
-        if (ImFont* font = add(atlas, face, size)) {
-            add(atlas, for_missing, size, true);
+        if (ImFont* font = add(loading, face, size)) {
+            add(loading, for_missing, size, true);
+            add_wide(loading, size);
             return font;
         }
     }
     ImFontConfig config;
     config.SizePixels = size;
-    return atlas.AddFontDefault(&config);
+    ImFont* font = loading.atlas.AddFontDefault(&config);
+    add_wide(loading, size);
+    return font;
+}
+
+// The baked ranges and what is asked for beyond them, as long as ImGui's characters can tell it.
+std::vector<ImWchar> ranges_with(const std::set<char32_t>& asked) {
+    std::vector<ImWchar> ranges(written.begin(), written.end() - 1);
+    for (const char32_t code : asked)
+        if (code <= compat::kLastCharacter) ranges.insert(ranges.end(), 2, static_cast<ImWchar>(code));
+    ranges.push_back(0);
+    return ranges;
+}
+
+// Whether a character is one of those that only such a face has: Chinese, Japanese, Korean.
+bool is_wide(char32_t code) {
+    return (code >= 0x1100 && code < 0x1200) || (code >= 0x2E80 && code < 0xA4D0) ||
+           (code >= 0xAC00 && code < 0xD7B0) || (code >= 0xF900 && code < 0xFB00) ||
+           (code >= 0xFE30 && code < 0xFE50) || (code >= 0xFF00 && code < 0xFFF0);
+}
+
+std::vector<char> bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Reads the first face with many characters that is installed, once. Returns which it is.
+const Face* wide_face_for(GlyphDemand& demand) {
+    if (std::ranges::none_of(demand.asked(), is_wide)) return nullptr;
+    for (const Face& face : wide_faces) {
+        const auto path = find_file(face);
+        if (!path) continue;
+        if (demand.wide_face.empty()) demand.wide_face = bytes_of(*path);
+        return demand.wide_face.empty() ? nullptr : &face;
+    }
+    return nullptr;
 }
 
 }  // namespace
 
-Fonts load_fonts(ImFontAtlas& atlas, float scale) {
+Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand* demand) {
     const float body = 15.0F * scale;
     const float small = 12.5F * scale;
     atlas.Clear();
+    Loading loading{atlas, written.data(), demand, nullptr};
+    if (demand != nullptr && !demand->asked().empty()) {
+        demand->ranges = ranges_with(demand->asked());
+        loading.ranges = demand->ranges.data();
+        loading.wide = wide_face_for(*demand);
+    }
     Fonts fonts;
     fonts.scale = scale;
-    fonts.text = add_first(atlas, body, {inter, dejavu}, dejavu);
-    fonts.caption = add_first(atlas, small, {inter, dejavu}, dejavu);
-    fonts.heading = add_first(atlas, 18.0F * scale, {inter_heading, dejavu_bold}, dejavu_bold);
-    fonts.mono = add_first(atlas, body, {jetbrains_mono, dejavu_mono}, dejavu_mono);
-    fonts.mono_small = add_first(atlas, small, {jetbrains_mono, dejavu_mono}, dejavu_mono);
+    fonts.text = add_first(loading, body, {inter, dejavu}, dejavu);
+    fonts.caption = add_first(loading, small, {inter, dejavu}, dejavu);
+    fonts.heading = add_first(loading, 18.0F * scale, {inter_heading, dejavu_bold}, dejavu_bold);
+    fonts.mono = add_first(loading, body, {jetbrains_mono, dejavu_mono}, dejavu_mono);
+    fonts.mono_small = add_first(loading, small, {jetbrains_mono, dejavu_mono}, dejavu_mono);
     compat::set_default_font(fonts.text);
+    if (demand == nullptr) return fonts;
+    demand->loaded();
+    if (demand->asked().empty()) return fonts;
+    compat::build(atlas);
+    for (const char32_t code : demand->asked())
+        if (!compat::has_glyph(fonts.mono, code) && !compat::has_glyph(fonts.text, code)) fonts.missing.push_back(code);
     return fonts;
 }
 

@@ -134,7 +134,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     const Heatmap& h = d.heatmap;
     ImFont* font = ui.fonts.mono_small;
     // Letters are lower than their line.
-    const float line = compat::font_size(font), letters = line * 0.75F;
+    const float line = compat::font_size(font), letters = line * 0.65F;
     const std::span<const std::string> labels =
         std::span(h.row_labels).subspan(static_cast<std::size_t>(seen.row), static_cast<std::size_t>(seen.rows));
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);

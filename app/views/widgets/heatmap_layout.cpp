@@ -34,10 +34,17 @@ Margins margins(const Ui& ui, const Heatmap& h, float width, Legend legend, bool
 
 bool few(Index count) { return count <= kFew; }
 
+// The least height of a row: one that can be hit, and read; of wide matrices, which are looked at as a whole, one that
+// has room for its label, if all of them don't get too high.
+float least_row(const Ui& ui, Index rows, Index columns) {
+    if (few(columns)) return few(rows) ? ui.px(kHittableHeight) : ui.px(120) / static_cast<float>(rows);
+    return std::min(ui.px(kLabelledHeight), ui.px(140) / static_cast<float>(rows));
+}
+
 // Of cells that must stay large enough to hit.
 ImVec2 hittable_cell(const Ui& ui, const Heatmap& h, ImVec2 fit) {
     if (few(h.columns)) fit.x = std::max(fit.x, ui.px(kHittable));
-    if (few(h.rows)) fit.y = std::max(fit.y, ui.px(kHittableHeight));
+    if (few(h.rows)) fit.y = std::max(fit.y, least_row(ui, h.rows, h.columns));
     return fit;
 }
 
@@ -57,6 +64,7 @@ ImVec2 fitted_cell(const Ui& ui, Index rows, Index columns, ImVec2 room) {
 
 HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
     // A side of many cells needs only be seen as a whole.
+    const float least_height = least_row(ui, needs.rows, needs.columns) * static_cast<float>(needs.rows);
     const auto side = [&](Index count, float each, float many) {
         const float all = static_cast<float>(count) * each;
         return few(count) ? all : std::min(all, ui.px(many));
@@ -64,7 +72,7 @@ HeatmapSizes sizes_of(const Ui& ui, const HeatmapNeeds& needs) {
     const auto with_around = [&](float width, float height) {
         return ImVec2{needs.around.x + width, needs.around.y + height};
     };
-    return {with_around(side(needs.columns, ui.px(kHittable), 150), side(needs.rows, ui.px(kHittableHeight), 120)),
+    return {with_around(side(needs.columns, ui.px(kHittable), 150), least_height),
             with_around(side(needs.columns, number_width(ui, 4), 640), side(needs.rows, ui.px(24), 320)),
             with_around(ui.px(96) * static_cast<float>(needs.columns), ui.px(96) * static_cast<float>(needs.rows))};
 }

@@ -3,6 +3,7 @@
 // What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12), 1.90 (Debian 13)
 // and 1.92 (upstream). Views call these functions; only they know the version.
 
+#include "app/views/widgets/glyphs.h"
 #include "app/views/widgets/input.h"
 
 #include <imgui.h>
@@ -83,11 +84,26 @@ inline void set_default_font(ImFont* font) {
 #endif
 }
 
+// The last character that this build of ImGui knows.
+inline constexpr char32_t kLastCharacter = IM_UNICODE_CODEPOINT_MAX;
+
+// Whether a font has a picture of a character. Packaged builds know characters up to U+FFFF only.
+[[nodiscard]] inline bool has_glyph(const ImFont* font, char32_t code) {
+    if (code > kLastCharacter) return false;
+#if IMGUI_VERSION_NUM >= 19200
+    return const_cast<ImFont*>(font)->IsGlyphInFont(static_cast<ImWchar>(code));
+#else
+    return font->FindGlyphNoFallback(static_cast<ImWchar>(code)) != nullptr;
+#endif
+}
+
 [[nodiscard]] inline ImVec2 text_size(ImFont* font, std::string_view text) {
     return font->CalcTextSizeA(font_size(font), FLT_MAX, 0.0F, text.data(), text.data() + text.size());
 }
 
 inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std::string_view text) {
+    note_glyphs(font, text);
+    note_place(list, font, at, text);
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
 
@@ -101,6 +117,15 @@ void each_glyph(ImFont& font, Visit visit) {
     for (const ImFontGlyph& glyph : font.Glyphs)
 #endif
         if (glyph.Visible) visit(static_cast<ImWchar>(glyph.Codepoint), glyph.U0, glyph.V0);
+}
+
+// Makes the glyphs known before the first frame. Since 1.92 they are made when they are first drawn.
+inline void build(ImFontAtlas& atlas) {
+#if IMGUI_VERSION_NUM < 19200
+    atlas.Build();
+#else
+    static_cast<void>(atlas);
+#endif
 }
 
 // Bakes the atlas without a GPU. A context with no backend needs this before its first frame.

@@ -1,5 +1,6 @@
 #include "app/views/widgets/token_chips.h"
 
+#include "app/core/text/missing_glyphs.h"
 #include "app/core/text/token_text.h"
 #include "app/core/text/utf8.h"
 #include "app/views/widgets/focus.h"
@@ -106,9 +107,20 @@ Sentence named(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
                  : message("“{piece}”, id {id}, position {position}", arguments);
 }
 
-void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position) {
-    if (!compat::begin_tooltip()) return;
-    const Sentence token = named(tokenizer, row, position);
+// The characters of a token that no font has, by their code points; empty if there are none.
+std::string characters_without_a_font(const Ui& ui, const Tokenizer& tokenizer, Index id) {
+    std::string unknown;
+    for (const Utf8Character& character : characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
+        if (std::ranges::find(ui.fonts.missing, character.code) != ui.fonts.missing.end())
+            unknown += (unknown.empty() ? "" : ", ") + code_point_text(character.code);
+    return unknown;
+}
+
+void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, Area chip) {
+    Sentence token = named(tokenizer, row, position);
+    if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
+        token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
+    if (!begin_tooltip_beside(chip)) return;
     ImGui::TextUnformatted(is_padding(row, position)
                                ? tr("{token}; padding, hidden by the mask", {{"token", token}}).c_str()
                                : tr(token).c_str());
@@ -184,7 +196,7 @@ void draw_chip(Drawing& d, Chip& chip) {
         compat::add_rect(d.list, at.low, at.high, d.ui.theme.accent, d.ui.px(3),
                          d.ui.px(d.row.lit == chip.position ? 2 : 1));
     draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
-    if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position);
+    if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position, at);
     ImGui::PopID();
     d.x += chip.width + d.ui.px(2);
 }

@@ -50,16 +50,24 @@ float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_vie
 }
 
 void paragraph(ImFont* font, ImU32 color, std::string_view text) {
+    ImGui::PushTextWrapPos(0.0F);
+    paragraph_here(font, color, text);
+    ImGui::PopTextWrapPos();
+}
+
+void paragraph_here(ImFont* font, ImU32 color, std::string_view text) {
+    note_glyphs(font, text);
+    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
     compat::push_font(font);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushTextWrapPos(0.0F);
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
-    ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
     ImGui::PopFont();
 }
 
 void text_line(ImFont* font, ImU32 color, std::string_view text) {
+    note_glyphs(font, text);
+    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
     compat::push_font(font);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -69,12 +77,25 @@ void text_line(ImFont* font, ImU32 color, std::string_view text) {
 
 void tooltip(const char* text) {
     if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
-    if (compat::begin_tooltip()) {
+    if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {
         ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24.0F);
         ImGui::TextUnformatted(text);
         ImGui::PopTextWrapPos();
         ImGui::EndTooltip();
     }
+}
+
+bool begin_tooltip_beside(Area explained) {
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const float above = explained.low.y, below = screen.y - explained.high.y;
+    // Beside what fills the window, ImGui's own place at the mouse is as good as any.
+    if (std::max(above, below) < screen.y * 0.25F) return compat::begin_tooltip();
+    const bool under = below >= above, rightwards = explained.low.x < screen.x * 0.5F;
+    const float x = rightwards ? std::max(explained.low.x, 0.0F) : std::min(explained.high.x, screen.x);
+    ImGui::SetNextWindowPos({x, under ? explained.high.y + gap : explained.low.y - gap}, ImGuiCond_Always,
+                            {rightwards ? 0.0F : 1.0F, under ? 0.0F : 1.0F});
+    return compat::begin_tooltip();
 }
 
 std::string labelled(std::string_view text, std::string_view id) { return std::string(text).append("###").append(id); }

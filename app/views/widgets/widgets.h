@@ -31,6 +31,8 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 
 // Several lines of prose in the panel's flow.
 void paragraph(ImFont* font, ImU32 color, std::string_view text);
+// The same with the wrapping that the caller pushed.
+void paragraph_here(ImFont* font, ImU32 color, std::string_view text);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 
@@ -47,6 +49,9 @@ void text_line(ImFont* font, ImU32 color, std::string_view text);
 [[nodiscard]] bool link(const Ui& ui, ImFont* font, ImU32 color, std::string_view text, int id);
 // The tooltip of the previous item, shown while the mouse rests on it.
 void tooltip(const char* text);
+// Like compat::begin_tooltip, with the tooltip below or above the area that it explains: never over it, and inside the
+// window.
+[[nodiscard]] bool begin_tooltip_beside(Area explained);
 
 // Icons that a font may lack.
 enum class Icon { first, back, forward, last, play, pause, undo, redo };

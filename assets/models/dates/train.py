@@ -109,6 +109,23 @@ def measure(weights):
     ]
 
 
+def things_to_try(layer, head):
+    pattern = f"blocks.{layer}.cross_attn.pattern"
+    return [
+        {"title": "See where the month comes from",
+         "look": "The lit row writes the 7 of the month. The lit cell says where it looks: into the word July.",
+         "tab": "step", "step": pattern, "cell": [0, head, 6, 6]},
+        {"title": "See the same in another spelling",
+         "look": "The same digit of the same day, written 20.7.1969: now it looks at the 7.",
+         "tab": "step", "step": pattern, "cell": [4, head, 6, 4]},
+        {"title": "Switch that head off",
+         "look": f"Head {head} of the last cross-attention is off. The list shows how far that reaches, step by step; "
+                 "undo (Ctrl+Z) switches it on again.",
+         "tab": "diff", "step": "probs",
+         "edits": [{"edit": "scale_head", "attention": f"blocks.{layer}.cross_attn", "head": head, "factor": 0}]},
+    ]
+
+
 def example(weights):
     day = datetime.date(1969, 7, 20)
     return {
@@ -118,6 +135,7 @@ def example(weights):
         "target": [day.isoformat()] * len(SPELLINGS),
         "look_at": {"step": f"blocks.{CONFIG['num_layers'] - 1}.cross_attn.pattern",
                     "head": int(field_mass(weights).argmax())},
+        "try": things_to_try(CONFIG["num_layers"] - 1, int(field_mass(weights).argmax())),
     }
 
 

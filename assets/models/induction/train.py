@@ -99,12 +99,31 @@ def measure(weights):
     ]
 
 
+def things_to_try(head):
+    return [
+        {"title": "See the induction head look back",
+         "look": "The lit row is the g of the second “algorithm”. The lit cell says where it looks: at the letter that "
+                 "followed the first g, which is what comes next.",
+         "tab": "step", "step": "blocks.1.attn.pattern", "cell": [0, head, 12, 4]},
+        {"title": "Switch off the heads that it relies on",
+         "look": "All heads of the first layer are off, and the stripe below the diagonal is gone: no key knows any more "
+                 "which letter comes before it. Undo (Ctrl+Z) brings them back.",
+         "tab": "step", "step": "blocks.1.attn.pattern",
+         "edits": [{"edit": "scale_head", "attention": "blocks.0.attn", "head": off, "factor": 0}
+                   for off in range(CONFIG["nhead"])]},
+        {"title": "See which letter comes next",
+         "look": "The bars are the model's probabilities. Next draws a letter and appends it.",
+         "tab": "generate"},
+    ]
+
+
 def example(weights):
     return {
         "description": "Continues what it has seen before. 2 layers of attention alone, trained on strings of letters "
                        "that come twice: an induction head looks one past where the letter stood before.",
         "target": ["algorithmalgorithm"],
         "look_at": {"step": "blocks.1.attn.pattern", "head": int(heads(weights)[1].argmax())},
+        "try": things_to_try(int(heads(weights)[1].argmax())),
     }
 
 

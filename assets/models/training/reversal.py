@@ -80,6 +80,26 @@ def growth(task, weights, pairs):
     return float(behind / before)
 
 
+def things_to_try(layer, head, length, norm_first):
+    """What the window offers: where a letter comes from, the run without the head that finds it, the other norm."""
+    here, other = ("Pre-Norm", "Post-Norm") if norm_first else ("Post-Norm", "Pre-Norm")
+    return [
+        {"title": "See where the second letter comes from",
+         "look": "The lit row writes the second letter. The lit cell says where it looks: at the last letter but one of "
+                 "the word. On the right stands how that weight was made.",
+         "tab": "step", "step": f"blocks.{layer}.cross_attn.pattern", "cell": [0, head, 1, length - 1]},
+        {"title": "Switch off the head that reverses",
+         "look": f"Head {head} of the last cross-attention is off. The list shows how far that reaches, step by step; "
+                 "undo (Ctrl+Z) switches it on again.",
+         "tab": "diff", "step": "probs",
+         "edits": [{"edit": "scale_head", "attention": f"blocks.{layer}.cross_attn", "head": head, "factor": 0}]},
+        {"title": f"Flip {here} to {other}",
+         "look": f"The same weights as {other}: the curves show what that does by depth. The model was trained as {here} "
+                 "and makes mistakes now; undo (Ctrl+Z) flips it back.",
+         "tab": "norms", "set": {"norm_first": "false" if norm_first else "true"}},
+    ]
+
+
 def recipe(norm_first, description, seed=0, steps=3600, peak=3e-3):
     task = Translation(config(norm_first), VOCABULARY, VOCABULARY)
     last = task.config["num_layers"] - 1
@@ -105,7 +125,8 @@ def recipe(norm_first, description, seed=0, steps=3600, peak=3e-3):
         head = int(anti_diagonal_mass(task, weights, held_out())[last].argmax())
         words = ["decoder", "transformer"]
         return {"description": description, "source": words, "target": [word[::-1] for word in words],
-                "look_at": {"step": f"blocks.{last}.cross_attn.pattern", "head": head}}
+                "look_at": {"step": f"blocks.{last}.cross_attn.pattern", "head": head},
+                "try": things_to_try(last, head, len(words[0]), norm_first)}
 
     return Recipe(task.config, VOCABULARY, lambda: trained_weights(task, seed, steps, peak), measure, example,
                   encoder_vocabulary=None)

@@ -152,6 +152,23 @@ def sample(weights, beginning, seed, temperature=0.7):
     return VOCABULARY.decode(ids[1:])
 
 
+def things_to_try(layer, head):
+    return [
+        {"title": "See the head that looks one letter back",
+         "look": "Nearly all weight lies just below the diagonal: each letter looks at the one before it. Press ↓ for the "
+                 "same step in the next layer.",
+         "tab": "step", "step": f"blocks.{layer}.attn.pattern", "cell": [0, head, 13, 12]},
+        {"title": "Let it write the next letter",
+         "look": "The bars are the model's probabilities. Next draws a letter and appends it.",
+         "tab": "generate"},
+        {"title": "Switch that head off",
+         "look": f"Head {head} of the first layer is off. The list shows how far that reaches, step by step; undo "
+                 "(Ctrl+Z) switches it on again.",
+         "tab": "diff", "step": "probs",
+         "edits": [{"edit": "scale_head", "attention": f"blocks.{layer}.attn", "head": head, "factor": 0}]},
+    ]
+
+
 def example(weights):
     layer, head, _ = best_head(weights)
     return {
@@ -159,6 +176,7 @@ def example(weights):
                        "James Bible: it knows spelling, words and a little grammar.",
         "target": ["And the LORD said"],
         "look_at": {"step": f"blocks.{layer}.attn.pattern", "head": head},
+        "try": things_to_try(layer, head),
     }
 
 

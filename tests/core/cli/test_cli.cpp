@@ -43,6 +43,34 @@ TEST_CASE("without a command the window is opened") {
     CHECK_FALSE(run({"models"}).window);
 }
 
+TEST_CASE("names prints a mapping that opens the model again, and a wrong one opens nothing") {
+    const TemporaryFolder folder;
+    const std::string model = DECODERSCOPE_TESTS_DIR "/reference/state_dicts/decoder";
+    const std::string map = folder.file("names.json"), out = folder.file("a.safetensors");
+    CHECK(contains(run({"names", model}).out, R"("layer_list.0.q_proj.weight": "layers.0.self_attn.q_proj.weight")"));
+    REQUIRE(run({"names", model, "--out", map}).status == 0);
+    CHECK(run({"trace", model, "--set", "nhead=4", "--map", map, "--out", out}).status == 0);
+    CHECK(run({"trace", model, "--set", "nhead=4", "--out", folder.file("b.safetensors")}).status == 0);
+    CHECK(decoderscope::testing::read_bytes(out) == decoderscope::testing::read_bytes(folder.file("b.safetensors")));
+    const std::string whole = decoderscope::testing::read_bytes(map);
+    const std::string entry = R"("emb.weight": "embed.weight",)";
+    REQUIRE(contains(whole, entry));
+    for (const std::string instead :
+         {"", R"("emb.weight": "layers.0.norm1.weight",)", R"("emb.weight": "embed.weight, upside down",)",
+          R"("emb.weight": "embed.weight", "emb.weight": "embed.weight",)"}) {
+        INFO(instead);
+        std::string wrong = whole;
+        write_bytes(folder.file("wrong.json"), wrong.replace(wrong.find(entry), entry.size(), instead));
+        const Outcome refused = run({"trace", model, "--set", "nhead=4", "--map", folder.file("wrong.json"), "--out",
+                                     folder.file("c.safetensors")});
+        CHECK(refused.status == 1);
+        CHECK(is_one_line(refused.err));
+        CHECK(contains(refused.err, "emb.weight"));
+        CHECK_FALSE(std::filesystem::exists(folder.file("c.safetensors")));
+    }
+    CHECK(run({"trace", model, "--set", "nhead=4", "--map", folder.file("none.json"), "--out", out}).status == 1);
+}
+
 TEST_CASE("a session opens the window, and stands wherever a model does") {
     const TemporaryFolder folder;
     const std::string session = folder.file("a.dscope");
@@ -74,7 +102,8 @@ TEST_CASE("a session opens the window, and stands wherever a model does") {
 }
 
 TEST_CASE("every command has a usage") {
-    for (const std::string command : {"", "models", "trace", "export", "report", "diff", "bench", "generate"}) {
+    for (const std::string command :
+         {"", "models", "trace", "export", "explain", "report", "diff", "bench", "generate"}) {
         const Outcome outcome =
             run(command.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{command, "--help"});
         INFO(command);

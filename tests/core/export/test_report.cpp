@@ -1,5 +1,8 @@
 // The page that is a whole session.
 #include "app/core/report/report.h"
+
+#include "app/core/report/heatmap_table.h"
+#include "app/core/text/numbers.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/core/export/markup.h"
@@ -50,6 +53,52 @@ TEST_CASE("a report is one page that needs nothing else") {
     CHECK(count_of(page, ">head 0<") == 2 * layers + encoder);
     CHECK(count_of(page, "Residual stream") >= 1);
     CHECK(page == page_of(report_of(scenario)));
+}
+
+TEST_CASE("every heatmap of a report is a table, too") {
+    const ReportOf report = report_of(scenario_of(make_bundled_model("reverse")));
+    const std::string page = page_of(report);
+    const Config& config = report.shown.scenario.config();
+    // The heads of each attention, folded below the figure; the step and the masks besides.
+    CHECK(count_of(page, "<details>") == count_of(page, "<figure>") - 1);  // the curves are no heatmap
+    CHECK(count_of(page, "<details>") == count_of(page, "<summary>"));
+    const int heads = static_cast<int>(config.nhead * (2 * config.num_layers + config.encoder_layers));
+    CHECK(count_of(page, "<table>") > heads);
+    CHECK(count_of(page, "<caption>") == count_of(page, "<table>"));
+    // Every number of a pattern, with its row's and its column's heading.
+    const Tensor& pattern = report.shown.run->value("blocks.0.attn.pattern");
+    const std::size_t caption = page.find("<caption>blocks.0.attn.pattern, batch 0, head 1");
+    REQUIRE(caption != std::string::npos);
+    const std::string table = page.substr(caption, page.find("</table>", caption) - caption);
+    CHECK(count_of(table, "<th scope=\"row\">") == pattern.dim(2));
+    CHECK(count_of(table, "<th scope=\"col\">") == pattern.dim(3) + 1);
+    CHECK(count_of(table, "<td>") == pattern.dim(2) * pattern.dim(3));
+    for (Index query = 0; query < pattern.dim(2); ++query)
+        for (Index key = 0; key < pattern.dim(3); ++key) {
+            const bool kept = report.shown.run->value("blocks.0.attn.mask").at(Cell{0, 1, query, key}) != 0.0F;
+            const std::string number = short_number_text(static_cast<double>(pattern.at(Cell{0, 1, query, key})), 4);
+            CHECK(table.find("<td>" + number + (kept ? "</td>" : ", masked</td>")) != std::string::npos);
+        }
+}
+
+TEST_CASE("the table of a large heatmap is cut, and says so") {
+    Heatmap large;
+    large.title = "scores";
+    large.row_axis = "query";
+    large.column_axis = "key";
+    large.rows = 100;
+    large.columns = 200;
+    for (Index i = 0; i < large.rows; ++i) large.row_labels.push_back(std::to_string(i));
+    for (Index i = 0; i < large.columns; ++i) large.column_labels.push_back(i == 2 ? "r" : std::to_string(i));
+    for (Index i = 0; i < large.rows * large.columns; ++i) large.values.push_back(static_cast<float>(i));
+    const Page::Table table = table_of(large);
+    CHECK(table.rows.size() == 16);
+    CHECK(table.columns.size() == 65);
+    CHECK(table.columns[3] == "key 2 “r”");
+    CHECK(table.rows[1][0][0].text == "query 1");
+    CHECK(table.rows[1][4][0].text == "203");
+    for (const char* number : {"16 of 100 rows", "64 of 200 columns", "CSV"})
+        CHECK(table.caption.find(number) != std::string::npos);
 }
 
 TEST_CASE("what a report is given to say is text and no markup") {

@@ -50,6 +50,42 @@ TEST_CASE("a model is read while the one before stays, and takes its place when 
     CHECK(session.shown().scenario.model()->name == "causal-lm");
 }
 
+TEST_CASE("tensors under names that say nothing are asked about, and open by a mapping") {
+    const TemporaryFolder folder;
+    const SafetensorsFile file(state_dict("decoder") + "/model.safetensors");
+    const Mapping known = mapping_of_model(state_dict("decoder"));
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    Mapping mapping;
+    for (const std::string& name : file.names_in_order()) {
+        tensors.emplace_back("t" + std::to_string(tensors.size()), file.floats(name));
+        mapping[tensors.back().first] = known.at(name);
+    }
+    write_safetensors(folder.file("odd.safetensors"), tensors);
+    Session session = session_on("causal-lm");
+    open(session, folder.file("odd.safetensors"));
+    REQUIRE(session.opening());
+    REQUIRE(session.opening()->asks);
+    CHECK_FALSE(session.opening()->error.empty());
+    CHECK(session.opening()->asks->names.open.size() == tensors.size());
+    session.apply(command::OpenModel{folder.file("odd.safetensors"), {}, mapping});
+    session.finish();
+    REQUIRE(session.opening());
+    REQUIRE(session.opening()->asks);
+    CHECK(session.opening()->error.empty());
+    CHECK(session.opening()->asks->questions.at(0).key == "nhead");
+    session.apply(command::OpenModel{folder.file("odd.safetensors"), {{"nhead", "4"}}, mapping});
+    session.finish();
+    CHECK_FALSE(session.opening());
+    CHECK(session.scenario().model()->mapping == mapping);
+    CHECK(session.scenario().config().nhead == 4);
+    // What was assumed can be asked again.
+    session.apply(command::AskAgain{});
+    REQUIRE(session.opening());
+    CHECK_FALSE(session.opening()->reading);
+    CHECK(session.opening()->mapping == mapping);
+    CHECK(session.opening()->answers == Overrides{{"nhead", "4"}});
+}
+
 TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     Session session = session_on("causal-lm");
     open(session, state_dict("nn-transformer-decoder-pre"));

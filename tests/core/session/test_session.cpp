@@ -121,7 +121,7 @@ TEST_CASE("a cell typed over is what follows is computed from") {
     CHECK(value(session, "blocks.4.resid_post").at(Cell{1, 2, 3}) == -4.0F);
     apply(session, command::TypeOver{"blocks.4.resid_post", {1, 2, 3}, -5.0F});
     CHECK(session.scenario().edits.size() == 2);
-    apply(session, command::RemoveEdit{0});
+    apply(session, command::RemoveEdits{{0}});
     CHECK(same_bits(value(session, "blocks.0.attn.q"), session.shown().unedited->value("blocks.0.attn.q")));
 }
 

@@ -243,3 +243,82 @@ TEST_CASE("a session that is saved says which weights it was made with") {
     check_message(other.message()->text.english(), {"a.dscope", "model", folder.file("model"), "no such model"});
     CHECK(other.scenario().model()->name == "simple-decoder");
 }
+
+TEST_CASE("the offer says what it holds: another input, settings, a pinned run, and the edits") {
+    const TemporaryFolder folder;
+    {
+        Session session(make_bundled_model("reverse"));
+        session.autosave_in(folder.path());
+        session.apply(command::TypeInput{.typed = {.source = Typed{.text = "hello"}}});
+        session.finish();
+        session.keep({});
+        session.end(false);
+    }
+    {
+        Session session(make_bundled_model("causal-lm"));
+        session.autosave_in(folder.path());
+        REQUIRE(session.offer());
+        CHECK(session.offer()->text.english().starts_with("reverse, another input, from "));
+        CHECK(session.offer()->text.english().find("edit") == std::string::npos);
+        session.apply(command::DiscardLeftover{});
+    }
+    {
+        Session session(make_bundled_model("reverse"));
+        session.autosave_in(folder.path());
+        session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+        session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+        session.apply(command::SetOption{"norm_first", "false"});
+        session.finish();
+        session.apply(command::Pin{});
+        session.finish();
+        session.keep({});
+        session.end(false);
+    }
+    Session session(make_bundled_model("causal-lm"));
+    session.autosave_in(folder.path());
+    REQUIRE(session.offer());
+    CHECK(session.offer()->text.english().starts_with("reverse, 2 edits, other settings, a pinned run, from "));
+}
+
+TEST_CASE("a program that is told to stop leaves nothing where nothing differs") {
+    const TemporaryFolder folder;
+    const auto stop_after = [&](const std::vector<Command>& commands) {
+        Session session(make_bundled_model("simple-decoder"));
+        session.autosave_in(folder.path());
+        for (const Command& command : commands) {
+            session.apply(command);
+            session.finish();
+            session.keep({.tab = "heads"});
+        }
+        session.end(false);
+        return autosaves_in(folder.path());
+    };
+    CHECK(stop_after({}) == 0);
+    CHECK(stop_after({command::GoLast{}, command::SelectCell{{0, 0, 0}}}) == 0);
+    CHECK(stop_after({command::SetOption{"norm_first", "true"}, command::SetOption{"norm_first", "false"}}) == 0);
+    CHECK(stop_after({kEdit, command::Undo{}}) == 0);
+    CHECK(stop_after({command::OpenModel{"causal-lm"}}) == 0);
+    CHECK(stop_after({kEdit, command::Undo{}, command::Redo{}}) == 1);
+}
+
+TEST_CASE("undo back to what was saved is saved") {
+    const TemporaryFolder folder;
+    Session session(make_bundled_model("simple-decoder"));
+    session.autosave_in(folder.path());
+    session.apply(kEdit);
+    const TemporaryFolder elsewhere;
+    session.apply(command::SaveSession{elsewhere.file("a.dscope"), {}});
+    session.finish();
+    CHECK_FALSE(session.unsaved());
+    session.apply(command::Undo{});
+    session.finish();
+    CHECK(session.unsaved());
+    CHECK(session.unsaved_parts() == std::vector<WorkPart>{WorkPart::edits});
+    session.keep({});
+    session.apply(command::Redo{});
+    session.finish();
+    CHECK_FALSE(session.unsaved());
+    session.keep({});
+    session.end(false);
+    CHECK(autosaves_in(folder.path()) == 0);
+}

@@ -260,6 +260,22 @@ TEST_CASE("a state_dict's answers are in its session") {
     check_same_run(again.scenario, scenario);
 }
 
+TEST_CASE("a mapping of names is in the session, and opens its model again") {
+    const TemporaryFolder folder;
+    const std::string path = DECODERSCOPE_TESTS_DIR "/reference/state_dicts/decoder/model.safetensors";
+    Mapping mapping = mapping_of_model(path);
+    std::swap(mapping.at("layer_list.0.layernorm_att.weight"), mapping.at("layer_list.0.layernorm_ffn.weight"));
+    const Scenario scenario = scenario_of(load_model(path, {{"nhead", "4"}}, nullptr, mapping));
+    const SavedWork again = saved_and_opened(work_of(scenario), folder.file("a.dscope"));
+    CHECK(again.scenario.model()->mapping == mapping);
+    check_same_run(again.scenario, scenario);
+    const std::string bytes = read_bytes(folder.file("a.dscope"));
+    CHECK(bytes.find("\"mapping\"") != std::string::npos);
+    write_bytes(folder.file("b.dscope"), R"({"format": "decoderscope-session", "version": 1,
+        "model": {"path": "/nowhere", "mapping": {"a": "norm.weight", "b": "norm.weight"}}})");
+    CHECK_THROWS_AS(open_session(folder.file("b.dscope")), Error);
+}
+
 TEST_CASE("weights that changed since saving are reported in one sentence, and open") {
     const TemporaryFolder folder;
     const std::string model = copy_of_fixture(folder, "gpt2-like", "model");

@@ -19,7 +19,8 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
                              .map_folded = true,
                              .inspector_folded = true,
                              .reduced_motion = false,
-                             .hint_done = true};
+                             .hint_done = true,
+                             .introduction_closed = true};
     save_settings(path, chosen);
     CHECK(load_settings(path) == chosen);
 }

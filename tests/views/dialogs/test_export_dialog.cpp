@@ -132,6 +132,38 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(d.sees("Writtento"));
 }
 
+TEST_CASE("a second export to the same file asks first, says in which folder, and can be followed there") {
+    const TemporaryFolder folder;
+    Driver d;
+    Copied clipboard;
+    compat::set_clipboard(clipboard);
+    const std::string path = folder.file("mine.csv");
+    const auto start_export = [&] {
+        open_dialog(d);
+        type_path(d, path);
+        CHECK(d.sees("in" + folder.path()));
+        d.hands.tap(Key::enter);
+        d.settle();
+    };
+    write_bytes(path, "what was there");
+    start_export();
+    CHECK(d.state.dialog == Dialog::export_file);
+    CHECK(d.sees("existsalready.Replaceit?"));
+    CHECK(d.last<command::Export>() == nullptr);
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(read_bytes(path) == "what was there");
+    start_export();
+    REQUIRE(d.click_label("Replace"));
+    REQUIRE(d.last<command::Export>());
+    CHECK(read_bytes(path) != "what was there");
+    CHECK(d.sees("Writtento" + path));
+    REQUIRE(d.click_text("Openthefolder"));
+    CHECK(d.state.path_to_open == folder.path());
+    REQUIRE(d.click_text("Copythepath"));
+    CHECK(clipboard.text() == path);
+}
+
 TEST_CASE("the dialog stays on the screen and nothing of it overlaps") {
     for (const Screen& screen : kScreens) {
         Driver d("reverse", screen.scale, screen.size);

@@ -115,6 +115,34 @@ TEST_CASE("a state_dict's form says what was recognised, asks the rest, and open
     CHECK_FALSE(d.sees("Openamodel"));
 }
 
+TEST_CASE("the form shows their tensors beside ours; one can be called otherwise, and all be asked again") {
+    Driver d("pre-ln-layer");
+    open_dialog(d);
+    type_path(d, state_dict("decoder"));
+    enter(d);
+    REQUIRE(d.session.opening());
+    REQUIRE(d.click_text("Whateachtensoristakenfor"));
+    CHECK(d.sees("layer_list.*.down_proj"));
+    CHECK(d.sees("[12,16]"));
+    check_dialog(d);
+    for (NamesRow& row : d.state.open.names) {
+        if (row.theirs == "layer_list.*.layernorm_att.weight") row.ours = "layers.*.norm2.weight";
+        if (row.theirs == "layer_list.*.layernorm_ffn.weight") row.ours = "layers.*.norm1.weight";
+    }
+    d.state.open.answers["nhead"] = "4";
+    enter(d);
+    REQUIRE_FALSE(d.session.opening());
+    const Mapping& mapping = d.session.scenario().model()->mapping;
+    REQUIRE(mapping.contains("layer_list.1.layernorm_att.weight"));
+    CHECK(mapping.at("layer_list.1.layernorm_att.weight").at(0).name == "layers.1.norm2.weight");
+    d.session.apply(command::AskAgain{});
+    d.settle();
+    CHECK(d.state.dialog == Dialog::open_model);
+    CHECK(d.sees("norm_first"));
+    CHECK(d.sees("attention_scale"));
+    check_dialog(d);
+}
+
 TEST_CASE("answers that don't fit leave the form and say why") {
     Driver d("pre-ln-layer");
     open_dialog(d);

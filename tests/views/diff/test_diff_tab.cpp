@@ -313,7 +313,7 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
                 check_layout(d, screen.size);
                 if (against == Against::pinned) {
                     d.session.apply(command::Pin{});
-                    d.session.apply(command::RemoveEdit{0});
+                    d.session.apply(command::RemoveEdits{{0}});
                     d.session.finish();
                     d.settle();
                     check_layout(d, screen.size);

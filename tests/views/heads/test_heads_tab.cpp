@@ -125,7 +125,7 @@ TEST_CASE("a click on a head fills the stage with it, Escape and the link lead b
     CHECK(d.session.cursor().place.head == 2);
     for (const char* name : {"blocks.1.attn.q", "blocks.1.attn.k", "blocks.1.attn.v", "Pointatatoken"})
         CHECK(d.sees(name));
-    d.press(Key::digit_6);
+    d.press(Key::digit_5);
     CHECK(d.session.cursor().place.head == 5);
     d.press(Key::down);
     CHECK(d.state.lab<HeadsTabState>().opened);
@@ -135,7 +135,7 @@ TEST_CASE("a click on a head fills the stage with it, Escape and the link lead b
     d.click(d.picture(0));
     REQUIRE(d.click_text("←Allheads"));
     CHECK_FALSE(d.state.lab<HeadsTabState>().opened);
-    d.press(Key::digit_4);
+    d.press(Key::digit_3);
     d.press(Key::enter);
     CHECK(d.state.lab<HeadsTabState>().opened);
     CHECK(d.session.cursor().place.head == 3);

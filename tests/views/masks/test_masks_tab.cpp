@@ -24,29 +24,9 @@ void open_tab(Driver& d) {
     REQUIRE(d.state.tab == "masks");
 }
 
-// The middle of a picture's cell, from where its labels were drawn: the first row and column of labels of that title.
-ImVec2 cell_of(const Driver& d, const std::string& title, Index query, Index key) {
-    const auto name = find_text(d.seen(), title);
-    REQUIRE(name);
-    const Step& mask = *d.session.shown().run->plan().find(shown_attention(d.session) + ".mask");
-    const Index queries = mask.axes[2].size, keys = mask.axes[3].size;
-    std::vector<ImVec2> columns, rows;
-    for (const DrawnText& piece : d.seen()) {
-        if (piece.text == "→" || piece.text == "∧" || piece.text == "=") continue;
-        const float below = piece.low.y - name->high.y;
-        if (below > 2 && below < 24 && piece.low.x > name->low.x && columns.size() < static_cast<std::size_t>(keys))
-            columns.push_back(piece.middle());
-        if (below > 24 && piece.high.x < name->low.x + 4 && piece.high.x > name->low.x - 24 &&
-            rows.size() < static_cast<std::size_t>(queries))
-            rows.push_back(piece.middle());
-    }
-    const auto by_x = [](ImVec2 a, ImVec2 b) { return a.x < b.x; };
-    const auto by_y = [](ImVec2 a, ImVec2 b) { return a.y < b.y; };
-    std::sort(columns.begin(), columns.end(), by_x);
-    std::sort(rows.begin(), rows.end(), by_y);
-    REQUIRE(columns.size() > static_cast<std::size_t>(key));
-    REQUIRE(rows.size() > static_cast<std::size_t>(query));
-    return {columns[static_cast<std::size_t>(key)].x, rows[static_cast<std::size_t>(query)].y};
+// The middle of a cell of the picture with that title.
+ImVec2 cell_of(const Driver& d, const std::string& title, int query, int key) {
+    return d.heatmap(shown_attention(d.session) + ".mask", title).middle(query, key);
 }
 
 void click(Driver& d, ImVec2 at) {
@@ -206,8 +186,14 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
                 d.session.apply(command::SetOption{"mask_value", "-inf"});
                 d.session.finish();
                 d.settle();
+                check_layout(d, screen.size);
+                // In a low window the findings are below the pictures.
+                d.hands.push(MouseMove{d.stage().low.x + 19.0F * screen.scale, screen.size.y * 0.6F});
+                for (int i = 0; i < 40; ++i) d.hands.push(Wheel{0, -5});
+                d.settle();
                 CHECK(d.sees("firstNaN"));
                 check_layout(d, screen.size);
+                for (int i = 0; i < 40; ++i) d.hands.push(Wheel{0, 5});
                 d.session.apply(command::Undo{});
                 d.session.apply(command::Undo{});
                 d.session.finish();

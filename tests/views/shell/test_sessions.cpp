@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
+#include "tests/views/strip_check.h"
 
 #include <filesystem>
 
@@ -79,11 +80,27 @@ TEST_CASE("saving under another name says what it would replace") {
     d.hands.tap(Key::a, with_ctrl);
     d.hands.type(folder.file("a"));
     d.settle();
-    CHECK(d.sees("Thisfileexistsalready"));
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.sees("existsalready.Replaceit?"));
     CHECK(d.sees("Replace"));
+    CHECK(read_bytes(folder.file("a.dscope")) == "something");
     d.hands.tap(Key::escape);
     d.settle();
     CHECK(read_bytes(folder.file("a.dscope")) == "something");
+    d.hands.tap(Key::s, with_ctrl_shift);
+    d.settle();
+    type_path(d, folder.file("a"));
+    CHECK(d.state.dialog == Dialog::save_session);
+    REQUIRE(d.click_label("Replace"));
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK(read_bytes(folder.file("a.dscope")) != "something");
+    // Its own file is written without a question.
+    d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    d.hands.tap(Key::s, with_ctrl);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    CHECK_FALSE(d.session.unsaved());
 }
 
 TEST_CASE("closing asks only if unsaved work would be lost") {
@@ -195,4 +212,37 @@ TEST_CASE("work that was left unsaved is offered in a bar: open it, discard it, 
     d.session.autosave_in(folder.path());
     d.settle();
     CHECK_FALSE(d.sees("Workthatwasnotsaved"));
+}
+
+TEST_CASE("the offer to recover says all that it holds, in as many lines as that takes") {
+    const TemporaryFolder folder;
+    {
+        Driver d("reverse");
+        d.session.autosave_in(folder.path());
+        d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+        d.session.apply(command::TypeInput{.typed = {.source = Typed{.text = "hello"}}});
+        d.session.apply(command::SetOption{"norm_first", "false"});
+        d.session.finish();
+        d.session.apply(command::Pin{});
+        d.session.finish();
+        d.session.keep({});
+        d.session.end(false);
+    }
+    for (const auto& [scale, size] : kWindows) {
+        Driver d("pre-ln-layer", scale, size);
+        d.session.autosave_in(folder.path());
+        d.settle();
+        INFO(size.x << " x " << size.y << ", text " << scale);
+        const auto first = find_text(d.seen(), "Workthatwasnotsaved");
+        REQUIRE(first);
+        std::string all;
+        for (const DrawnText& piece : d.seen())
+            if (piece.low.y >= first->low.y - 2 && piece.low.y < first->low.y + 60 * scale &&
+                piece.low.x < first->high.x)
+                all += piece.text;
+        CHECK(all.find("1edit,anotherinput,othersettings,apinnedrun,from") != std::string::npos);
+        const auto button = find_text(d.seen(), "Openit");
+        REQUIRE(button);
+        check_strip(d, {{0, first->low.y - 4 * scale}, {size.x, button->high.y + 8 * scale}});
+    }
 }

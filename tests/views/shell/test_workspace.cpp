@@ -54,9 +54,11 @@ TEST_CASE("keys step through the pass") {
     CHECK(tap(Key::end) == "probs");
     CHECK(tap(Key::m, with_shift) == "blocks.0.attn.mask");
     CHECK(d.session.cursor().place.head == 0);
-    tap(Key::digit_3);
-    CHECK(d.session.cursor().place.head == 2);
-    tap(Key::digit_4, with_shift);
+    tap(Key::digit_2);
+    CHECK(d.session.cursor().place.head == 2);  // as its chip is numbered
+    tap(Key::digit_0);
+    CHECK(d.session.cursor().place.head == 0);
+    tap(Key::digit_3, with_shift);
     REQUIRE(d.last<command::ScaleHeadTo>());
     CHECK(d.last<command::ScaleHeadTo>()->head == 3);
     CHECK(d.sees("head3off"));

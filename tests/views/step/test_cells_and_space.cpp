@@ -68,8 +68,8 @@ TEST_CASE("every row and every column has its label, shortened where it crowds")
             CHECK_FALSE(drawn.column_label(i).empty());
             CHECK_FALSE(drawn.row_label(i).empty());
         }
-        CHECK(drawn.column_label(1) == "d");
-        CHECK(drawn.column_label(11).find("<p") == 0);
+        CHECK(drawn.column_label(1).ends_with("d"));  // the end of a longer neighbour may be above it, too
+        CHECK(drawn.column_label(11).find('<') != std::string::npos);
     }
 }
 
@@ -96,7 +96,11 @@ TEST_CASE("at every step the cells of small matrices are high enough to hit, and
             const auto title = d.find_on_stage(name);
             if (!title) continue;  // too long for its picture: cut with "…"
             INFO(step.name << ": " << name);
-            CHECK(d.heatmap(name).cell_size().y >= 13.9F);
+            const Axes& axes = d.session.shown().run->plan().find(name)->axes;
+            const Index rows = axes.size() < 2 ? 1 : axes[axes.size() - 2].size;
+            // Of wide matrices the rows have room for their labels.
+            const float least = axes.back().size <= 32 ? 13.9F : rows <= 12 ? 10.9F : 4.0F;
+            CHECK(d.heatmap(name).cell_size().y >= least);
         }
     }
 }
@@ -133,7 +137,7 @@ TEST_CASE("the mouse marks the cell's row and column, more boldly for a lecture 
 }
 
 TEST_CASE("a tooltip covers neither its cell's row and column nor the explanation of the click") {
-    for (const char* step : {"blocks.1.cross_attn.pattern", "logits", "embed", "blocks.0.ln1.normalized"}) {
+    for (const char* step : {"blocks.1.cross_attn.pattern", "logits", "blocks.0.resid_mid", "blocks.0.ln1.normalized"}) {
         Driver d("reverse");
         d.session.apply(command::GoTo{step});
         d.settle();
@@ -161,12 +165,15 @@ TEST_CASE("a matrix without room for cells that can be hit is scrolled, not shru
     const Area first = d.heatmap(kPattern, "masked_scores").cells();
     d.point({(first.low.x + first.high.x) * 0.5F, first.low.y + 20.0F});
     // The wheel over the pictures scrolls to the result.
-    for (int i = 0; i < 40 && !d.find_on_stage(kPattern); ++i) {
+    const auto is_high = [&] {
+        const auto title = d.find_on_stage(kPattern);
+        return title && title->low.y < first.low.y + 60.0F;
+    };
+    for (int i = 0; i < 60 && !is_high(); ++i) {
         d.hands.push(Wheel{0, -0.5F});
         d.settle();
     }
-    const auto title = d.find_on_stage(kPattern);
-    REQUIRE(title);
+    REQUIRE(d.find_on_stage(kPattern));
     CHECK(d.heatmap(kPattern, kPattern).cell_size().x >= 15.9F);
 }
 

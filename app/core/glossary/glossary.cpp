@@ -1,0 +1,191 @@
+#include "app/core/glossary/glossary.h"
+
+#include "engine/translate.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace decoderscope {
+
+namespace {
+
+char small(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+std::string in_small_letters(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), small);
+    return lower;
+}
+
+// Letters and digits of any alphabet: every byte beyond ASCII belongs to a letter here.
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
+
+std::string_view first_word(std::string_view text) {
+    const auto end = std::ranges::find_if_not(text, in_word);
+    return text.substr(0, std::max<std::size_t>(1, static_cast<std::size_t>(end - text.begin())));
+}
+
+// The parts of a list separated by `separator`.
+std::vector<std::string_view> parts_of(std::string_view list, std::string_view separator) {
+    std::vector<std::string_view> parts;
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(separator), list.size());
+        if (end > 0) parts.push_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + separator.size(), list.size()));
+    }
+    return parts;
+}
+
+// The contract's name of a tensor within its block, attention or norm: "scale" of "blocks.0.ln1.scale".
+std::string_view own_name(std::string_view tensor) { return tensor.substr(tensor.rfind('.') + 1); }
+
+bool is_named(const GlossaryTerm& term, std::string_view tensor) {
+    const std::vector<std::string_view> tensors = parts_of(term.tensors, "|");
+    return std::ranges::find(tensors, own_name(tensor)) != tensors.end();
+}
+
+bool shows(const GlossaryTerm& term, const Step& step) { return is_named(term, step.name); }
+
+const GlossaryTerm& known(std::string_view id) {
+    const GlossaryTerm* term = find_term(id);
+    return term != nullptr ? *term : glossary().front();
+}
+
+std::vector<std::string_view> spellings_of(const GlossaryTerm& term) {
+    std::vector<std::string_view> all = parts_of(tr(term.spellings), ", ");
+    all.insert(all.begin(), tr(term.name));
+    return all;
+}
+
+// How well a term fits what was typed, in small letters: 0 = not at all.
+int fit(const GlossaryTerm& term, const std::string& typed) {
+    int best = 0;
+    for (const std::string_view spelling : spellings_of(term)) {
+        const std::string text = in_small_letters(spelling);
+        const std::size_t at = text.find(typed);
+        if (at == std::string::npos) continue;
+        best = std::max(best, text == typed ? 4 : at == 0 ? 3 : 2);
+    }
+    const bool meant = in_small_letters(tr(term.meaning)).find(typed) != std::string::npos ||
+                       in_small_letters(term.pytorch).find(typed) != std::string::npos ||
+                       in_small_letters(term.transformer_lens).find(typed) != std::string::npos;
+    return best == 0 && meant ? 1 : best;
+}
+
+}  // namespace
+
+const GlossaryTerm* find_term(std::string_view id) {
+    const auto found = std::ranges::find(glossary(), id, &GlossaryTerm::id);
+    return found == glossary().end() ? nullptr : &*found;
+}
+
+const GlossaryTerm& term_of(Part part) {
+    switch (part) {
+        case Part::input:
+            return known("input");
+        case Part::embedding:
+            return known("embedding");
+        case Part::residual_stream:
+            return known("residual-stream");
+        case Part::norm:
+            return known("norm");
+        case Part::self_attention:
+            return known("self-attention");
+        case Part::cross_attention:
+            return known("cross-attention");
+        case Part::mlp:
+            return known("mlp");
+        case Part::add:
+            return known("residual-sum");
+        case Part::encoder_output:
+            return known("memory");
+        case Part::head:
+            return known("language-head");
+        case Part::logit_lens:
+            return known("logit-lens");
+        case Part::loss:
+            return known("loss");
+    }
+    return known("step");
+}
+
+const GlossaryTerm& term_of(Part part, const Phrase& title) {
+    for (const GlossaryTerm& term : glossary())
+        if (std::string_view(term.name.english()) == title.english()) return term;
+    return term_of(part);
+}
+
+const GlossaryTerm* term_of(const Step& step) {
+    for (const GlossaryTerm& term : glossary())
+        if (shows(term, step)) return &term;
+    return &term_of(step.part);
+}
+
+Ref example_of(const GlossaryTerm& term, const Plan& plan, const Step& here) {
+    const auto nearness = [&](const Step& step) {
+        if (step.stack != here.stack) return 1;
+        if (step.block != here.block) return 2;
+        return step.attention.empty() || step.attention != here.attention ? 3 : 4;
+    };
+    Ref best = nullptr;
+    for (const Step& step : plan.steps())
+        if (shows(term, step) && (best == nullptr || nearness(step) > nearness(*best))) best = &step;
+    return best;
+}
+
+std::vector<const GlossaryTerm*> terms_matching(std::string_view typed) {
+    const std::string wanted = in_small_letters(typed);
+    std::vector<std::pair<int, const GlossaryTerm*>> found;
+    for (const GlossaryTerm& term : glossary())
+        if (const int how = wanted.empty() ? 1 : fit(term, wanted); how > 0) found.emplace_back(how, &term);
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+        if (a.first != b.first) return a.first > b.first;
+        return in_small_letters(tr(a.second->name)) < in_small_letters(tr(b.second->name));
+    });
+    std::vector<const GlossaryTerm*> terms;
+    for (const auto& [how, term] : found) terms.push_back(term);
+    return terms;
+}
+
+TermFinder::TermFinder() {
+    for (const GlossaryTerm& term : glossary())
+        for (const std::string_view spelling : spellings_of(term)) add(spelling, term);
+}
+
+void TermFinder::add(std::string_view spelling, const GlossaryTerm& term) {
+    std::string text = in_small_letters(spelling);
+    std::string first(first_word(text));
+    by_first_word_.emplace(std::move(first), Spelling{std::move(text), &term});
+}
+
+std::vector<TermInText> TermFinder::find(std::string_view text) const {
+    const std::string lower = in_small_letters(text);
+    std::vector<TermInText> found;
+    std::set<const GlossaryTerm*> seen;
+    for (std::size_t at = 0; at < lower.size();) {
+        const std::string_view rest = std::string_view(lower).substr(at);
+        const std::string_view word = first_word(rest);
+        const Spelling* longest = nullptr;
+        const auto [begin, end] = by_first_word_.equal_range(word);
+        for (auto i = begin; i != end; ++i) {
+            const std::string& spelling = i->second.text;
+            const bool whole = rest.substr(0, spelling.size()) == spelling &&
+                               (rest.size() == spelling.size() || !in_word(rest[spelling.size()]));
+            if (whole && (longest == nullptr || spelling.size() > longest->text.size())) longest = &i->second;
+        }
+        const std::size_t size = longest != nullptr ? longest->text.size() : word.size();
+        if (longest != nullptr && seen.insert(longest->term).second) found.push_back({at, size, longest->term});
+        at += size;
+    }
+    return found;
+}
+
+const GlossaryTerm* TermFinder::term_of_label(std::string_view label) const {
+    for (const GlossaryTerm& term : glossary())
+        if (is_named(term, label)) return &term;
+    const std::vector<TermInText> found = find(label);
+    return found.empty() ? nullptr : found.front().term;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/core/session/scenario.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// An entry of a line's list of terms: one term, or a group of terms with their sum, which opens to its parts.
+struct TermPart {
+    std::string name;                 // "key 3 “a”", "head 0", "d_model 16 to 31"; empty if nothing tells it apart
+    double value = 0.0;               // the sum
+    std::size_t count = 1;            // how many terms
+    std::optional<std::size_t> term;  // its number in the line, if it is one term
+    std::vector<TermPart> parts;      // of a group; their sums add up to its value
+};
+
+// An explanation and, for each of its lines, the terms as a list: largest first. Where they run along several axes of
+// their operand, as those of o_proj along head and d_head, they are grouped by the first. Beyond the ten largest they
+// are grouped by blocks of what they run along. The entries' sums add up to the line.
+struct ReadExplanation {
+    Explanation explanation;
+    std::vector<std::vector<TermPart>> lines;  // [line, entry]
+};
+
+inline constexpr std::size_t kMostTerms = 10;  // listed one by one
+
+// How one cell of a step was computed. The names of tokens are those of the scenario.
+[[nodiscard]] ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step,
+                                               const Cell& cell);
+
+}  // namespace decoderscope

@@ -1,0 +1,139 @@
+#include "app/views/dialogs/glossary_dialog.h"
+
+#include "app/views/shell/lab.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/terms.h"
+#include "engine/translate.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr float kWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
+
+void close(ViewState& state) {
+    state.dialog = Dialog::none;
+    ImGui::CloseCurrentPopup();
+}
+
+void choose(GlossaryDialogState& glossary, const GlossaryTerm& term) {
+    glossary.term = std::string(term.id);
+    glossary.scrolls = true;
+}
+
+// The list of the terms found; what is typed and the arrow keys choose among them.
+void draw_list(const Ui& ui, ViewState& state, float height) {
+    GlossaryDialogState& glossary = state.glossary;
+    ImGui::SetNextItemWidth(ui.px(kList));
+    if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    const bool typed =
+        ImGui::InputTextWithHint("##search", tr("Search"), glossary.search.data(), glossary.search.size());
+    const std::vector<const GlossaryTerm*> found = terms_matching(glossary.search.data());
+    auto here = std::ranges::find(found, std::string_view(glossary.term), &GlossaryTerm::id);
+    if (!found.empty() && (typed || here == found.end())) here = found.begin();
+    if (pressed(Key::down, {}, true) && here != found.end() && here + 1 != found.end()) ++here, glossary.scrolls = true;
+    if (pressed(Key::up, {}, true) && here != found.begin() && here != found.end()) --here, glossary.scrolls = true;
+    if (here != found.end()) glossary.term = std::string((*here)->id);
+    compat::begin_child("terms", {ui.px(kList), height - ImGui::GetFrameHeightWithSpacing()});
+    if (found.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr("No term has these letters."));
+    for (const GlossaryTerm* term : found) {
+        const bool chosen = term->id == glossary.term;
+        if (ImGui::Selectable(labelled(tr(term->name), term->id).c_str(), chosen, ImGuiSelectableFlags_DontClosePopups))
+            glossary.term = std::string(term->id);
+        if (chosen && std::exchange(glossary.scrolls, false)) ImGui::SetScrollHereY();
+    }
+    ImGui::EndChild();
+}
+
+void draw_name_elsewhere(const Ui& ui, const char* where, std::string_view name) {
+    if (name.empty()) return;
+    text_line(ui.fonts.caption, ui.theme.muted, where);
+    paragraph(ui.fonts.mono_small, ui.theme.text, name);
+    ImGui::Dummy({1, ui.px(4)});
+}
+
+// Links to where the term is in this run: its step, its tab.
+void draw_places(const Ui& ui, const Session& session, ViewState& state, const GlossaryTerm& term, Commands& commands) {
+    const Ref step = example_of(term, session.shown().run->plan(), session.step());
+    const auto about = std::ranges::find(labs(), term.id, &Lab::term);
+    const Lab* lab = about == labs().end() ? nullptr : &*about;
+    if (step == nullptr && lab == nullptr) return;
+    text_line(ui.fonts.caption, ui.theme.muted, tr("In this run"));
+    if (step != nullptr) {
+        const std::string text = tr("Go to {step} →", {{"step", step->name}});
+        if (link(ui, ui.fonts.caption, ui.theme.accent, text, 1)) {
+            state.tab = kStepLab;
+            commands.push_back(command::GoTo{step->name});
+            close(state);
+        }
+    }
+    if (lab != nullptr &&
+        link(ui, ui.fonts.caption, ui.theme.accent, tr("Open the tab {tab} →", {{"tab", tr(lab->title)}}), 2)) {
+        state.tab = lab->id;
+        close(state);
+    }
+}
+
+void draw_entry(const Ui& ui, const Session& session, ViewState& state, ImVec2 size, Commands& commands) {
+    const GlossaryTerm* term = find_term(state.glossary.term);
+    compat::begin_child("entry", size);
+    if (term != nullptr) {
+        paragraph(ui.fonts.heading, ui.theme.text, tr(term->name));
+        if (const std::string also = tr(term->spellings); !also.empty())
+            paragraph(ui.fonts.caption, ui.theme.muted, tr("also: {spellings}", {{"spellings", also}}));
+        ImGui::Dummy({1, ui.px(4)});
+        if (const GlossaryTerm* other = prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, tr(term->meaning));
+            other != nullptr) {
+            state.glossary.search.fill('\0');
+            choose(state.glossary, *other);
+        }
+        ImGui::Dummy({1, ui.px(8)});
+        draw_name_elsewhere(ui, tr("in PyTorch"), term->pytorch);
+        draw_name_elsewhere(ui, tr("in TransformerLens"), term->transformer_lens);
+        draw_places(ui, session, state, *term, commands);
+    }
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+const TermFinder& GlossaryDialogState::finder() {
+    if (!finder_ || language_ != &spoken()) {
+        finder_ = std::make_shared<const TermFinder>();
+        language_ = &spoken();
+    }
+    return *finder_;
+}
+
+void open_glossary(ViewState& state, std::string_view term) {
+    state.dialog = Dialog::glossary;
+    state.dialog_opens = true;
+    state.glossary.search.fill('\0');
+    if (const GlossaryTerm* found = find_term(term)) choose(state.glossary, *found);
+}
+
+void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    const float width = std::min(ui.px(kWidth), screen.x - ui.px(48));
+    const float height = std::min(ui.px(kHeight), screen.y * 0.8F - ui.px(80));
+    text_line(ui.fonts.heading, ui.theme.text, tr("Glossary"));
+    ImGui::SameLine(0, ui.px(20));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
+        close(state);
+        state.dialog = Dialog::keys;
+        state.dialog_opens = true;
+        return;
+    }
+    ImGui::Dummy({width, ui.px(2)});
+    ImGui::BeginGroup();
+    draw_list(ui, state, height);
+    ImGui::EndGroup();
+    ImGui::SameLine(0, ui.px(20));
+    draw_entry(ui, session, state, {width - ui.px(kList + 20), height}, commands);
+    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
+}
+
+}  // namespace decoderscope

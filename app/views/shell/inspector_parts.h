@@ -1,0 +1,47 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/shell/view_state.h"
+#include "app/views/widgets/widgets.h"
+
+#include <string_view>
+
+// The sections of the inspector, from top to bottom. Each draws into the panel's flow.
+namespace decoderscope {
+
+// A line between two sections.
+void inspector_line(const Ui& ui);
+// The heading of a section.
+void inspector_heading(const Ui& ui, std::string_view text);
+// Text at the right edge of the current line; on a line of its own where there is no room.
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
+
+// The step: name, shape, formula, what it is for.
+void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);
+
+// The selected cell of the step: its value, what can be tried, the terms that made it as links, a field to type over
+// it; and the step's rows as vectors. Its parts follow.
+void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
+void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The row of the selected cell as a vector; nothing for steps that hold none.
+void inspect_vector(const Ui& ui, const Session& session);
+
+// What a norm does to the row of the selected cell; nothing for other steps.
+void inspect_norm(const Ui& ui, const Session& session);
+
+// How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
+void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The field that types over the selected cell.
+void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// All rows of the step as vectors, in a table; nothing for steps that hold none.
+void list_vectors(const Ui& ui, const Session& session, Commands& commands);
+
+// The edits that were made, in groups, each with a link that undoes it.
+void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+}  // namespace decoderscope

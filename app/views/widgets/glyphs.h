@@ -1,0 +1,51 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// What drawing texts tells the next frame. The characters that texts on the screen need and the fonts were not loaded
+// with: an atlas of all of Unicode would take minutes and gigabytes. Drawing notes them; before the next frame the
+// fonts are loaded again with them.
+class GlyphDemand {
+public:
+    // At most this many, so that the texture stays within what every GPU can hold.
+    static constexpr std::size_t kMost = 1500;
+
+    // A character of a text has no glyph.
+    void note(char32_t code) {
+        if (asked_.size() < kMost && asked_.insert(code).second) grew_ = true;
+    }
+    // Whether there are new ones since the fonts were loaded.
+    [[nodiscard]] bool grew() const { return grew_; }
+    [[nodiscard]] const std::set<char32_t>& asked() const { return asked_; }
+    void loaded() { grew_ = false; }
+
+    // What the atlas reads while it is built, and so must live as long as it.
+    std::vector<ImWchar> ranges;
+    std::vector<char> wide_face;  // a font file with Chinese, Japanese and Korean
+
+    std::string under_mouse;  // the last text that was drawn under the mouse in this frame
+
+private:
+    std::set<char32_t> asked_;
+    bool grew_ = false;
+};
+
+// Makes the current context note missing glyphs there; it must outlive the context.
+void use_demand(GlyphDemand& demand);
+// Notes the characters of a text that the font has no glyph for. Cheap for a text without any.
+void note_glyphs(const ImFont* font, std::string_view text);
+// Notes a text that is drawn there if the mouse is on it, so that F1 can explain it.
+void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_view text);
+// The last one noted in this frame; empty if none was.
+[[nodiscard]] std::string text_under_mouse();
+void forget_text_under_mouse();
+
+}  // namespace decoderscope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/core/glossary/glossary.h"
+#include "app/views/widgets/widgets.h"
+
+#include <string_view>
+
+// Terms of the glossary in texts and on labels: a dotted line below them, their meaning in a tooltip, and F1 on them
+// opens the glossary there.
+namespace decoderscope {
+
+struct ViewState;
+
+// Makes the previous item a term: its tooltip says the meaning, after `before` if that says anything.
+void explain_term(const Ui& ui, ViewState& state, const GlossaryTerm* term, std::string_view before = {});
+// The same for an area that is no item.
+void explain_term_in(const Ui& ui, ViewState& state, const GlossaryTerm* term, Area area, std::string_view before = {});
+
+// A dotted line below a text at a place, of a width.
+void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color);
+
+// One line in the panel's flow, which is a term.
+void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
+               const GlossaryTerm* term);
+// Several lines of prose in the panel's flow, with the terms in it marked. Returns the term that was clicked.
+const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text);
+
+}  // namespace decoderscope

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/model/inputs.h"
+#include "engine/plan.h"
+
+#include <string>
+
+namespace decoderscope {
+
+// The backward pass as more steps of the same plan: for each step that the target depends on, "grad." and its name, the
+// gradient of the target by that tensor; from the target back. A tensor that several steps read has one step for each
+// of them (".through." and the reader's name; not in a trace) and their sum. Recorded tensors and parameters that the
+// target doesn't depend on get zeros; masks get nothing. The edits in the plan count: a cell that was set passes
+// nothing back.
+//
+// The target is a cell of a step, as "blocks.0.attn.z[0, 1, 2, 3]", or "loss": the mean cross-entropy of the logits
+// against inputs.targets, or, without these, against the next token of the same row, padding and the last position left
+// out; then the steps loss_per_token and loss come first.
+//
+// `weights` are the model's: parameters that no step reads are among them. Throws Error naming the target and what was
+// expected if there is no such step or cell, or no logits for a loss.
+void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights);
+
+}  // namespace decoderscope

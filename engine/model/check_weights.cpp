@@ -1,0 +1,86 @@
+#include "engine/model/check_weights.h"
+
+#include "engine/decoder/decoder.h"
+#include "engine/error.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// The stored tensor that a parameter comes from, for messages: theirs and ours.
+std::string both_names(const StateDict& state_dict, const std::string& name) {
+    for (const StoredRows& rows : state_dict.rows)
+        if (rows.name == name) return rows.from == name ? name : rows.from + ", as " + name;
+    for (const InterleavedRows& rows : state_dict.interleaved)
+        if (std::ranges::find(rows.names, name) != rows.names.end()) return rows.from + ", as " + name;
+    return name;
+}
+
+std::string text(const std::vector<Index>& shape) { return shape_text(unnamed(shape)); }
+
+}  // namespace
+
+void check_shapes(const StateDict& state_dict, const Config& config) {
+    const Shapes& shapes = state_dict.shapes;
+    // A tied head may also be stored.
+    const bool tied = config.lm_head && config.tie_word_embeddings;
+    std::set<std::string, std::less<>> known;
+    if (tied) known.insert("lm_head.weight");
+    for (const Declared& parameter : declared_parameters(config)) {
+        known.insert(parameter.name);
+        const auto found = shapes.find(parameter.name);
+        if (found == shapes.end() && parameter.required)
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
+        if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
+            throw Error("{name}: shape {shape}, expected {expected}", {{"name", both_names(state_dict, parameter.name)},
+                                                                       {"shape", text(found->second)},
+                                                                       {"expected", shape_text(parameter.axes)}});
+    }
+    for (const auto& [name, shape] : shapes)
+        if (!known.contains(name))
+            throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
+}
+
+void refuse_open_names(const RecognisedNames& names, const Config& config) {
+    std::set<std::string> declared;
+    for (const Declared& parameter : declared_parameters(config)) declared.insert(parameter.name);
+    for (const std::string& name : names.open)
+        if (!declared.contains(name))
+            throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
+                        {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
+}
+
+void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers) {
+    for (const Question& question : names.questions)
+        if (question.required &&
+            std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
+            throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
+}
+
+void add_missing_head_bias(Shapes& shapes, const Config& config) {
+    const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
+    if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
+}
+
+void drop_tied_head(Weights& weights, const Config& config) {
+    if (!config.lm_head || !config.tie_word_embeddings) return;
+    const auto head = weights.find("lm_head.weight");
+    if (head == weights.end()) return;
+    const auto embedding = weights.find("embed.weight");
+    const auto same_bits = [](float a, float b) {  // NaN equals itself here
+        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+    };
+    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
+        throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
+    weights.erase(head);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "engine/model/config.h"
+#include "engine/model/names/recognise_names.h"
+#include "engine/model/state_dict.h"
+
+namespace decoderscope {
+
+// Whether a file's tensors are those that a configuration needs. Each throws Error naming the tensor and what was
+// expected.
+
+// Compares shapes with those that the configuration needs, before any number is read.
+void check_shapes(const StateDict& state_dict, const Config& config);
+
+// A tensor that isn't recognised may only have a name of the contract.
+void refuse_open_names(const RecognisedNames& names, const Config& config);
+
+// What must be answered and names alone don't say.
+void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers);
+
+// In Hugging Face's GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
+void add_missing_head_bias(Shapes& shapes, const Config& config);
+
+// Under tie_word_embeddings a head may also be stored, if it equals the embedding; it is left out.
+void drop_tied_head(Weights& weights, const Config& config);
+
+}  // namespace decoderscope

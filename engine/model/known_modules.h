@@ -1,0 +1,31 @@
+#pragma once
+
+#include "engine/message.h"
+#include "engine/model/state_dict.h"
+
+namespace decoderscope {
+
+// A kind of module and what its tensors don't say: the proposals where something is asked.
+struct KnownModule {
+    Sentence name;
+    bool norm_first = false;
+    const char* activation = "relu";
+    const char* eps = "1e-05";
+    const char* norm = "layernorm";
+    const char* positions = "none";
+    const char* mask = "-inf";
+    bool tied_head = false;         // a head that is not stored is the embedding
+    bool scaled_embedding = false;  // by √d_model
+    bool interleaved = false;       // RoPE
+    bool settled_scale = false;     // scores are divided by √d_head, as every version of it does
+    bool scaled_positions = false;  // by 1/√d_model
+    bool scaled_logits = false;     // by 1/√d_model
+    bool scores_by_width = false;   // scores are divided by √d_model
+    bool may_be_gemma = false;      // whose names are the same and whose gains are 1 + weight
+    bool partly_rotary = false;     // RoPE may turn only some columns
+};
+
+// The module that these names are typical of, else a general one.
+[[nodiscard]] KnownModule known_module(const Shapes& stored, const StateDict& dict);
+
+}  // namespace decoderscope

@@ -1,0 +1,153 @@
+// Other projects' decoders (tests/reference/foreign): each of their tensors is taken for what its module says it is.
+#include "engine/file.h"
+#include "engine/json.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/names/family_answers.h"
+#include "engine/model/names/recognise_names.h"
+#include "tests/catch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace decoderscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kModels = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
+
+std::vector<fs::path> models() {
+    std::vector<fs::path> found;
+    if (fs::exists(kModels))
+        for (const auto& entry : fs::directory_iterator(kModels)) found.push_back(entry.path());
+    std::ranges::sort(found);
+    return found;
+}
+
+nlohmann::json about(const fs::path& model) {
+    return parse_json(read_text((model / "about.json").string()), message("about"));
+}
+
+// What a person knows of it, and what the family's configuration says.
+Overrides answers(const fs::path& model) {
+    Overrides known;
+    const nlohmann::json said = about(model);
+    for (const char* list : {"asks", "assumes"})
+        if (said.contains(list))
+            for (const auto& [key, value] : said[list].items()) {
+                const nlohmann::json& answer = value["answer"];
+                known.emplace_back(key, answer.is_string() ? answer.get<std::string>() : answer.dump());
+            }
+    if (fs::exists(model / "config.json"))
+        for (const auto& answer : family_answers(read_text((model / "config.json").string()))) known.push_back(answer);
+    return known;
+}
+
+// Our parameters, each with the tensor that it comes from and how.
+std::map<std::string, std::string> sources(const Mapping& mapping) {
+    std::map<std::string, std::string> by_name;
+    for (const auto& [theirs, targets] : mapping)
+        for (const Target& target : targets) by_name[text_of(target)] = theirs;
+    return by_name;
+}
+
+Shapes shapes_of(const nlohmann::json& tensors) {
+    Shapes shapes;
+    for (const auto& [name, shape] : tensors.items()) shapes[name] = shape.get<std::vector<Index>>();
+    return shapes;
+}
+
+const Question* question(const RecognisedNames& names, const std::string& key) {
+    const auto found = std::ranges::find(names.questions, key, &Question::key);
+    return found != names.questions.end() ? &*found : nullptr;
+}
+
+// One block with a self-attention in a module of this name, and what is added.
+Shapes block(const Shapes& more) {
+    Shapes shapes = more;
+    for (const char* name : {"q_proj", "k_proj", "v_proj", "out_proj"})
+        shapes["layers.0.self_attn." + std::string(name) + ".weight"] = {8, 8};
+    shapes["layers.0.fc1.weight"] = {32, 8};
+    shapes["layers.0.fc2.weight"] = {8, 32};
+    shapes["layers.0.norm1.weight"] = shapes["layers.0.norm2.weight"] = {8};
+    return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("tutorials' tensors are taken for what they are, by names and shapes") {
+    const std::string path = DECODERSCOPE_TESTS_DIR "/reference/names.json";
+    const nlohmann::json tutorials = parse_json(read_text(path), message("names"));
+    REQUIRE(tutorials.size() >= 12);
+    for (const auto& [name, tutorial] : tutorials.items()) {
+        INFO(name);
+        Overrides answers;
+        for (const auto& [key, value] : tutorial["answers"].items())
+            answers.emplace_back(key, value.get<std::string>());
+        const RecognisedNames names = recognise_names(shapes_of(tutorial["tensors"]), answers);
+        CHECK(names.open.empty());
+        CHECK(names.mapping == parse_mapping(tutorial["map"].dump()));
+    }
+}
+
+TEST_CASE("what words and shapes don't settle is asked") {
+    const RecognisedNames top = recognise_names(block({{"layer_norm.weight", {8}}}), {});
+    REQUIRE(question(top, "embedding_norm") != nullptr);
+    CHECK(question(top, "embedding_norm")->required);
+    const auto target_of = [](const RecognisedNames& names, const std::string& theirs) {
+        return names.mapping.at(theirs).at(0).name;
+    };
+    CHECK(target_of(recognise_names(block({{"layer_norm.weight", {8}}}), {{"embedding_norm", "true"}}),
+                    "layer_norm.weight") == "embed_norm.weight");
+    CHECK(target_of(recognise_names(block({{"layer_norm.weight", {8}}}), {{"embedding_norm", "false"}}),
+                    "layer_norm.weight") == "norm.weight");
+
+    const RecognisedNames gated = recognise_names(block({{"layers.0.fc3.weight", {32, 8}}}), {});
+    REQUIRE(question(gated, "gate_proj") != nullptr);
+    CHECK(target_of(gated, "layers.0.fc2.weight") == "layers.0.down_proj.weight");
+    CHECK(target_of(gated, "layers.0.fc1.weight") == "layers.0.gate_proj.weight");
+    const RecognisedNames other = recognise_names(block({{"layers.0.fc3.weight", {32, 8}}}), {{"gate_proj", "fc3"}});
+    CHECK(target_of(other, "layers.0.fc3.weight") == "layers.0.gate_proj.weight");
+    CHECK(question(recognise_names(block({}), {}), "gate_proj") == nullptr);
+
+    const RecognisedNames fused =
+        recognise_names({{"h.0.attn.qkv_proj.weight", {24, 8}}, {"h.0.attn.o.weight", {8, 8}}}, {});
+    REQUIRE(question(fused, "qkv_order") != nullptr);
+    CHECK(question(fused, "qkv_order")->required);
+}
+
+TEST_CASE("what nothing says is left open under its own name") {
+    const RecognisedNames names =
+        recognise_names(block({{"layers.0.mystery.weight", {5, 7}}, {"layers.0.shift", {3}}}), {});
+    CHECK(std::ranges::find(names.open, "layers.0.mystery.weight") != names.open.end());
+    CHECK(std::ranges::find(names.open, "layers.0.shift") != names.open.end());
+    // Two norms without numbers or words have no order.
+    Shapes norms = block({{"layers.0.alpha_norm.weight", {8}}, {"layers.0.omega_norm.weight", {8}}});
+    norms.erase("layers.0.norm1.weight");
+    norms.erase("layers.0.norm2.weight");
+    CHECK(recognise_names(norms, {}).open.size() == 2);
+}
+
+TEST_CASE("each tensor of other projects' decoders is taken for what it is") {
+    for (const fs::path& model : models()) {
+        INFO(model.filename().string());
+        const nlohmann::json said = about(model);
+        if (said.contains("needs")) continue;  // what our keys can't say is refused
+        const Checkpoint checkpoint(model);
+        const auto expected = sources(parse_mapping(said["map"].dump()));
+        const auto found = sources(recognise_names(checkpoint.shapes(), answers(model)).mapping);
+        for (const auto& [ours, theirs] : expected) {
+            INFO(ours << " <- " << theirs);
+            const auto at = found.find(ours);
+            CHECK((at != found.end() && at->second == theirs));
+        }
+        for (const auto& [ours, theirs] : found) {
+            if (said.contains("skipped") && said["skipped"].contains(theirs)) continue;  // the head that is tied
+            INFO(ours << " <- " << theirs << ", which it is not");
+            CHECK(expected.contains(ours));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+"""The decoders that keep Llama's names: Llama, Mistral, Qwen 2 and 3, Gemma and Gemma 2, OLMo 2.
+
+Written from the papers and from the names, shapes and keys of Hugging Face's files.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from parts import (Stack, attend, frequencies, gelu_tanh, logits_of, mlp, module, record, rms_norm, rotary, split, sums,
+                   window)
+
+ACTIVATIONS = {"silu": F.silu, "gelu_tanh": gelu_tanh}
+
+
+class Norm(nn.Module):
+    """RMSNorm; Gemma's gain is 1 + weight, and its weight begins at zero."""
+
+    def __init__(self, width, eps, plus_one=False):
+        super().__init__()
+        self.eps, self.plus_one = eps, plus_one
+        self.weight = nn.Parameter(torch.zeros(width) if plus_one else torch.ones(width))
+
+    def forward(self, at, x):
+        return rms_norm(at, x, self.weight + 1 if self.plus_one else self.weight, self.eps)
+
+
+class Attention(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        d, wide, narrow = c["d_model"], c["heads"] * c["d_head"], c["kv_heads"] * c["d_head"]
+        self.c = c
+        self.q_proj = nn.Linear(d, wide, bias=c["qkv_bias"])
+        self.k_proj = nn.Linear(d, narrow, bias=c["qkv_bias"])
+        self.v_proj = nn.Linear(d, narrow, bias=c["qkv_bias"])
+        self.o_proj = nn.Linear(wide, d, bias=False)
+        if c["qk_norm"]:
+            per_head = c["qk_norm"] == "head"
+            self.q_norm = Norm(c["d_head"] if per_head else wide, c["eps"])
+            self.k_norm = Norm(c["d_head"] if per_head else narrow, c["eps"])
+
+    def forward(self, at, x, keep):
+        c = self.c
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        if c["qk_norm"] == "width":
+            q, k = self.q_norm(None, q), self.k_norm(None, k)
+        q, k, v = split(q, c["heads"]), split(k, c["kv_heads"]), split(v, c["kv_heads"])
+        if c["qk_norm"] == "head":
+            q, k = self.q_norm(None, q), self.k_norm(None, k)
+        turn = rotary(c["frequencies"])
+        z = attend(at, turn(q), turn(k), v, keep, c["scale"], cap=c["cap"])
+        return record(f"{at}_out", self.o_proj(z))
+
+
+class Mlp(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        d, ff = c["d_model"], c["d_ff"]
+        self.act = ACTIVATIONS[c["activation"]]
+        self.gate_proj, self.up_proj = nn.Linear(d, ff, bias=False), nn.Linear(d, ff, bias=False)
+        self.down_proj = nn.Linear(ff, d, bias=False)
+
+    def forward(self, at, x):
+        return mlp(at, x, self.up_proj, self.down_proj, self.act, self.gate_proj)
+
+
+NORMS = {
+    "pre": ("input_layernorm", "post_attention_layernorm"),
+    "reordered": ("post_attention_layernorm", "post_feedforward_layernorm"),
+    "peri": ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"),
+}
+
+
+class Block(nn.Module):
+    def __init__(self, c, size):
+        super().__init__()
+        self.place, self.window = c["place"], size
+        self.self_attn, self.mlp = Attention(c), Mlp(c)
+        for name in NORMS[c["place"]]:
+            setattr(self, name, Norm(c["d_model"], c["eps"], c["plus_one"]))
+
+    def forward(self, at, x, keep, memory, memory_keep):
+        if self.window:
+            keep = keep & window(x.size(1), self.window)
+        norms = [getattr(self, name) for name in NORMS[self.place]]
+        half = len(norms) // 2
+        return sums(at, x, [("resid_mid", lambda h: self.self_attn(f"{at}.attn", h, keep), *norms[:half]),
+                            ("resid_post", lambda h: self.mlp(at, h), *norms[half:])], self.place)
+
+
+DEFAULTS = {"d_model": 16, "heads": 4, "kv_heads": 4, "d_head": 4, "layers": 2, "d_ff": 24, "vocabulary": 29,
+            "eps": 1e-6,
+            "theta": 10000.0, "plus_one": False, "activation": "silu", "qkv_bias": False, "qk_norm": None,
+            "place": "pre",
+            "windows": (), "scale": None, "cap": None, "logit_cap": None, "scale_embedding": False, "tied": False,
+            "frequencies": None}
+
+
+class LlamaLike(nn.Module):
+    def __init__(self, **chosen):
+        super().__init__()
+        self.c = c = {**DEFAULTS, **chosen}
+        if c["frequencies"] is None:
+            c["frequencies"] = frequencies(c["d_head"], c["theta"])
+        windows = c["windows"] or (0,) * c["layers"]
+        self.model = module(embed_tokens=nn.Embedding(c["vocabulary"], c["d_model"]),
+                            layers=nn.ModuleList([Block(c, size) for size in windows]),
+                            norm=Norm(c["d_model"], c["eps"], c["plus_one"]))
+        self.lm_head = nn.Linear(c["d_model"], c["vocabulary"], bias=False)
+        if c["tied"]:
+            self.lm_head.weight = self.model.embed_tokens.weight
+
+    def embed(self, prefix, tokens):
+        x = self.model.embed_tokens(tokens)
+        return record(prefix + "embed", x * math.sqrt(self.c["d_model"]) if self.c["scale_embedding"] else x)
+
+    def head(self, x):
+        logits, cap = self.lm_head(x), self.c["logit_cap"]
+        return cap * torch.tanh(logits / cap) if cap else logits
+
+    def forward(self, inputs):
+        return logits_of(inputs, self.head, Stack(self.embed, list(self.model.layers), self.model.norm))
+
+
+OUR_NORMS = {"pre": ("norm1", "norm2"), "reordered": ("norm1_post", "norm2_post"),
+             "peri": ("norm1", "norm1_post", "norm2", "norm2_post")}
+
+
+def names(model):
+    """Their names -> ours."""
+    c = model.c
+    found = {"model.embed_tokens.weight": "embed.weight"}
+    for layer in range(c["layers"]):
+        theirs, ours = f"model.layers.{layer}.", f"layers.{layer}."
+        for letter in "qkvo":
+            for ending in ["weight"] + ["bias"] * (c["qkv_bias"] and letter != "o"):
+                found[f"{theirs}self_attn.{letter}_proj.{ending}"] = f"{ours}self_attn.{letter}_proj.{ending}"
+        if c["qk_norm"]:
+            for letter in "qk":
+                found[f"{theirs}self_attn.{letter}_norm.weight"] = f"{ours}self_attn.{letter}_norm.weight"
+        for part in ("gate", "up", "down"):
+            found[f"{theirs}mlp.{part}_proj.weight"] = f"{ours}{part}_proj.weight"
+        for name, norm in zip(NORMS[c["place"]], OUR_NORMS[c["place"]]):
+            found[f"{theirs}{name}.weight"] = f"{ours}{norm}.weight"
+    found["model.norm.weight"] = "norm.weight"
+    if not c["tied"]:
+        found["lm_head.weight"] = "lm_head.weight"
+    return found
+
+
+def our_config(model, max_positions, **more):
+    c = model.c
+    config = {"model_type": "decoderscope", "d_model": c["d_model"], "nhead": c["heads"], "num_layers": c["layers"],
+              "num_key_value_heads": c["kv_heads"], "dim_feedforward": c["d_ff"], "norm_first": True,
+              "norm": "rmsnorm_plus_one" if c["plus_one"] else "rmsnorm", "layer_norm_eps": c["eps"],
+              "final_norm": True,
+              "activation": c["activation"], "gated_mlp": True, "bias": c["qkv_bias"], "vocab_size": c["vocabulary"],
+              "positional_encoding": "rope", "max_positions": max_positions, "rope_theta": c["theta"], "lm_head": True,
+              "tie_word_embeddings": c["tied"]}
+    if c["d_head"] * c["heads"] != c["d_model"]:
+        config["head_dim"] = c["d_head"]
+    return {**config, **more}

@@ -1,0 +1,169 @@
+// The inspector: terms that say what they are and open, and a field that follows the run.
+#include "app/core/step/explanation_text.h"
+#include "app/core/step/term_list.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+#include "tests/views/questions/cells_on_stage.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace decoderscope;
+using decoderscope::testing::as_seen;
+using decoderscope::testing::check_layout;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+
+namespace {
+
+void look_at(Driver& d, const std::string& step, const Cell& cell) {
+    d.session.apply(command::GoTo{step});
+    d.session.finish();
+    d.session.apply(command::SelectCell{cell});
+    d.settle();
+}
+
+float value_at(const Driver& d, const std::string& step, const Cell& cell) {
+    return d.session.shown().run->value(step).at(cell);
+}
+
+// What stands right of a text, in its line.
+std::string right_of(const Driver& d, std::string_view text) {
+    const auto label = find_text(d.seen(), text);
+    REQUIRE(label);
+    std::string found;
+    for (const DrawnText& piece : d.seen())
+        if (piece.low.x > label->high.x && std::abs(piece.middle().y - label->middle().y) < 6.0F) found += piece.text;
+    return found;
+}
+
+// Clicks into the field that types over the cell.
+void click_field(Driver& d) {
+    const auto label = find_text(d.seen(), "typeover");
+    REQUIRE(label);
+    d.hands.click(label->high.x + 40, label->middle().y);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("the field that types over a cell follows the run") {
+    Driver d("causal-lm-as-meant", 1.0F, {1600, 1200});
+    const std::string step = "blocks.0.attn.pattern";
+    const Cell cell = {0, 0, 2, 1};
+    look_at(d, step, cell);
+    const float before = value_at(d, step, cell);
+    CHECK(right_of(d, "typeover") == exact_number(before));
+    REQUIRE(d.click_text("Pre-Norm"));
+    const float after = value_at(d, step, cell);
+    REQUIRE(after != before);
+    CHECK(right_of(d, "typeover") == exact_number(after));
+    // While it is being edited it keeps what is typed.
+    click_field(d);
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type("0.25");
+    d.settle();
+    d.session.apply(command::SetOption{"norm_first", "false"});
+    d.settle();
+    CHECK(right_of(d, "typeover") == "0.25");
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(right_of(d, "typeover") == exact_number(before));
+}
+
+TEST_CASE("a refused value keeps the keyboard: what is typed next goes to the field, not to the heads") {
+    Driver d("causal-lm-as-meant", 1.0F, {1600, 1200});
+    look_at(d, "blocks.0.attn.pattern", {0, 0, 2, 1});
+    const auto correct = [&d](const char* digit, Key key) {
+        d.hands.push(KeyEvent{key, true, {}});
+        d.hands.type(digit);
+        d.hands.push(KeyEvent{key, false, {}});
+        d.settle();
+    };
+    click_field(d);
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type("half");
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.sees("notanumber"));
+    CHECK_FALSE(d.last<command::TypeOver>());
+    correct("3", Key::digit_3);
+    CHECK(d.session.cursor().place.head == 0);
+    CHECK(right_of(d, "typeover") == "3");  // what was refused is replaced
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.last<command::TypeOver>());
+    CHECK(d.last<command::TypeOver>()->value == 3.0F);
+    // The field is left: digits choose heads again.
+    d.hands.tap(Key::digit_2);
+    d.settle();
+    CHECK(d.session.cursor().place.head == 1);
+}
+
+TEST_CASE("a number that the run refuses comes back to be mended") {
+    Driver d("reverse", 1.0F, {1600, 1200});
+    const Index head = d.session.cursor().place.head;
+    d.session.apply(command::Follow{"tokens", {0, 1}});
+    d.settle();
+    const std::string was = right_of(d, "typeover");
+    click_field(d);
+    d.hands.tap(Key::a, with_ctrl);
+    d.hands.type("99");
+    d.hands.tap(Key::enter);
+    d.settle();
+    REQUIRE(d.session.message());
+    CHECK(d.session.message()->failed);
+    CHECK(right_of(d, "typeover") == "99");
+    d.hands.push(KeyEvent{Key::digit_4, true, {}});
+    d.hands.type("4");
+    d.hands.push(KeyEvent{Key::digit_4, false, {}});
+    d.settle();
+    CHECK(d.session.cursor().place.head == head);
+    CHECK(right_of(d, "typeover") == "4");
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(right_of(d, "typeover") == was);
+}
+
+TEST_CASE("terms name their keys, and the smaller ones open in groups with their sums") {
+    Driver d("reverse", 1.0F, {1600, 1200});
+    const std::string step = "blocks.0.mlp.pre";
+    const Cell cell = {0, 2, 5};
+    look_at(d, step, cell);
+    const ReadExplanation read = read_explanation(d.session.shown().scenario, *d.session.shown().run,
+                                                  *d.session.shown().run->plan().find(step), cell);
+    const TermPart& first = read.lines.front().front();
+    CHECK(d.sees(as_seen(first.name)));
+    CHECK_FALSE(d.sees("smallerterms"));
+    const auto group = std::ranges::find_if(read.lines.front(), [](const TermPart& part) { return part.count > 1; });
+    REQUIRE(group != read.lines.front().end());
+    const std::string heading = as_seen(group->name + " (" + std::to_string(group->count) + " terms)");
+    CHECK(right_of(d, heading) == short_number(group->value));
+    const std::string inside = as_seen(group->parts.back().name);
+    const auto drawn = [&] {
+        return std::ranges::any_of(d.seen(), [&](const DrawnText& piece) { return piece.text == inside; });
+    };
+    CHECK_FALSE(drawn());
+    REQUIRE(d.click_text(heading));
+    CHECK(drawn());
+    check_layout(d, {1600, 1200});
+    REQUIRE(d.click_text(heading));
+    CHECK_FALSE(drawn());
+}
+
+TEST_CASE("the inspector's sections neither overlap nor leave it, at its least and its usual width") {
+    for (const float width : {240.0F, 336.0F, 460.0F}) {
+        Driver d("reverse", 1.0F, {1600, 1200});
+        d.state.settings.inspector_width = width;
+        for (const char* step : {"blocks.0.attn.pattern", "blocks.0.attn_out", "blocks.0.attn.q", "pos_embed",
+                                 "blocks.1.mlp_out", "blocks.0.ln1.normalized", "blocks.0.cross_attn.k"}) {
+            look_at(d, step, Cell(d.session.shown().run->plan().find(step)->axes.size(), 1));
+            INFO(step << " at " << width);
+            check_layout(d, {1600, 1200});
+            for (const char* what_if : {"fill−1e9", "without1/√d_head", "withouthead1", "asPost-Norm"})
+                if (d.click_text(what_if)) check_layout(d, {1600, 1200});
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// The inspector explains what the open tab shows, not a tensor that isn't there.
+#include "app/core/text/numbers.h"
+#include "app/views/diff/diff_tab.h"
+#include "app/views/generate/generate_tab.h"
+#include "app/views/norms/norms_tab.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/strip_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+Area inspector(const Driver& d) {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    return {{size.x - d.state.settings.inspector_width * d.fonts().scale, 0.0F}, size};
+}
+
+// Whether the inspector has this text.
+bool inspects(const Driver& d, std::string_view part) {
+    return std::ranges::any_of(d.seen(), [&](const DrawnText& piece) {
+        return piece.low.x >= inspector(d).low.x && piece.text.find(part) != std::string::npos;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("beside Generate the inspector says why this token comes next, with the run's numbers") {
+    Driver d("verses");
+    d.state.tab = "generate";
+    d.settle();
+    CHECK_FALSE(inspects(d, "attn.pattern"));
+    const Tensor& logits = d.session.shown().run->value("logits");
+    const Tensor& probs = d.session.shown().run->value("probs");
+    const Index last = d.session.scenario().inputs.pos() - 1;
+    Index best = 0;
+    for (Index token = 0; token < logits.dim(2); ++token)
+        if (logits.at(Cell{0, last, token}) > logits.at(Cell{0, last, best})) best = token;
+    CHECK(inspects(d, "Thelikeliestnext"));
+    CHECK(inspects(d, short_number_text(static_cast<double>(logits.at(Cell{0, last, best})), 4)));
+    CHECK(inspects(d, short_number_text(static_cast<double>(probs.at(Cell{0, last, best})), 3)));
+    REQUIRE(d.click_text("Explainthelogit"));
+    CHECK(d.state.tab == kStepLab);
+    CHECK(d.session.cursor().step == "logits");
+    CHECK(d.session.cursor().cell == Cell{0, last, best});
+}
+
+TEST_CASE("beside the logit lens it says what each block would answer") {
+    Driver d("verses");
+    d.state.tab = "generate";
+    d.state.lab<GenerateTabState>().page = GeneratePage::lens;
+    d.settle();
+    d.settle();
+    CHECK(inspects(d, "Afterblock0"));
+    CHECK(inspects(d, "Afterblock3"));
+    CHECK(inspects(d, "onthefinal"));
+}
+
+TEST_CASE("beside Norms it has the numbers of both runs") {
+    Driver d("reverse");
+    d.state.tab = "norms";
+    d.settle();
+    d.settle();
+    CHECK_FALSE(inspects(d, "attn.pattern"));
+    CHECK(inspects(d, "Pre-Norm"));
+    CHECK(inspects(d, "lengthofthestream"));
+    d.state.lab<NormsTabState>().view = NormsView::row;
+    d.settle();
+    CHECK(inspects(d, "variance"));
+    CHECK(inspects(d, "dividedby"));
+    const auto& runs = *d.state.lab<NormsTabState>().shown;
+    const float scale = runs.left.run->value("blocks.1.ln1.scale").at(Cell{0, 0, 0});
+    CHECK(inspects(d, short_number_text(static_cast<double>(scale), 4)));
+}
+
+TEST_CASE("beside Diff it says how the step differs, and where most") {
+    Driver d("reverse");
+    d.session.apply(command::ScaleHeadTo{"blocks.1.cross_attn", 3, 0.0F});
+    d.session.apply(command::GoTo{"probs"});
+    d.state.tab = "diff";
+    d.settle();
+    d.settle();
+    const auto& diff = d.state.lab<DiffTabState>().shown;
+    REQUIRE(diff);
+    const auto& tensors = diff->comparison.tensors;
+    const auto probs = std::ranges::find(tensors, "probs", &TensorDifference::name);
+    REQUIRE(probs != tensors.end());
+    CHECK(inspects(d, "probs"));
+    CHECK(inspects(d, "A,thisrun"));
+    CHECK(inspects(d, "largestdifference"));
+    REQUIRE(d.click_text("ExplainA'snumber"));
+    CHECK(d.session.cursor().step == "probs");
+    CHECK(d.session.cursor().cell == probs->cell);
+}
+
+TEST_CASE("what it says beside each tab stays in its panel at every size") {
+    for (const auto& [scale, size] : kWindows) {
+        for (const char* tab : {"generate", "norms", "diff"}) {
+            Driver d("verses", scale, size);
+            d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 3, 0.0F});
+            d.state.tab = tab;
+            d.settle();
+            d.settle();
+            INFO(tab << " at " << size.x << " x " << size.y << ", text " << scale);
+            const Area panel = inspector(d);
+            for (const DrawnText& piece : d.seen()) {
+                if (piece.low.x < panel.low.x) continue;
+                CHECK(piece.high.x <= size.x);
+            }
+        }
+    }
+}

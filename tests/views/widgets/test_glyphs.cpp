@@ -1,0 +1,78 @@
+// Characters beyond those that the fonts are loaded with: drawn where an installed font has them, else named.
+#include "app/core/text/missing_glyphs.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// A path in the message line can hold any text.
+void show(Driver& d, const std::string& text) {
+    d.session.apply(command::Tell{Sentence::verbatim(text), false});
+    d.settle();
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a text in another alphabet is drawn with its own letters") {
+    Driver d;
+    CHECK_FALSE(d.sees("Модель"));
+    show(d, "Модель");
+    CHECK(d.sees("Модель"));
+    CHECK(std::ranges::none_of(d.fonts().missing, [](char32_t code) { return code == U'М'; }));
+    CHECK(d.sees("blocks.0.attn.pattern"));  // everything else is still there
+}
+
+TEST_CASE("Chinese is drawn where a font has it, and named where none has") {
+    Driver d;
+    show(d, "你好");
+    const bool lacking = std::ranges::find(d.fonts().missing, U'你') != d.fonts().missing.end();
+    CHECK(d.sees("你好") != lacking);
+    CHECK((d.fonts().missing.empty() ||
+           missing_glyphs_sentence(d.fonts().missing, 0xFFFF).english().find("U+4F60") != std::string::npos));
+}
+
+TEST_CASE("what typed text needs is noted, too") {
+    Driver d("reverse");
+    d.hands.tap(Key::i);
+    d.settle();
+    d.hands.type("жизнь");
+    d.settle();
+    d.settle();
+    CHECK(d.sees("жизнь"));
+}
+
+TEST_CASE("fonts are loaded again only for new characters") {
+    GlyphDemand demand;
+    CHECK_FALSE(demand.grew());
+    demand.note(U'你');
+    CHECK(demand.grew());
+    demand.loaded();
+    demand.note(U'你');
+    CHECK_FALSE(demand.grew());
+    for (char32_t code = 0x4E00; code < 0x4E00 + 3 * GlyphDemand::kMost; ++code) demand.note(code);
+    CHECK(demand.asked().size() == GlyphDemand::kMost);
+}
+
+TEST_CASE("what cannot be drawn is said by code point, with the package that helps") {
+    const std::array<char32_t, 2> chinese = {U'你', U'好'};
+    CHECK(
+        missing_glyphs_sentence(chinese, 0xFFFF).english() ==
+        "No installed font has U+4F60, U+597D: install fonts-noto-cjk, then start again. The model reads them all the "
+        "same.");
+    const std::array<char32_t, 1> emoji = {0x1F600};
+    CHECK(missing_glyphs_sentence(emoji, 0xFFFF).english() ==
+          "This window cannot draw U+1F600; the model reads them all the same.");
+    const std::array<char32_t, 2> both = {U'א', 0x1F600};
+    CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("fonts-noto-core") != std::string::npos);
+    CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("U+1F600") != std::string::npos);
+    CHECK(missing_glyphs_sentence({}, 0xFFFF).empty());
+}

@@ -1,0 +1,74 @@
+// A tooltip never covers what it explains, and stays inside the window.
+#include "app/views/shell/lab.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// The text that is drawn while the mouse rests there and not otherwise.
+std::vector<DrawnText> tooltip_at(Driver& d, ImVec2 at) {
+    d.hands.push(MouseMove{1.0F, ImGui::GetIO().DisplaySize.y - 1.0F});
+    d.settle();
+    const std::vector<DrawnText> before = d.seen();
+    d.hands.push(MouseMove{at.x, at.y});
+    d.settle();
+    std::vector<DrawnText> added;
+    for (const DrawnText& piece : d.seen()) {
+        const bool was_there = std::ranges::any_of(before, [&](const DrawnText& other) {
+            return other.text == piece.text && other.low.x == piece.low.x && other.low.y == piece.low.y;
+        });
+        if (!was_there) added.push_back(piece);
+    }
+    return added;
+}
+
+void check_beside(const std::vector<DrawnText>& tooltip, const DrawnText& item, ImVec2 size) {
+    CHECK_FALSE(tooltip.empty());
+    for (const DrawnText& piece : tooltip) {
+        INFO(piece.text);
+        const bool apart = piece.low.x >= item.high.x || piece.high.x <= item.low.x || piece.low.y >= item.high.y ||
+                           piece.high.y <= item.low.y;
+        CHECK(apart);
+        CHECK(piece.low.x >= 0.0F);
+        CHECK(piece.low.y >= 0.0F);
+        CHECK(piece.high.x <= size.x);
+        CHECK(piece.high.y <= size.y);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, wherever they stand") {
+    for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {
+        Driver d("reverse", 1.0F, size);
+        std::vector<std::string> items = {"blocks.1.cross_attn.pattern", "Pre-Norm"};
+        for (const Lab& lab : labs()) items.emplace_back(lab.title.english());
+        std::size_t shown = 0;
+        for (const std::string& item : items) {
+            INFO(item);
+            // All pieces with exactly this text: on the map, the stage, the toolbar, the inspector.
+            std::vector<DrawnText> places;
+            for (const DrawnText& piece : d.seen())
+                if (piece.text == item) places.push_back(piece);
+            for (const DrawnText& place : places) {
+                const auto tooltip = tooltip_at(d, place.middle());
+                if (tooltip.empty()) continue;
+                ++shown;
+                check_beside(tooltip, place, size);
+            }
+        }
+        CHECK(shown >= labs().size() + 1);
+    }
+}
+
+TEST_CASE("the tooltip of a token lies beside its chip") {
+    Driver d("reverse");
+    const auto chips = find_text(d.seen(), "<bos>");
+    REQUIRE(chips);
+    check_beside(tooltip_at(d, chips->middle_of("<bos>")), *chips, {1280, 800});
+}
