@@ -67,12 +67,8 @@ Lab diff_lab() {
             .key = Key::c,
             .term = "difference",
             .draw = draw_diff_tab,
-<<<<<<< HEAD
             .least_height = [](float) { return 480.0F; },
-=======
-            .least_height = 480.0F,
             .inspect = inspect_difference,
->>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_runs,

@@ -84,13 +84,9 @@ Lab generate_lab() {
             .question = message("Which token comes next, and why?"),
             .key = Key::g,
             .draw = draw_generate_tab,
-<<<<<<< HEAD
             .least_height = [](float) { return 400.0F; },
-=======
-            .least_height = 400.0F,
             .inspect = inspect_generation,
             .suggest = suggest,
->>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text};

@@ -89,13 +89,9 @@ Lab norms_lab() {
             .key = Key::n,
             .term = "norm",
             .draw = draw_norms_tab,
-<<<<<<< HEAD
             .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
-=======
-            .least_height = 520.0F,
             .inspect = inspect_norms,
             .suggest = suggest,
->>>>>>> int
             .leave = leave,
             .add_exports = add_exports,
             .save = save,

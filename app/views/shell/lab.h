@@ -32,17 +32,13 @@ struct Lab {
     Key key = Key::none;           // opens it
     std::string_view term;         // the id of the glossary's term that it is about
     void (*draw)(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) = nullptr;
-<<<<<<< HEAD
     // Pixels at a scale of 1, for a stage of this width: where it is lower, the tab keeps its height and scrolls.
     float (*least_height)(float width) = nullptr;
-=======
-    float least_height = 0.0F;  // pixels at a scale of 1; where the stage is lower, the tab keeps it and scrolls
     // What the inspector says beside it, in the panel's flow: what its selection is about, in words and numbers.
     // Without it the inspector explains the step and the selected cell.
     void (*inspect)(const Ui& ui, const Session& session, ViewState& state, Commands& commands) = nullptr;
     // What to try in it with any model; nothing if this run has nothing of the kind.
     std::optional<Suggestion> (*suggest)(const Session& session) = nullptr;
->>>>>>> int
     // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
     // them.
     void (*leave)(ViewState& state) = nullptr;
