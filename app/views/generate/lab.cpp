@@ -56,7 +56,6 @@ std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
 std::vector<Action> actions_of_text() {
     return {{.label = message("Generate one token"),
              .key = Key::period,
-             .term = "generation",
              .repeats = true,
              .enabled = can_generate,
              .run = on_this_tab(
@@ -83,6 +82,7 @@ Lab generate_lab() {
             .title = message("Generate"),
             .question = message("Which token comes next, and why?"),
             .key = Key::g,
+            .term = "generation",
             .draw = draw_generate_tab,
             .least_height = [](float) { return 400.0F; },
             .inspect = inspect_generation,
