@@ -4,6 +4,7 @@
 #include "app/views/shell/panel_layout.h"
 #include "app/views/shell/text_size.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/translate.h"
 
 #include <algorithm>
 #include <array>

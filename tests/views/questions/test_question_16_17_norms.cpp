@@ -56,10 +56,10 @@ TEST_CASE("question 16: N writes how far the stream grows under Pre-Norm and und
     d.settle();
     const std::string text = written(d);
     const Index blocks = d.session.scenario().config().num_layers;
-    REQUIRE(d.session.shown().companion("norms.pre") != nullptr);
-    REQUIRE(d.session.shown().companion("norms.post") != nullptr);
-    const Run& pre = *d.session.shown().companion("norms.pre")->run;
-    const Run& post = *d.session.shown().companion("norms.post")->run;
+    REQUIRE(d.session.shown().companion("norms.left") != nullptr);
+    REQUIRE(d.session.shown().companion("norms.right") != nullptr);
+    const Run& pre = *d.session.shown().companion("norms.left")->run;
+    const Run& post = *d.session.shown().companion("norms.right")->run;
     REQUIRE(post.plan().find("blocks." + std::to_string(blocks - 1) + ".ln3.normalized") != nullptr);
     const std::string last = "blocks." + std::to_string(blocks - 1);
     const double entering = mean_length(pre.value("blocks.0.resid_pre"), mask);
