@@ -30,7 +30,7 @@ void link_to(const GenerateScene& scene, const std::string& text, const char* te
 void say_next_token(const GenerateScene& scene) {
     if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
         return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
-    const auto piece = [&](Index token) { return scene.piece_with_spaces(token); };
+    const auto piece = [&](Index token) { return scene.piece(token); };
     const std::vector<Sentence> sentences = next_token_sentences(*scene.next, piece);
     if (sentences.empty())
         return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
@@ -46,7 +46,7 @@ void say_lens(const GenerateScene& scene) {
     const Value<LensTable> table =
         lens != nullptr ? shown_lens(scene.session.derived(), lens->run, scene.row, scene.length) : Value<LensTable>();
     if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
-    say(scene, lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece_with_spaces(token); }));
+    say(scene, lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
 }
 
 void say_cache(const GenerateScene& scene) {
@@ -63,7 +63,7 @@ void say_cache(const GenerateScene& scene) {
 // The newest position, and the token that stands there.
 std::string heading_of(const GenerateScene& scene) {
     return tr("After “{token}”, position {position}",
-              {{"token", scene.piece_with_spaces(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
+              {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
 }
 
 }  // namespace
