@@ -1,5 +1,6 @@
 #include "app/core/introduction/introduction.h"
 
+#include "app/core/norms/placements.h"
 #include "app/core/text/counting.h"
 #include "engine/error.h"
 
@@ -20,9 +21,9 @@ Sentence blocks_of(const Config& config) {
 }
 
 Sentence norm_of(const Config& config) {
-    const bool rms = config.norm == NormKind::rmsnorm;
-    if (config.norm_first) return rms ? message("Pre-Norm by RMSNorm") : message("Pre-Norm by LayerNorm");
-    return rms ? message("Post-Norm by RMSNorm") : message("Post-Norm by LayerNorm");
+    const Phrase place = place_of_norms(config.placement()).title;
+    return is_centred(config.norm) ? message("{place} by LayerNorm", {{"place", place}})
+                                   : message("{place} by RMSNorm", {{"place", place}});
 }
 
 Sentence positions_of(const Config& config) {
