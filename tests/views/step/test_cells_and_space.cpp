@@ -137,7 +137,8 @@ TEST_CASE("the mouse marks the cell's row and column, more boldly for a lecture 
 }
 
 TEST_CASE("a tooltip covers neither its cell's row and column nor the explanation of the click") {
-    for (const char* step : {"blocks.1.cross_attn.pattern", "logits", "blocks.0.resid_mid", "blocks.0.ln1.normalized"}) {
+    for (const char* step :
+         {"blocks.1.cross_attn.pattern", "logits", "blocks.0.resid_mid", "blocks.0.ln1.normalized"}) {
         Driver d("reverse");
         d.session.apply(command::GoTo{step});
         d.settle();
