@@ -238,19 +238,26 @@ void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Are
     heads.painted = 0;
     const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
     // In a low window the choices scroll with the grid.
-    const float bar = ImGui::GetStyle().ScrollbarSize;
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("heads-tab", {std::max(area.width() + bar, 1.0F), std::max(area.height(), 1.0F)});
-    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float least = ui.px(160);
+    const bool scrolls = heads.choices > area.height() - least;
+    if (scrolls) {
+        ImGui::SetCursorScreenPos(area.low);
+        compat::begin_child("heads-tab", {std::max(area.width() + ImGui::GetStyle().ScrollbarSize, 1.0F),
+                                          std::max(area.height(), 1.0F)});
+    }
+    const ImVec2 start = scrolls ? ImGui::GetCursorScreenPos() : area.low;
     const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
     float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(8);
     const float line = compat::font_size(ui.fonts.caption);
     y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}}) + ui.px(12);
-    const float bottom = std::max(whole.high.y, y + ui.px(160));
+    heads.choices = y - start.y;
+    const float bottom = std::max(whole.high.y, y + least);
     draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
-    ImGui::SetCursorScreenPos(start);
-    ImGui::Dummy({1, bottom - start.y});
-    ImGui::EndChild();
+    if (scrolls) {
+        ImGui::SetCursorScreenPos(start);
+        ImGui::Dummy({1, bottom - start.y});
+        ImGui::EndChild();
+    }
     state.hovered.reset();
 }
 

@@ -22,6 +22,7 @@ struct HeadsTabState {
     PatternMeasure measure = PatternMeasure::entropy;
     HeadOrder order = HeadOrder::by_layer;
     bool at_most = false;                // the filter shows heads up to the threshold, rather than from it on
+    float choices = 0.0F;                // the height of the grid's choices, as of the last frame
     Index painted = 0;                   // weights painted in this frame
     float threshold = 0.0F;              // as a share of the highest possible value
     bool opened = false;                 // the cursor's head fills the stage

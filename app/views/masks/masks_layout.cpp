@@ -26,8 +26,10 @@ struct PictureLine {
 };
 
 // Lines of up to `most_slots` pictures. A column of labels for the whole line makes room for another picture.
-PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::size_t most_slots = 4) {
-    const float gap = ui.px(20), labels = needs.around.x, least = sizes_of(ui, needs).least.x - labels;
+// `legend` is the width of what is below each.
+PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::size_t most_slots, float legend = 0.0F) {
+    const float gap = ui.px(20), labels = needs.around.x,
+                least = std::max(sizes_of(ui, needs).least.x - labels, legend);
     const auto fitting = [&](float first, float each) {
         const auto more = static_cast<int>(std::floor((width - first - least) / (each + gap)));
         return static_cast<std::size_t>(std::clamp(more + 1, 1, static_cast<int>(most_slots)));
@@ -73,7 +75,7 @@ MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area) {
     const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20), masks);
     const bool in_line = beside.slots == masks;
     const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width(), masks),
-                      chain_line = line_of(ui, chain, area.width());
+                      chain_line = line_of(ui, chain, area.width(), 4, ui.px(124));
     const std::size_t part_count = in_line ? masks : masks + 1;
     const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
     const std::size_t part_lines = in_line ? 1 : lines(part_count, part_line), chain_lines = lines(4, chain_line);

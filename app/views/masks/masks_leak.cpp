@@ -55,21 +55,30 @@ std::string change_text(const PositionBox& box) {
     return short_number_text(static_cast<double>(box.moved->largest), 2);
 }
 
-void draw_position(const Ui& ui, const PositionBox& box) {
+// A line of a box: the token above, how far the position moved below it.
+void draw_line(const Ui& ui, const PositionBox& box, float y, ImU32 color, const std::string& text) {
+    const float width = compat::text_size(ui.fonts.mono_small, text).x;
+    if (width > box.area.width() - ui.px(4)) return;
+    draw_text(ui, ui.fonts.mono_small, {(box.area.low.x + box.area.high.x - width) * 0.5F, box.area.low.y + y}, color,
+              text);
+}
+
+void draw_token(const Ui& ui, const PositionBox& box) {
+    draw_line(ui, box, ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
+              shortened(ui.fonts.mono_small, box.token, box.area.width() - ui.px(4)));
+}
+
+void draw_change(const Ui& ui, const PositionBox& box) {
+    draw_line(ui, box, ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
+}
+
+void draw_box(const Ui& ui, const PositionBox& box) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area& at = box.area;
     ImU32 fill = box.is_changed() ? ui.theme.accent_soft : ui.theme.raised;
     if (box.leaked()) fill = with_alpha(ui.theme.warning, 0.35F);
     list.AddRectFilled(at.low, at.high, box.behind() ? with_alpha(fill, 0.5F) : fill, ui.px(3));
     if (box.is_changed()) compat::add_rect(list, at.low, at.high, ui.theme.accent, ui.px(3), ui.px(1));
-    const auto centred = [&](float y, ImU32 color, const std::string& text) {
-        const float width = compat::text_size(ui.fonts.mono_small, text).x;
-        if (width > at.width() - ui.px(4)) return;
-        draw_text(ui, ui.fonts.mono_small, {(at.low.x + at.high.x - width) * 0.5F, at.low.y + y}, color, text);
-    };
-    centred(ui.px(3), box.behind() ? ui.theme.muted : ui.theme.text,
-            shortened(ui.fonts.mono_small, box.token, at.width() - ui.px(4)));
-    centred(ui.px(20), box.leaked() ? ui.theme.text : ui.theme.muted, change_text(box));
 }
 
 // One box per position; a click chooses the position to change.
@@ -79,24 +88,29 @@ void draw_positions(const MasksScene& scene, const Leak* leak, Area area) {
     const std::vector<std::string>& tokens = scene.shown().tokens;
     const float step = std::min(area.width() / static_cast<float>(tokens.size()), ui.px(56));
     const float gap = ui.px(step > ui.px(8) ? 2 : 0);
+    std::vector<PositionBox> boxes;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         const float left = std::floor(area.low.x + step * static_cast<float>(i));
         const float right = std::floor(area.low.x + step * static_cast<float>(i + 1)) - gap;
         const Moved* moved = leak != nullptr && i < leak->moved.size() ? &leak->moved[i] : nullptr;
-        const PositionBox box = {static_cast<Index>(i),
-                                 {{left, area.low.y}, {std::max(right, left + 1), area.high.y}},
-                                 tokens[i],
-                                 moved,
-                                 tab.leak_position};
-        draw_position(ui, box);
+        boxes.push_back({static_cast<Index>(i),
+                         {{left, area.low.y}, {std::max(right, left + 1), area.high.y}},
+                         tokens[i],
+                         moved,
+                         tab.leak_position});
+    }
+    for (const PositionBox& box : boxes) draw_box(ui, box);
+    for (const PositionBox& box : boxes) draw_token(ui, box);
+    for (const PositionBox& box : boxes) draw_change(ui, box);
+    for (const PositionBox& box : boxes) {
         ImGui::SetCursorScreenPos(box.area.low);
-        ImGui::PushID(static_cast<int>(i));
+        ImGui::PushID(static_cast<int>(box.position));
         if (press_area("position", {box.area.width(), std::max(box.area.height(), 1.0F)})) {
             tab.chosen_position = box.position;
             tab.chosen_batch = scene.place.batch;
         }
         ImGui::PopID();
-        if (moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
+        if (box.moved != nullptr && box.area.contains(ImGui::GetIO().MousePos))
             area_tooltip(ui, box.area, tooltip_lines(box));
     }
 }

@@ -133,10 +133,13 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     if (!d.labels_rows) return;
     const Heatmap& h = d.heatmap;
     ImFont* font = ui.fonts.mono_small;
-    // Letters are lower than their line.
-    const float line = compat::font_size(font), letters = line * 0.65F;
     const std::span<const std::string> labels =
         std::span(h.row_labels).subspan(static_cast<std::size_t>(seen.row), static_cast<std::size_t>(seen.rows));
+    // Letters are lower than their line; other characters, such as a visible space, may not be.
+    const bool plain = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+        return std::all_of(label.begin(), label.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    });
+    const float line = compat::font_size(font), letters = line * (plain ? 0.65F : 0.78F);
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);

@@ -190,10 +190,10 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
                 // In a low window the findings are below the pictures.
                 d.hands.push(MouseMove{d.stage().low.x + 19.0F * screen.scale, screen.size.y * 0.6F});
                 for (int i = 0; i < 40; ++i) d.hands.push(Wheel{0, -5});
+                d.hands.push(MouseMove{2, 2});
                 d.settle();
                 CHECK(d.sees("firstNaN"));
                 check_layout(d, screen.size);
-                for (int i = 0; i < 40; ++i) d.hands.push(Wheel{0, 5});
                 d.session.apply(command::Undo{});
                 d.session.apply(command::Undo{});
                 d.session.finish();
