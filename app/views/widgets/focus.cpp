@@ -1,5 +1,6 @@
 #include "app/views/widgets/focus.h"
 
+#include "app/views/widgets/context_data.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/input.h"
 
@@ -9,12 +10,12 @@ namespace decoderscope {
 
 namespace {
 
-KeyboardFocus* in_use() { return static_cast<KeyboardFocus*>(ImGui::GetIO().UserData); }
+KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_data()->focus; }
 
 }  // namespace
 
 void KeyboardFocus::begin(bool tab_is_taken) {
-    ImGui::GetIO().UserData = this;
+    if (ContextData* shared = context_data()) shared->focus = this;
     direction_ = 0;
     if (!tab_is_taken && decoderscope::pressed(Key::tab, {}, true)) direction_ = 1;
     if (decoderscope::pressed(Key::tab, with_shift, true)) direction_ = -1;

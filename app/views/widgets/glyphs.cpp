@@ -10,11 +10,14 @@ namespace decoderscope {
 
 namespace {
 
-GlyphDemand* demand_of_context() { return static_cast<GlyphDemand*>(ImGui::GetIO().UserData); }
+GlyphDemand* demand_of_context() { return context_data() == nullptr ? nullptr : context_data()->demand; }
 
 }  // namespace
 
-void use_demand(GlyphDemand& demand) { ImGui::GetIO().UserData = &demand; }
+void use_demand(GlyphDemand& demand) {
+    demand.shared.demand = &demand;
+    ImGui::GetIO().UserData = &demand.shared;
+}
 
 void note_glyphs(const ImFont* font, std::string_view text) {
     const auto beyond_ascii = [](char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/views/widgets/context_data.h"
+
 #include <imgui.h>
 
 #include <cstddef>
@@ -32,6 +34,7 @@ public:
     std::vector<char> wide_face;  // a font file with Chinese, Japanese and Korean
 
     std::string under_mouse;  // the last text that was drawn under the mouse in this frame
+    ContextData shared;       // of the context that uses this demand
 
 private:
     std::set<char32_t> asked_;
