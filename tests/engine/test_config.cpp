@@ -1,7 +1,7 @@
 // The configuration: the contract's keys and defaults, and the errors for a bad one.
 #include "engine/model/bundled.h"
 #include "engine/model/config.h"
-#include "engine/model/hugging_face.h"
+#include "engine/model/families/family.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"
@@ -335,7 +335,7 @@ TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
         INFO(key);
         const std::string json = R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, ")";
         const std::string end = std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
-        check_message(error_of([&] { static_cast<void>(from_hugging_face(json + key + "\": " + end)); }), {"nested"});
+        check_message(error_of([&] { static_cast<void>(read_family(json + key + "\": " + end)); }), {"nested"});
     }
 }
 

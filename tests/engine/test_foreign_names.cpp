@@ -2,7 +2,7 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/checkpoint.h"
-#include "engine/model/names/family_answers.h"
+#include "engine/model/families/family.h"
 #include "engine/model/names/recognise_names.h"
 #include "tests/catch.h"
 
@@ -42,7 +42,7 @@ Overrides answers(const fs::path& model) {
                 known.emplace_back(key, answer.is_string() ? answer.get<std::string>() : answer.dump());
             }
     if (fs::exists(model / "config.json"))
-        for (const auto& answer : family_answers(read_text((model / "config.json").string()))) known.push_back(answer);
+        for (const auto& answer : read_family(read_text((model / "config.json").string())).names) known.push_back(answer);
     return known;
 }
 

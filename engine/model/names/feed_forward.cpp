@@ -73,6 +73,11 @@ Assigned as(const Candidate& candidate, const char* name) { return {candidate.mo
 // Two matrices: words, else numbers, else shapes.
 std::vector<Assigned> of_two(std::vector<Candidate> two, const Context& context) {
     const auto goes = [](const Candidate& candidate, Way way) { return candidate.way == way; };
+    // The third is missing, which is said later.
+    if (goes(two[0], Way::gate) || goes(two[1], Way::gate)) {
+        if (goes(two[1], Way::gate)) std::swap(two[0], two[1]);
+        return {as(two[0], "gate_proj"), as(two[1], goes(two[1], Way::up) ? "up_proj" : "down_proj")};
+    }
     if (goes(two[0], Way::down) || goes(two[1], Way::up)) std::swap(two[0], two[1]);
     const bool by_words = two[0].way != two[1].way && !goes(two[0], Way::down) && !goes(two[1], Way::up) &&
                           (goes(two[0], Way::up) || goes(two[0], Way::gate_and_up) || goes(two[1], Way::down));
