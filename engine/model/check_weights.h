@@ -24,8 +24,8 @@ void refuse_open_names(const RecognisedNames& names, const Config& config);
 // What must be answered and names alone don't say.
 void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers);
 
-// Which way round a family's matrices are stored is the same in all of its files. Tensors that a given mapping names are
-// as it says.
+// Which way round a family's matrices are stored is the same in all of its files. Tensors that a given mapping names
+// are as it says.
 void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
                        const ModelFamily& family);
 

@@ -1,5 +1,5 @@
-// BART (Lewis et al. 2020) and Marian (Junczys-Dowmunt et al. 2018): Post-Norm encoder-decoders whose tied head may have
-// a bias, final_logits_bias.
+// BART (Lewis et al. 2020) and Marian (Junczys-Dowmunt et al. 2018): Post-Norm encoder-decoders whose tied head may
+// have a bias, final_logits_bias.
 #include "engine/model/families/parts.h"
 #include "engine/model/families/readers.h"
 

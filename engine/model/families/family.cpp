@@ -17,25 +17,11 @@ namespace {
 using namespace families;
 
 constexpr std::array<std::pair<std::string_view, void (*)(Reading&)>, 19> kFamilies = {{
-    {"bart", read_bart},
-    {"bloom", read_bloom},
-    {"cohere", read_cohere},
-    {"gemma", read_gemma},
-    {"gemma2", read_gemma2},
-    {"gpt2", read_gpt2},
-    {"gpt_neo", read_gpt_neo},
-    {"gpt_neox", read_gpt_neox},
-    {"gptj", read_gptj},
-    {"llama", read_llama},
-    {"marian", read_marian},
-    {"mistral", read_mistral},
-    {"olmo2", read_olmo2},
-    {"opt", read_opt},
-    {"phi", read_phi},
-    {"phi3", read_phi3},
-    {"qwen2", read_qwen2},
-    {"qwen3", read_qwen3},
-    {"stablelm", read_stablelm},
+    {"bart", read_bart},     {"bloom", read_bloom}, {"cohere", read_cohere},     {"gemma", read_gemma},
+    {"gemma2", read_gemma2}, {"gpt2", read_gpt2},   {"gpt_neo", read_gpt_neo},   {"gpt_neox", read_gpt_neox},
+    {"gptj", read_gptj},     {"llama", read_llama}, {"marian", read_marian},     {"mistral", read_mistral},
+    {"olmo2", read_olmo2},   {"opt", read_opt},     {"phi", read_phi},           {"phi3", read_phi3},
+    {"qwen2", read_qwen2},   {"qwen3", read_qwen3}, {"stablelm", read_stablelm},
 }};
 
 // What no configuration says of its file's names, as these families have it.

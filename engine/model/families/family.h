@@ -11,14 +11,14 @@
 
 namespace decoderscope {
 
-// What a config.json says of a model: the contract's configuration and, for a Hugging Face family, what it implies about
-// the file's tensors.
+// What a config.json says of a model: the contract's configuration and, for a Hugging Face family, what it implies
+// about the file's tensors.
 struct ModelFamily {
     std::string model_type;  // "gemma2"; empty for the contract's own configuration
     std::string config_json;
-    Overrides names;                  // answers to the questions of names (names/recognise_names.h)
+    Overrides names;                    // answers to the questions of names (names/recognise_names.h)
     std::vector<std::string> unbiased;  // parts without a bias although others have one: "q_proj", "lm_head", "norm1"
-    bool in_out = false;              // matrices are Conv1D's, [in, out], not Linear's
+    bool in_out = false;                // matrices are Conv1D's, [in, out], not Linear's
     bool makes_positions = false;     // a table of positions that isn't stored is Marian's: all sines, then all cosines
     std::vector<Question> questions;  // what it leaves open; the proposal is taken
 };

@@ -3,6 +3,7 @@
 #include "engine/model/families/readers.h"
 
 #include <cmath>
+#include <string>
 
 namespace decoderscope::families {
 
@@ -11,10 +12,12 @@ namespace {
 // hidden_activation; where it is missing, hidden_act, and transformers has read "gelu" as gelu_pytorch_tanh in some
 // versions.
 void activation(Reading& r) {
-    const bool said = r.keys.has("hidden_activation");
-    const std::string act = r.keys.activation("hidden_act", "gelu_pytorch_tanh");
-    r.config["activation"] = r.keys.activation("hidden_activation", act == "gelu" ? "gelu_pytorch_tanh" : act);
-    if (!said && act == "gelu")
+    const bool first = r.keys.word("hidden_act", "gelu_pytorch_tanh") == "gelu" && !r.keys.has("hidden_activation");
+    const std::string otherwise = r.keys.activation("hidden_act", "gelu_pytorch_tanh");
+    r.config["activation"] = r.keys.has("hidden_activation") ? r.keys.activation("hidden_activation", "gelu")
+                             : first                         ? "gelu_tanh"
+                                                             : otherwise;
+    if (first)
         r.family.questions.push_back({"activation",
                                       "gelu_tanh",
                                       {"gelu_tanh", "gelu"},

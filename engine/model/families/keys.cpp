@@ -47,8 +47,9 @@ Json FamilyKeys::value(const KeyNames& names) {
         read_.insert(name);
         if (at->is_null()) continue;
         if (under != nullptr && *at != found)
-            throw Error("{key}: {found}, but {other} is {value}; expected the same",
-                        {{"key", path(name)}, {"found", text_of(*at)}, {"other", path(under)}, {"value", text_of(found)}});
+            throw Error(
+                "{key}: {found}, but {other} is {value}; expected the same",
+                {{"key", path(name)}, {"found", text_of(*at)}, {"other", path(under)}, {"value", text_of(found)}});
         found = *at;
         under = name;
     }
@@ -143,8 +144,9 @@ void FamilyKeys::ignore(std::initializer_list<const char*> names) { read_.insert
 void FamilyKeys::finish(const std::string& model_type) const {
     for (const auto& [key, value] : json_.items()) {
         if (value.is_null() || read_.contains(key) || (inside_.empty() && is_irrelevant(key))) continue;
-        throw Error("{key}: {found}, a key that {model_type} isn't known to have; expected none that may change the numbers",
-                    {{"key", path(key)}, {"found", text_of(value)}, {"model_type", model_type}});
+        throw Error(
+            "{key}: {found}, a key that {model_type} isn't known to have; expected none that may change the numbers",
+            {{"key", path(key)}, {"found", text_of(value)}, {"model_type", model_type}});
     }
 }
 

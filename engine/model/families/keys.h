@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 // A key, or several names of the same.
 class KeyNames {
 public:
-    KeyNames(const char* name) : names_{name} {}                                   // NOLINT: reads as a name
+    KeyNames(const char* name) : names_{name} {}  // NOLINT: reads as a name
     KeyNames(std::initializer_list<const char*> names) : names_(names.begin(), names.end()) {}
     [[nodiscard]] const std::vector<const char*>& all() const { return names_; }
     [[nodiscard]] const char* first() const { return names_.front(); }

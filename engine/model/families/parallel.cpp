@@ -1,5 +1,5 @@
-// GPT-J (Wang & Komatsuzaki 2021), GPT-NeoX with Pythia (Black et al. 2022), Phi (Gunasekar et al. 2023): LayerNorm, RoPE
-// on some columns, attention and MLP in one sum.
+// GPT-J (Wang & Komatsuzaki 2021), GPT-NeoX with Pythia (Black et al. 2022), Phi (Gunasekar et al. 2023): LayerNorm,
+// RoPE on some columns, attention and MLP in one sum.
 #include "engine/model/families/parts.h"
 #include "engine/model/families/readers.h"
 

@@ -77,8 +77,8 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
     scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is another"));
     const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
     const bool of_its_own = config.contains("head_dim");
-    const auto head = of_its_own ? config["head_dim"].get<Index>()
-                                 : config["d_model"].get<Index>() / config["nhead"].get<Index>();
+    const auto head =
+        of_its_own ? config["head_dim"].get<Index>() : config["d_model"].get<Index>() / config["nhead"].get<Index>();
     if (columns <= 0.0 || columns > 1.0) keys.fail(part, message("a number above 0, up to 1"));
     const auto turned = static_cast<Index>(static_cast<double>(head) * columns);
     if (turned != head) config["rotary_dim"] = turned;
@@ -93,7 +93,8 @@ void head_dim(Reading& reading, Index otherwise) {
     Json& config = reading.config;
     const Index usual = config["d_model"].get<Index>() / config["nhead"].get<Index>();
     const Index width = reading.keys.size("head_dim", otherwise > 0 ? otherwise : usual);
-    if (width != usual || config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0) config["head_dim"] = width;
+    if (width != usual || config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0)
+        config["head_dim"] = width;
 }
 
 void sliding_window(Reading& reading, Index window, const std::function<bool(Index)>& slides) {
