@@ -119,6 +119,16 @@ bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module)
 KnownModule known_module(const Shapes& stored, const StateDict& dict) {
     const auto has = [&](std::string_view part) { return any(stored, part); };
     KnownModule module;
+    if (dict.shapes.contains("relative_bias.weight"))
+        return {.name = message("T5"),
+                .norm_first = true,
+                .activation = dict.shapes.contains("layers.0.gate_proj.weight") ? "gelu_tanh" : "relu",
+                .eps = "1e-06",
+                .norm = "rmsnorm",
+                .positions = "none",
+                .tied_head = true,
+                .scaled_logits = !dict.shapes.contains("lm_head.weight"),
+                .unscaled_scores = true};
     if (known_translator(stored, module) || known_gpt(stored, dict, module)) return module;
     if (has("embed_tokens") && has("post_attention_layernorm.bias"))
         return {.name = message("a Llama with LayerNorm, such as StableLM"),

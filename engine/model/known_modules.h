@@ -23,6 +23,7 @@ struct KnownModule {
     bool scores_by_width = false;   // scores are divided by √d_model
     bool may_be_gemma = false;      // whose names are the same and whose gains are 1 + weight
     bool partly_rotary = false;     // RoPE may turn only some columns
+    bool unscaled_scores = false;   // q·k as it is, T5's
 };
 
 // The module that these names are typical of, else a general one.

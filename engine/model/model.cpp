@@ -131,6 +131,15 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedN
     model.recognised = std::move(recognised);
 }
 
+// Leaves out what the family's files may have and nothing reads.
+void leave_unused(RecognisedNames& names, const ModelFamily& family) {
+    for (const std::string& ending : family.unused) {
+        for (auto& [from, targets] : names.mapping)
+            if (from.ends_with(ending)) targets.clear();
+        std::erase_if(names.open, [&](const std::string& name) { return name.ends_with(ending); });
+    }
+}
+
 // What the configuration says of what names leave open; what is given comes first.
 Overrides with_known_answers(Overrides answers, const ModelFamily& family) {
     answers.insert(answers.end(), family.names.begin(), family.names.end());
@@ -154,6 +163,10 @@ void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedN
     recognised.module = given ? message("{family}, by its config.json", {{"family", family.model_type}})
                               : message("a decoder with a config.json");
     recognised.stored = checkpoint.shapes();
+    const nlohmann::json facts = parse_json(family.config_json, message("an object of configuration keys"));
+    for (const auto& [key, value] : facts.items())
+        if (key != "model_type")
+            recognised.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     recognised.questions = family.questions;
     for (const Question& question : names.questions)
         if (!is_answered(known, question.key) || is_answered(overrides, question.key))
@@ -193,6 +206,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
     RecognisedNames names = naming(weights_path, [&] { return names_of(checkpoint, answers, mapping); });
+    leave_unused(names, family);
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));

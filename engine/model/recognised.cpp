@@ -207,6 +207,14 @@ private:
             fact("max_positions", rows);
             return;
         }
+        if (const Index rows = rows_of(shapes_, "relative_bias.weight"); rows > 0) {
+            fact("relative_attention_num_buckets", rows);
+            ask({"relative_attention_max_distance",
+                 "128",
+                 {},
+                 false,
+                 message("from which distance on all share the last number of the learned bias")});
+        }
         ask({"positional_encoding",
              module_.positions,
              {"none", "sinusoidal", "rope"},
@@ -221,7 +229,13 @@ private:
     // Numbers that leave no trace in the tensors.
     void scales() {
         const std::string by_width = number_text(1.0 / std::sqrt(width()));
-        if (!module_.settled_scale)
+        if (module_.unscaled_scores)
+            ask({"attention_scale",
+                 "1",
+                 {"1", "0"},
+                 false,
+                 message("what q·k is multiplied by; T5 leaves it as it is, 0: 1/√d_head")});
+        else if (!module_.settled_scale)
             ask({"attention_scale",
                  module_.scores_by_width ? by_width : "0",
                  {"0", by_width},
@@ -245,9 +259,12 @@ private:
     void heads() {
         const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
         if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
-        if (dict_.heads > 0) {
-            fact("nhead", dict_.heads);
-            if (dict_.heads * dict_.head_dim != result_.width) fact("head_dim", dict_.head_dim);
+        const Index by_bias = columns_of(shapes_, "relative_bias.weight");
+        const Index count = dict_.heads > 0 ? dict_.heads : by_bias;
+        if (count > 0 && result_.query_rows % count == 0) {
+            const Index head_dim = dict_.heads > 0 ? dict_.head_dim : result_.query_rows / count;
+            fact("nhead", count);
+            if (count * head_dim != result_.width) fact("head_dim", head_dim);
             return;
         }
         const bool rope = std::string_view(module_.positions) == "rope";

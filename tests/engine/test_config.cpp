@@ -85,6 +85,8 @@ TEST_CASE("the defaults are the contract's") {
     CHECK(c.sliding_window == 0);
     CHECK(c.window_of(0) == 0);
     CHECK_FALSE(c.alibi);
+    CHECK(c.relative_attention_num_buckets == 0);
+    CHECK(c.relative_attention_max_distance == 128);
 }
 
 TEST_CASE("norm_placement is what norm_first says where it says nothing, and whatever is overridden last") {
@@ -271,6 +273,9 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
              {R"("position_scale": 0.5, "positional_encoding": "rope")", {"position_scale", "sinusoidal nor learned"}},
              {R"("logit_scale": 0.5)", {"logit_scale", "lm_head is false"}},
              {R"("qk_norm_across_heads": true)", {"qk_norm", "qk_norm_across_heads"}},
+             {R"("relative_attention_num_buckets": 3)", {"relative_attention_num_buckets", "from 4", "3"}},
+             {R"("relative_attention_num_buckets": 8, "relative_attention_max_distance": 4)",
+              {"relative_attention_max_distance", "more than half of the 8 buckets", "4"}},
              {R"("lm_head": true)", {"vocab_size", "lm_head"}},
              {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
         check_message(error_with(bad.json), bad.says);

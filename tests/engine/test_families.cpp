@@ -120,6 +120,37 @@ TEST_CASE("Llama's configuration is read as it is written") {
                                                       "norm", "embed_norm"});
 }
 
+TEST_CASE("an error names the key as the family calls it") {
+    check_message(error_in(with(kGpt2, R"({"n_head": 5})")), {"n_head", "a divisor of 768", "5"});
+    check_message(error_in(with(kLlama, R"({"rms_norm_eps": 0})")), {"rms_norm_eps", "a positive number", "0"});
+    check_message(error_in(with(kLlama, R"({"rope_theta": -1})")), {"rope_theta", "a positive number", "-1"});
+    check_message(error_in(with(kLlama, R"({"hidden_size": 1.5})")), {"hidden_size", "a positive integer", "1.5"});
+    check_message(error_in(with(kLlama, R"({"tie_word_embeddings": 1})")), {"tie_word_embeddings", "true or false"});
+    check_message(error_in(with(kLlama, R"({"num_attention_heads": 7})")), {"num_attention_heads", "a divisor of 64"});
+    CHECK(config_of(with(kLlama, R"({"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10})")).d_head() ==
+          10);
+}
+
+TEST_CASE("T5's configuration says both stacks") {
+    const nlohmann::json small = {{"model_type", "t5"}, {"d_model", 16},   {"d_kv", 5},
+                                  {"d_ff", 24},         {"num_layers", 3}, {"num_decoder_layers", 2},
+                                  {"num_heads", 4},     {"vocab_size", 32}};
+    const Config config = config_of(small);
+    CHECK(config.encoder_layers == 3);
+    CHECK(config.num_layers == 2);
+    CHECK(config.d_head() == 5);
+    CHECK(config.attention_scale == 1.0);
+    CHECK(config.logit_scale == 0.25);  // where the head is tied
+    CHECK(config.relative_attention_num_buckets == 32);
+    CHECK(config.activation == ActivationKind::relu);
+    const Config later = config_of(with(small, R"({"feed_forward_proj": "gated-gelu", "tie_word_embeddings": false})"));
+    CHECK(later.gated_mlp);
+    CHECK(later.activation == ActivationKind::gelu_tanh);
+    CHECK(later.logit_scale == 1.0);
+    check_message(error_in(with(small, R"({"feed_forward_proj": "gated-tanh"})")), {"feed_forward_proj", "gated-tanh"});
+    check_message(error_in(with(small, R"({"is_gated_act": true})")), {"is_gated_act", "feed_forward_proj"});
+}
+
 TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
     const auto scaled = [](const char* more) { return config_of(with(kLlama, more)); };
     const Config linear = scaled(R"({"rope_scaling": {"type": "linear", "factor": 2}})");

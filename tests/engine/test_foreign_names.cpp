@@ -136,7 +136,6 @@ TEST_CASE("each tensor of other projects' decoders is taken for what it is") {
     for (const fs::path& model : models()) {
         INFO(model.filename().string());
         const nlohmann::json said = about(model);
-        if (said["our_config"].contains("relative_bias")) continue;  // T5's, which is refused
         const Checkpoint checkpoint(model);
         const auto expected = sources(parse_mapping(said["map"].dump()));
         const auto found = sources(recognise_names(checkpoint.shapes(), answers(model)).mapping);

@@ -9,7 +9,7 @@ void read_bloom(Reading& r) {
     FamilyKeys& keys = r.keys;
     r.sizes({"hidden_size", "n_embed", "n_embd"}, {"n_head", "num_attention_heads"}, {"n_layer", "num_hidden_layers"});
     r.causal_lm(true);
-    r.config["layer_norm_eps"] = keys.number("layer_norm_epsilon", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
     r.config["activation"] = "gelu_tanh";
     r.config["embedding_norm"] = true;
     r.config["alibi"] = true;

@@ -16,12 +16,12 @@ namespace {
 
 using namespace families;
 
-constexpr std::array<std::pair<std::string_view, void (*)(Reading&)>, 19> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, void (*)(Reading&)>, 20> kFamilies = {{
     {"bart", read_bart},     {"bloom", read_bloom}, {"cohere", read_cohere},     {"gemma", read_gemma},
     {"gemma2", read_gemma2}, {"gpt2", read_gpt2},   {"gpt_neo", read_gpt_neo},   {"gpt_neox", read_gpt_neox},
     {"gptj", read_gptj},     {"llama", read_llama}, {"marian", read_marian},     {"mistral", read_mistral},
     {"olmo2", read_olmo2},   {"opt", read_opt},     {"phi", read_phi},           {"phi3", read_phi3},
-    {"qwen2", read_qwen2},   {"qwen3", read_qwen3}, {"stablelm", read_stablelm},
+    {"qwen2", read_qwen2},   {"qwen3", read_qwen3}, {"stablelm", read_stablelm}, {"t5", read_t5},
 }};
 
 // What no configuration says of its file's names, as these families have it.
@@ -56,6 +56,9 @@ ModelFamily read_family(std::string_view config_json) {
     FamilyKeys keys{Json(parsed)};
     Reading reading = {keys, family};
     reader->second(reading);
+    const Index width = reading.config["d_model"].get<Index>();
+    if (!reading.config.contains("head_dim") && width % reading.config["nhead"].get<Index>() != 0)
+        keys.fail(reading.names_of_heads, message("a divisor of {number}", {{"number", width}}));
     keys.finish(family.model_type);
     settle_names(family);
     family.config_json = reading.config.dump(2);

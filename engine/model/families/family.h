@@ -20,6 +20,7 @@ struct ModelFamily {
     std::vector<std::string> unbiased;  // parts without a bias although others have one: "q_proj", "lm_head", "norm1"
     bool in_out = false;                // matrices are Conv1D's, [in, out], not Linear's
     bool makes_positions = false;     // a table of positions that isn't stored is Marian's: all sines, then all cosines
+    std::vector<std::string> unused;  // endings of tensors that its files may have and that nothing reads
     std::vector<Question> questions;  // what it leaves open; the proposal is taken
 };
 

@@ -33,7 +33,7 @@ void gemma_like(Reading& r) {
     r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
     r.config["dim_feedforward"] = keys.size("intermediate_size");
     r.config["norm"] = "rmsnorm_plus_one";
-    r.config["layer_norm_eps"] = keys.number("rms_norm_eps", 1e-6);
+    r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", 1e-6);
     r.config["gated_mlp"] = true;
     r.config["scale_embedding"] = true;
     activation(r);
@@ -63,8 +63,7 @@ void read_gemma2(Reading& r) {
     gemma_like(r);
     r.config.erase("norm_first");
     r.config["norm_placement"] = "peri";
-    const double scalar = r.keys.number("query_pre_attn_scalar", 256.0);
-    if (scalar <= 0.0) r.keys.fail("query_pre_attn_scalar", message("a positive number"));
+    const double scalar = r.keys.positive("query_pre_attn_scalar", 256.0);
     r.config["attention_scale"] = 1.0 / std::sqrt(scalar);
     soft_cap(r, "attn_logit_softcapping", "attention_soft_cap", 50.0);
     soft_cap(r, "final_logit_softcapping", "logit_soft_cap", 30.0);

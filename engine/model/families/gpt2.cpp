@@ -13,7 +13,7 @@ void read_gpt2(Reading& r) {
     r.sizes({"n_embd", "hidden_size"}, {"n_head", "num_attention_heads"}, {"n_layer", "num_hidden_layers"});
     r.causal_lm(true);
     if (keys.has("n_inner")) r.config["dim_feedforward"] = keys.size("n_inner");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_epsilon", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
     r.config["activation"] = keys.activation("activation_function", "gelu_new");
     r.config["positional_encoding"] = "learned";
     r.config["max_positions"] = keys.size({"n_positions", "max_position_embeddings"}, 1024);
@@ -61,7 +61,7 @@ void read_gpt_neo(Reading& r) {
     r.sizes("hidden_size", {"num_heads", "num_attention_heads"}, {"num_layers", "num_hidden_layers"});
     r.causal_lm(true);
     if (keys.has("intermediate_size")) r.config["dim_feedforward"] = keys.size("intermediate_size");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_epsilon", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
     r.config["activation"] = keys.activation("activation_function", "gelu_new");
     r.config["positional_encoding"] = "learned";
     r.config["max_positions"] = keys.size("max_position_embeddings", 2048);

@@ -89,6 +89,12 @@ double FamilyKeys::number(const KeyNames& names, double otherwise) {
     return found.get<double>();
 }
 
+double FamilyKeys::positive(const KeyNames& names, double otherwise) {
+    const double found = number(names, otherwise);
+    if (found <= 0.0) fail(names, message("a positive number"));
+    return found;
+}
+
 bool FamilyKeys::flag(const KeyNames& names, bool otherwise) {
     const Json found = value(names);
     if (found.is_null()) return otherwise;

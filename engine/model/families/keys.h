@@ -41,6 +41,7 @@ public:
     [[nodiscard]] Index size(const KeyNames& names);
     [[nodiscard]] Index size(const KeyNames& names, Index otherwise);
     [[nodiscard]] double number(const KeyNames& names, double otherwise);
+    [[nodiscard]] double positive(const KeyNames& names, double otherwise);
     [[nodiscard]] bool flag(const KeyNames& names, bool otherwise);
     [[nodiscard]] std::string word(const KeyNames& names, const std::string& otherwise);
     // In the contract's words.

@@ -19,7 +19,7 @@ void llama_like(Reading& r, const Defaults& defaults = {}, const RopeDefaults& t
     r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
     r.config["dim_feedforward"] = keys.size("intermediate_size");
     r.config["norm"] = "rmsnorm";
-    r.config["layer_norm_eps"] = keys.number("rms_norm_eps", defaults.eps);
+    r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", defaults.eps);
     r.config["activation"] = keys.activation("hidden_act", "silu");
     r.config["gated_mlp"] = true;
     head_dim(r, defaults.head_dim);
@@ -30,7 +30,7 @@ void llama_like(Reading& r, const Defaults& defaults = {}, const RopeDefaults& t
 void window_above(Reading& r) {
     r.keys.expect("use_mrope", false, message("positions are numbers, not several at once"));
     const bool used = r.keys.flag("use_sliding_window", false);
-    const Index window = r.keys.size("sliding_window", 4096);
+    const Index window = r.keys.is_null("sliding_window") ? 0 : r.keys.size("sliding_window", 4096);
     const Index first = static_cast<Index>(r.keys.number("max_window_layers", 28));
     sliding_window(r, used ? window : 0, [&](Index layer) { return layer >= first; });
 }

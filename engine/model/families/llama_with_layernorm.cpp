@@ -12,7 +12,7 @@ void with_layernorm(Reading& r, bool tied, const RopeDefaults& turned) {
     r.causal_lm(tied);
     r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
     r.config["dim_feedforward"] = keys.size("intermediate_size");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_eps", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
     r.config["activation"] = keys.activation("hidden_act", "silu");
     r.config["gated_mlp"] = true;
     head_dim(r);

@@ -11,7 +11,7 @@ void read_gptj(Reading& r) {
     r.sizes({"n_embd", "hidden_size"}, {"n_head", "num_attention_heads"}, {"n_layer", "num_hidden_layers"});
     r.causal_lm(false);
     if (keys.has("n_inner")) r.config["dim_feedforward"] = keys.size("n_inner");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_epsilon", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_epsilon", 1e-5);
     r.config["activation"] = keys.activation("activation_function", "gelu_new");
     r.config["positional_encoding"] = "rope";
     r.config["max_positions"] = keys.size({"n_positions", "max_position_embeddings"}, 2048);
@@ -33,7 +33,7 @@ void read_gpt_neox(Reading& r) {
     r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
     r.causal_lm(false);
     r.config["dim_feedforward"] = keys.size("intermediate_size");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_eps", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
     r.config["activation"] = keys.activation("hidden_act", "gelu");
     rope(r, {.part = 0.25}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"});
     if (keys.flag("use_parallel_residual", true)) r.config["parallel_residual"] = "two_norms";
@@ -49,7 +49,7 @@ void read_phi(Reading& r) {
     r.causal_lm(false);
     r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
     r.config["dim_feedforward"] = keys.size("intermediate_size");
-    r.config["layer_norm_eps"] = keys.number("layer_norm_eps", 1e-5);
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
     r.config["activation"] = keys.activation("hidden_act", "gelu_new");
     r.config["parallel_residual"] = "one_norm";
     head_dim(r);

@@ -12,6 +12,7 @@ void Reading::sizes(const KeyNames& width, const KeyNames& heads, const KeyNames
     config["d_model"] = keys.size(width);
     config["nhead"] = keys.size(heads);
     config["num_layers"] = keys.size(layers);
+    names_of_heads = heads;
     config["vocab_size"] = keys.size("vocab_size");
 }
 
@@ -73,7 +74,7 @@ void rope(Reading& reading, const RopeDefaults& defaults, const KeyNames& theta,
         config["max_positions"] = positions;
     FamilyKeys parameters = keys.object("rope_parameters");
     FamilyKeys scaled = keys.object("rope_scaling");
-    config["rope_theta"] = parameters.number("rope_theta", keys.number(theta, defaults.theta));
+    config["rope_theta"] = parameters.positive("rope_theta", keys.positive(theta, defaults.theta));
     scaled.expect("rope_theta", config["rope_theta"], message("rope_theta beside it is another"));
     const double columns = parameters.number("partial_rotary_factor", keys.number(part, defaults.part));
     const bool of_its_own = config.contains("head_dim");
@@ -93,8 +94,8 @@ void head_dim(Reading& reading, Index otherwise) {
     Json& config = reading.config;
     const Index usual = config["d_model"].get<Index>() / config["nhead"].get<Index>();
     const Index width = reading.keys.size("head_dim", otherwise > 0 ? otherwise : usual);
-    if (width != usual || config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0)
-        config["head_dim"] = width;
+    const bool uneven = config["d_model"].get<Index>() % config["nhead"].get<Index>() != 0;
+    if (width != usual || (uneven && reading.keys.has("head_dim"))) config["head_dim"] = width;
 }
 
 void sliding_window(Reading& reading, Index window, const std::function<bool(Index)>& slides) {

@@ -13,6 +13,7 @@ struct Reading {
     FamilyKeys& keys;
     ModelFamily& family;
     Json config = {{"model_type", "decoderscope"}};
+    KeyNames names_of_heads = "nhead";  // what the family calls it
 
     [[nodiscard]] Index layers() const { return config.at("num_layers").get<Index>(); }
     // d_model, nhead, num_layers and vocab_size.

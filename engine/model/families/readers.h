@@ -34,5 +34,7 @@ void read_opt(Reading& reading);
 // bart.cpp: encoder-decoders, Post-Norm
 void read_bart(Reading& reading);
 void read_marian(Reading& reading);
+// t5.cpp
+void read_t5(Reading& reading);
 
 }  // namespace decoderscope::families

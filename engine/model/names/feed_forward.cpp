@@ -107,8 +107,10 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     Assigned last = as(*down, "down_proj");
     three.erase(down);
     std::ranges::stable_sort(three, {}, &Candidate::order);
-    if (three[1].way == Way::gate || three[0].way == Way::up) std::swap(three[0], three[1]);
-    if (three[0].way != Way::gate && three[1].way != Way::up) {
+    // T5's wi_0 and wi_1 both lead up: their words say nothing.
+    const bool told = three[0].way != three[1].way;
+    if (told && (three[1].way == Way::gate || three[0].way == Way::up)) std::swap(three[0], three[1]);
+    if (!told || (three[0].way != Way::gate && three[1].way != Way::up)) {
         if (three[0].order < 0 || three[0].order == three[1].order) return {};
         const std::string first = three[0].module.path.back(), second = three[1].module.path.back();
         if (!gate_is_settled(three[0]) &&
