@@ -7,7 +7,6 @@
 #include "tests/engine/messages.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
-#include "tests/engine/raw_safetensors.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>

@@ -3,8 +3,6 @@
 #include "engine/model/config.h"
 #include "engine/model/question.h"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string>
 #include <string_view>
 #include <vector>

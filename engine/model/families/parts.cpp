@@ -1,9 +1,9 @@
 #include "engine/model/families/parts.h"
 
 #include "engine/error.h"
-#include "engine/explanation.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace decoderscope::families {

@@ -4,7 +4,6 @@
 #include "engine/model/families/keys.h"
 
 #include <functional>
-#include <optional>
 
 namespace decoderscope::families {
 
