@@ -79,6 +79,11 @@ TEST_CASE("a family that isn't read is named, with those that are") {
     CHECK(read_family(R"({"model_type": "decoderscope", "strange": 1})").model_type.empty());
     const std::vector<std::string_view> names = family_names();
     CHECK(std::ranges::is_sorted(names));
+    const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/../docs/opening.md");
+    for (const std::string_view name : names) {
+        INFO("docs/opening.md lists " << name);
+        CHECK(page.find("`" + std::string(name) + "`") != std::string::npos);
+    }
 }
 
 TEST_CASE("GPT-2's configuration is read as it is written") {

@@ -121,6 +121,19 @@ TEST_CASE("Hugging Face's families give their own numbers by config.json alone, 
     }
 }
 
+TEST_CASE("StableLM's numbers are its own with a config.json") {
+    const fs::path folder = DECODERSCOPE_TESTS_DIR "/reference/foreign/models/stablelm";
+    if (!fs::exists(folder)) return;
+    const testing::TemporaryFolder model;
+    fs::copy_file(folder / "model.safetensors", model.file("model.safetensors"));
+    testing::write_bytes(model.file("config.json"), R"({"model_type": "stablelm", "hidden_size": 16,
+        "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2,
+        "partial_rotary_factor": 0.25, "vocab_size": 29, "max_position_embeddings": 24, "hidden_act": "silu",
+        "layer_norm_eps": 1e-05, "qk_layernorm": false, "rope_theta": 10000, "use_parallel_residual": false,
+        "use_qkv_bias": false, "hidden_dropout": 0.0, "torch_dtype": "float32"})");
+    check_numbers(folder, *load_model(model.path()));
+}
+
 TEST_CASE("of a family's files without their config.json, all that changes the numbers is asked") {
     for (const fs::path& folder : models(Said::by_config)) {
         INFO(folder.filename().string());
