@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 37> kCategories = {
     "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N",  "Nd", "Nl", "No", "P",  "Pc", "Pd", "Ps", "Pe",
     "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk", "So", "Z",  "Zs", "Zl", "Zp", "C",  "Cc", "Cf", "Cn", "Co", "Cs"};
 
+// Classes within classes.
+constexpr int kDeepestClass = 16;
+
 bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 // Reads the pattern once from left to right and writes each part anew.
@@ -33,7 +36,7 @@ public:
                     escape(false);
                     break;
                 case '[':
-                    characters(false);
+                    characters(0);
                     break;
                 case '(':
                     group();
@@ -97,9 +100,11 @@ private:
     }
 
     // The inner class of [a[bc]] is part of the outer one.
-    void characters(bool inner) {
+    void characters(int depth) {
+        const bool inner = depth > 0;
         const bool negated = rest_.starts_with("[^");
-        if (rest_.starts_with("[:") || rest_.starts_with("[]") || rest_.starts_with("[^]") || (inner && negated))
+        if (rest_.starts_with("[:") || rest_.starts_with("[]") || rest_.starts_with("[^]") || (inner && negated) ||
+            depth > kDeepestClass)
             refuse(4);
         skip(negated ? 2 : 1);
         if (!inner) written_ += negated ? "[^" : "[";
@@ -108,7 +113,7 @@ private:
             if (rest_.front() == '\\') {
                 escape(true);
             } else if (rest_.front() == '[') {
-                characters(true);
+                characters(depth + 1);
             } else {
                 literal();
             }
@@ -200,7 +205,8 @@ private:
     void code_point(std::string_view digits, std::size_t length, std::uint32_t highest) {
         std::uint32_t code = 0;
         const auto [behind, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-        if (digits.empty() || failed != std::errc() || behind != digits.data() + digits.size() || code > highest)
+        if (digits.empty() || length > rest_.size() || failed != std::errc() ||
+            behind != digits.data() + digits.size() || code > highest)
             refuse(length);
         written_ += R"(\x{)" + std::string(digits) + "}";
         skip(length);

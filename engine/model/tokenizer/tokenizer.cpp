@@ -57,7 +57,8 @@ std::vector<Index> Tokenizer::encode(std::string_view text) const {
 
 std::string Tokenizer::decode(std::span<const Index> ids) const {
     SpecialTokens unseen = special();
-    const TextCoding coding = vocabulary_ ? vocabulary_->coding : TextCoding();
+    static const TextCoding none;
+    const TextCoding& coding = vocabulary_ ? vocabulary_->coding : none;
     if (unseen.end && coding.recognises && coding.recognises(*unseen.end)) unseen.end.reset();
     if (coding.join) {  // it can write the tokens around a text elsewhere in it
         if (begins_with(ids, coding.before)) ids = ids.subspan(coding.before.size());

@@ -154,8 +154,7 @@ std::string sentence_piece(std::string piece) {
     return piece;
 }
 
-Tokenizer labels(const Json& file, const Vocabulary& vocabulary) {
-    const DecodedTokens tokens = tokens_of(vocabulary.ids, vocabulary.added);
+Tokenizer labels(const Json& file, const Vocabulary& vocabulary, const DecodedTokens& tokens) {
     const SpecialTokens special{.end = vocabulary.end()};
     std::vector<std::string> pieces;
     try {
@@ -176,20 +175,20 @@ void check_keys(const Json& file) {
     keys.finish();
 }
 
-Tokenizer whole_tokenizer(const Json& file, const Vocabulary& vocabulary, std::optional<TokenModel> model) {
+Tokenizer whole_tokenizer(const Json& file, const Vocabulary& vocabulary, const DecodedTokens& tokens,
+                          std::optional<TokenModel> model) {
     check_keys(file);
     check_model(at(file, "model"), model.has_value());
     TextCutter cutter(vocabulary.added, read_normalizer(at(file, "normalizer"), "normalizer"),
                       read_pre_tokenizer(at(file, "pre_tokenizer"), "pre_tokenizer"), std::move(*model));
     TemplateTokens around = read_template(at(file, "post_processor"), "post_processor",
                                           [&](std::string_view token) { return vocabulary.id_of(token); });
-    DecodedTokens tokens = tokens_of(vocabulary.ids, vocabulary.added);
     for (const std::vector<Index>* ids : {&around.before, &around.behind})
         for (const Index id : *ids)
             if (id >= static_cast<Index>(tokens.size()))
                 throw Error("post_processor: id {id} is not in the vocabulary", {{"id", id}});
     const SpecialTokens special{.end = vocabulary.end()};
-    return pipeline_tokenizer(std::move(tokens), std::move(cutter), std::move(around),
+    return pipeline_tokenizer(tokens, std::move(cutter), std::move(around),
                               TokenDecoder::read(at(file, "decoder"), "decoder"), special);
 }
 
@@ -204,10 +203,11 @@ ReadTokenizer parse_tokenizer_json(std::string_view json) {
     vocabulary.added =
         naming("added_tokens", [&] { return read_added_tokens(at(file, "added_tokens"), vocabulary.ids); });
     std::optional<TokenModel> read = read_model(model, vocabulary.ids);
+    const DecodedTokens tokens = naming("added_tokens", [&] { return tokens_of(vocabulary.ids, vocabulary.added); });
     try {
-        return {whole_tokenizer(file, vocabulary, std::move(read)), {}};
+        return {whole_tokenizer(file, vocabulary, tokens, std::move(read)), {}};
     } catch (const Error& error) {
-        return {labels(file, vocabulary), error.sentence()};
+        return {labels(file, vocabulary, tokens), error.sentence()};
     }
 }
 

@@ -72,6 +72,7 @@ const variants = [
   ['BART', 'gpt2', { '/post_processor': { type: 'RobertaProcessing', sep: ['<|endoftext|>', 594], cls: ['!', 0], trim_offsets: true, add_prefix_space: false } }],
   ['BERT', 'gpt2', { '/post_processor': { type: 'BertProcessing', sep: ['<|endoftext|>', 594], cls: ['!', 0] } }],
   ['words, from a tutorial', 'gpt2', { '/model': { type: 'WordLevel', vocab: Object.fromEntries(['[UNK]', '[PAD]', '[SOS]', '[EOS]', ...words].map((word, id) => [word, id])), unk_token: '[UNK]' }, '/added_tokens': ['[UNK]', '[PAD]', '[SOS]', '[EOS]'].map((word, id) => token(id, word)), '/pre_tokenizer': { type: 'Whitespace' }, '/post_processor': null, '/decoder': null }],
+  ['affixes', 'gpt2', { '/model': { type: 'BPE', dropout: null, unk_token: '[UNK]', continuing_subword_prefix: '##', end_of_word_suffix: '</w>', fuse_unk: false, vocab: Object.fromEntries(['[UNK]', 't', '##h', '##e', '##e</w>', 'th', 'the</w>', 'a</w>', 'a', '##a', '##a</w>', 'aa</w>', '##s</w>'].map((word, id) => [word, id])), merges: [['t', '##h'], ['th', '##e</w>'], ['a', '##a</w>']] }, '/added_tokens': [token(0, '[UNK]')], '/pre_tokenizer': { type: 'Whitespace' }, '/post_processor': null, '/decoder': null }],
   ['signs', 'gpt2', { '/pre_tokenizer': inTurn({ type: 'Punctuation', behavior: 'Isolated' }, { type: 'Digits', individual_digits: false }, bytes) }],
 ];
 
