@@ -182,6 +182,20 @@ TEST_CASE("tokens around a text, and where a target begins and ends") {
     }
 }
 
+TEST_CASE("a model's remarks name the part of its tokenizer that is unknown here") {
+    Json file = parse_json(read_text(DECODERSCOPE_TESTS_DIR "/reference/foreign/tokenizers/gpt2/tokenizer.json"),
+                           message("JSON"));
+    file["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
+    const TemporaryFolder folder;
+    write_bytes(folder.file("tokenizer.json"), file.dump());
+    Config config;
+    config.vocab_size = 595;
+    const Tokenizers labels = read_tokenizers(folder.path(), config);
+    CHECK_FALSE(labels.target.can_encode());
+    REQUIRE(labels.remarks.size() == 1);
+    check_message(labels.remarks[0].english(), {folder.file("tokenizer.json"), "pre_tokenizer.type", "UnicodeScripts"});
+}
+
 TEST_CASE("a token shows its space and its byte, as in its text") {
     const auto pieces = [](const char* family) {
         const Tokenizer tokenizer =

@@ -46,7 +46,8 @@ BytePairs::BytePairs(BytePairTables tables) : tables_(std::move(tables)) {
     for (const WrittenMerge& merge : tables_.merges) {
         const bool marked = !tables_.prefix.empty() && merge.second.starts_with(tables_.prefix);
         const std::string result = merge.first + merge.second.substr(marked ? tables_.prefix.size() : 0);
-        merges_[key(id(merge.first, merge), id(merge.second, merge))] = {rank++, id(result, merge)};
+        const Index left = id(merge.first, merge), right = id(merge.second, merge);
+        merges_[key(left, right)] = {rank++, id(result, merge)};
     }
     tables_.merges = {};
     if (!tables_.unknown) return;
