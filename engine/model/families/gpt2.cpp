@@ -27,6 +27,8 @@ void read_gpt2(Reading& r) {
 
 namespace {
 
+constexpr const char* kKinds = "global, local";  // not a message: the key's words
+
 // attention_types: [[["global", "local"], 12]], each list so many times; or attention_layers, the blocks one by one.
 std::vector<std::string> attention_layers(FamilyKeys& keys, Index layers) {
     std::vector<std::string> kinds = keys.list("attention_layers"), repeated;
@@ -48,8 +50,7 @@ std::vector<std::string> attention_layers(FamilyKeys& keys, Index layers) {
     if (static_cast<Index>(kinds.size()) != layers)
         keys.fail(key, message("one for each of the {count} blocks", {{"count", layers}}));
     for (const std::string& kind : kinds)
-        if (kind != "global" && kind != "local")
-            keys.fail(key, message("one of {expected}", {{"expected", "global, local"}}));
+        if (kind != "global" && kind != "local") keys.fail(key, message("one of {expected}", {{"expected", kKinds}}));
     return kinds;
 }
 

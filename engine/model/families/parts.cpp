@@ -8,6 +8,10 @@
 
 namespace decoderscope::families {
 
+constexpr const char* kLayerTypes = "full_attention, sliding_attention";  // not a message: the key's words
+
+constexpr const char* kScalings = "default, linear, llama3";  // not a message: the key's words
+
 void Reading::sizes(const KeyNames& width, const KeyNames& heads, const KeyNames& layers) {
     config["d_model"] = keys.size(width);
     config["nhead"] = keys.size(heads);
@@ -59,7 +63,7 @@ void scaling(Reading& reading, FamilyKeys object, const std::string& model_type)
         }
         config["rope_original_positions"] = object.size("original_max_position_embeddings");
     } else if (kind != "default") {
-        object.fail({"rope_type", "type"}, message("one of {expected}", {{"expected", "default, linear, llama3"}}));
+        object.fail({"rope_type", "type"}, message("one of {expected}", {{"expected", kScalings}}));
     }
     object.finish(model_type);
 }
@@ -109,8 +113,7 @@ void sliding_window(Reading& reading, Index window, const std::function<bool(Ind
         if (!types.empty()) {
             const std::string& type = types[static_cast<std::size_t>(layer)];
             if (type != "full_attention" && type != "sliding_attention")
-                reading.keys.fail("layer_types",
-                                  message("one of {expected}", {{"expected", "full_attention, sliding_attention"}}));
+                reading.keys.fail("layer_types", message("one of {expected}", {{"expected", kLayerTypes}}));
             here = type == "sliding_attention";
             if (here && window == 0) reading.keys.fail("sliding_window", message("a positive integer"));
         }

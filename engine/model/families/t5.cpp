@@ -9,6 +9,9 @@ namespace decoderscope::families {
 
 namespace {
 
+constexpr const char* kForms =
+    "relu, gelu, silu, gated-gelu, gated-silu, gated-relu";  // not a message: the key's words
+
 // "relu", "gated-gelu", …; gated-gelu means the tanh form.
 void feed_forward(Reading& r) {
     FamilyKeys& keys = r.keys;
@@ -16,8 +19,7 @@ void feed_forward(Reading& r) {
     const bool gated = kind.starts_with("gated-");
     const std::string act = kind == "gated-gelu" ? "gelu_new" : gated ? kind.substr(6) : kind;
     if (act != "relu" && act != "gelu" && act != "gelu_new" && act != "silu")
-        keys.fail("feed_forward_proj",
-                  message("one of {expected}", {{"expected", "relu, gelu, silu, gated-gelu, gated-silu, gated-relu"}}));
+        keys.fail("feed_forward_proj", message("one of {expected}", {{"expected", kForms}}));
     r.config["activation"] = act == "gelu_new" ? "gelu_tanh" : act;
     r.config["gated_mlp"] = gated;
     keys.expect("dense_act_fn", act, message("feed_forward_proj says it"));
