@@ -11,7 +11,7 @@ namespace decoderscope {
 // shift 0.
 enum class Initialisation {
     pytorch,  // a Linear's weight and bias U(±1/√in) (torch.nn.Linear)
-    xavier,   // a Linear's weight U(±√(6 / (in + out))) (Glorot & Bengio 2010, torch.nn.init.xavier_uniform_), bias 0
+    xavier,  // a Linear's weight U(±√(6 / (in + out))) (Glorot & Bengio 2010, torch.nn.init.xavier_uniform_), bias 0
 };
 
 // Initial weights from a seed. The same on every machine; a parameter's numbers depend on the seed and its name alone.

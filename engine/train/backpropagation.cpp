@@ -1,15 +1,23 @@
 #include "engine/train/backpropagation.h"
 
-#include "engine/error.h"
+#include "engine/needed_steps.h"
 
 #include <algorithm>
 #include <array>
 
 namespace decoderscope {
 
+struct BackwardPlan {
+    std::vector<Axes> shape;  // of the inputs
+    std::shared_ptr<const Plan> plan;
+    NeededSteps steps;
+    std::vector<const std::string*> gradient_by;  // beside the steps: the parameter of a gradient; else nullptr
+    StepId loss = 0;
+};
+
 namespace {
 
-constexpr std::size_t kKnownPasses = 16;
+constexpr std::size_t kKnownPlans = 16;
 constexpr std::string_view kGradient = "grad.";
 
 struct NamedInput {
@@ -49,79 +57,76 @@ const Tensor& source_of(const Step& step, const Weights& weights, const Inputs& 
     return batch.*std::ranges::find(kInputs, std::string_view(step.name), &NamedInput::name)->member;
 }
 
-}  // namespace
-
-Backpropagation::Pass Backpropagation::pass_for(const Weights& weights, const Inputs& batch,
-                                                std::optional<std::uint64_t> dropout_seed) {
-    Pass pass{.shape = shape_of(batch),
-              .plan = plan_decoder({.config = config_,
-                                    .weights = &weights,
-                                    .inputs = batch,
-                                    .edits = {},
-                                    .dropout_seed = dropout_seed,
-                                    .gradients_of = "loss",
-                                    .gradients_by = GradientsBy::parameters})};
-    const Plan& plan = *pass.plan;
-    pass.loss = plan.find("loss")->id;
-    // From the end: a step is needed if it is wanted or a needed one reads it; the first reader found is the last.
-    std::vector<bool> needed(plan.steps().size());
-    for (StepId id = needed.size(); id-- > 0;) {
-        const Step& step = plan[id];
-        needed[id] = needed[id] || is_wanted(plan, step);
-        if (!needed[id]) continue;
-        pass.order.push_back(id);
-        std::vector<StepId>& freed = pass.freed_after.emplace_back();
-        for (const StepId operand : step.operands) {
-            if (!needed[operand] && !is_wanted(plan, plan[operand])) freed.push_back(operand);
-            needed[operand] = true;
-        }
+std::shared_ptr<const BackwardPlan> plan_backward(const Config& config, const Weights& weights, const Inputs& batch,
+                                                  std::optional<std::uint64_t> dropout_seed) {
+    BackwardPlan backward{.shape = shape_of(batch),
+                          .plan = plan_decoder({.config = config,
+                                                .weights = &weights,
+                                                .inputs = batch,
+                                                .edits = {},
+                                                .dropout_seed = dropout_seed,
+                                                .gradients_of = "loss",
+                                                .gradients_by = GradientsBy::parameters})};
+    const Plan& plan = *backward.plan;
+    backward.loss = plan.find("loss")->id;
+    backward.steps = needed_steps(plan, [&](const Step& step) { return is_wanted(plan, step); });
+    for (const StepId id : backward.steps.order) {
+        const Ref parameter = parameter_of(plan, plan[id]);
+        backward.gradient_by.push_back(parameter != nullptr ? &parameter->name : nullptr);
     }
-    std::ranges::reverse(pass.order);
-    std::ranges::reverse(pass.freed_after);
-    return pass;
+    return std::make_shared<const BackwardPlan>(std::move(backward));
 }
 
-const Backpropagation::Pass& Backpropagation::known_pass(const Weights& weights, const Inputs& batch) {
-    const auto known = std::ranges::find(known_, shape_of(batch), &Pass::shape);
+}  // namespace
+
+BackwardRun::BackwardRun(std::shared_ptr<const BackwardPlan> plan, const Weights& weights, Inputs batch)
+    : plan_(std::move(plan)), weights_(&weights), batch_(std::move(batch)), values_(plan_->plan->steps().size()) {}
+
+bool BackwardRun::advance() {
+    const Plan& plan = *plan_->plan;
+    const Step& step = plan[plan_->steps.order[next_]];
+    Tensor& value = values_[step.id];
+    if (step.is_source()) {
+        value = source_of(step, *weights_, batch_).with_axes(step.axes);
+    } else {
+        Operands operands;
+        for (const StepId operand : step.operands) operands.add(values_[operand]);
+        value = step.operation.compute(operands, step.axes);
+    }
+    if (step.id == plan_->loss) result_.loss = static_cast<double>(value.data()[0]);
+    if (const std::string* parameter = plan_->gradient_by[next_]) result_.gradients.emplace(*parameter, value);
+    for (const StepId freed : plan_->steps.freed_after[next_]) values_[freed] = Tensor();
+    return ++next_ == plan_->steps.order.size();
+}
+
+std::shared_ptr<const BackwardPlan> Backpropagation::known_plan(const Weights& weights, const Inputs& batch) {
+    const auto known = std::ranges::find(known_, shape_of(batch), [](const auto& plan) { return plan->shape; });
     if (known != known_.end()) {
         std::rotate(known, known + 1, known_.end());
     } else {
-        if (known_.size() == kKnownPasses) known_.erase(known_.begin());
-        known_.push_back(pass_for(weights, batch, std::nullopt));
+        if (known_.size() == kKnownPlans) known_.erase(known_.begin());
+        known_.push_back(plan_backward(config_, weights, batch, std::nullopt));
     }
     return known_.back();
 }
 
-LossAndGradients Backpropagation::compute(const Pass& pass, const Weights& weights, const Inputs& batch) {
-    const Plan& plan = *pass.plan;
-    std::vector<Tensor> values(plan.steps().size());
-    LossAndGradients result;
-    for (std::size_t i = 0; i < pass.order.size(); ++i) {
-        const Step& step = plan[pass.order[i]];
-        Tensor& value = values[step.id];
-        if (step.is_source()) {
-            value = source_of(step, weights, batch).with_axes(step.axes);
-        } else {
-            Operands operands;
-            for (const StepId operand : step.operands) operands.add(values[operand]);
-            value = step.operation.compute(operands, step.axes);
-        }
-        if (const Ref parameter = parameter_of(plan, step)) result.gradients.emplace(parameter->name, value);
-        for (const StepId freed : pass.freed_after[i]) values[freed] = Tensor();
-    }
-    result.loss = static_cast<double>(values[pass.loss].data()[0]);
-    return result;
-}
-
-LossAndGradients Backpropagation::operator()(const Weights& weights, const Inputs& batch,
-                                             std::optional<std::uint64_t> dropout_seed) {
+BackwardRun Backpropagation::begin(const Weights& weights, const Inputs& batch,
+                                   std::optional<std::uint64_t> dropout_seed) {
     check_inputs(batch, config_);
     Inputs complete = batch;
     complete.targets = targets_of(batch);
     // A dropout's masks are part of its plan, so that is another one each time.
-    if (dropout_seed && config_.dropout > 0.0)
-        return compute(pass_for(weights, complete, dropout_seed), weights, complete);
-    return compute(known_pass(weights, complete), weights, complete);
+    const bool drops = dropout_seed && config_.dropout > 0.0;
+    auto plan = drops ? plan_backward(config_, weights, complete, dropout_seed) : known_plan(weights, complete);
+    return {std::move(plan), weights, std::move(complete)};
+}
+
+LossAndGradients Backpropagation::operator()(const Weights& weights, const Inputs& batch,
+                                             std::optional<std::uint64_t> dropout_seed) {
+    BackwardRun run = begin(weights, batch, dropout_seed);
+    while (!run.advance()) {
+    }
+    return run.result();
 }
 
 }  // namespace decoderscope

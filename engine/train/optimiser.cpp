@@ -64,6 +64,13 @@ void Optimiser::update(Weights& weights, const Gradients& gradients, double lear
     }
 }
 
+void Optimiser::for_each_tensor(const std::function<void(const Tensor&)>& work) const {
+    for (const auto& [name, means] : means_) {
+        work(means.first);
+        work(means.second);
+    }
+}
+
 double total_norm(const Gradients& gradients) {
     double squares = 0.0;
     for (const auto& [name, gradient] : gradients)

@@ -2,7 +2,10 @@
 
 #include "engine/plan.h"
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace decoderscope {
 
@@ -34,6 +37,8 @@ public:
     // How often it has done so.
     [[nodiscard]] Index updates() const { return updates_; }
     [[nodiscard]] const OptimiserSettings& settings() const { return settings_; }
+    // Its running means.
+    void for_each_tensor(const std::function<void(const Tensor&)>& work) const;
 
 private:
     // What is kept of the gradients so far, in the shape of the parameter.

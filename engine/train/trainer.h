@@ -4,6 +4,7 @@
 #include "engine/train/optimiser.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace decoderscope {
@@ -39,12 +40,18 @@ public:
 
     // Trains on one batch. Throws Error naming the input that doesn't fit; nothing has changed then.
     TrainingStep train(const Inputs& batch);
+    // The same in two halves, so that the caller can pause: the gradients on a batch, and the update by them. The
+    // weights must not change in between.
+    [[nodiscard]] BackwardRun begin(const Inputs& batch);
+    TrainingStep follow(LossAndGradients computed);
 
     [[nodiscard]] const Weights& weights() const { return weights_; }
     // Of the last step, as they were before they were clipped; empty before the first.
     [[nodiscard]] const Gradients& gradients() const { return gradients_; }
     [[nodiscard]] Index steps() const { return optimiser_.updates(); }
     [[nodiscard]] const TrainingSettings& settings() const { return settings_; }
+    // Everything that a copy keeps alive.
+    void for_each_tensor(const std::function<void(const Tensor&)>& work) const;
 
 private:
     Backpropagation backpropagation_;
