@@ -6,6 +6,8 @@
 #include "engine/model/folder_file.h"
 #include "engine/model/safetensors.h"
 
+#include <fcntl.h>
+#include <stdio.h>  // NOLINT: renameat2 is not in <cstdio>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,9 +31,11 @@ constexpr std::array kOthers = {"config.json", "model.safetensors", "example.jso
     throw Error("{path}: cannot be written: {why}", {{"path", path}, {"why", why.message()}});
 }
 
-// The path without a slash at its end, which would be a folder without a name.
+// The folder itself: where links lead, without a slash at its end, which would be a folder without a name.
 fs::path named(const std::string& path) {
-    fs::path folder = absolute_path(path);
+    std::error_code failed;
+    const fs::path real = fs::weakly_canonical(path, failed);
+    const fs::path folder = failed ? fs::path(absolute_path(path)) : fs::absolute(real, failed);
     return folder.has_filename() ? folder : folder.parent_path();
 }
 
@@ -64,19 +68,32 @@ public:
 
     void become(const fs::path& folder) const {
         std::error_code failed;
-        const fs::path before = temporary_name(folder, ".before");
-        const bool replaces = fs::exists(folder, failed);
-        if (replaces) fs::rename(folder, before, failed);
-        if (!failed) fs::rename(path_, folder, failed);
-        if (failed) {
+        if (!fs::exists(folder, failed)) {
+            fs::rename(path_, folder, failed);
+        } else if (!exchange(folder)) {  // the destructor removes what was there
+            const fs::path before = temporary_name(folder, ".before");
             std::error_code ignored;
-            if (replaces && !fs::exists(folder, ignored)) fs::rename(before, folder, ignored);
-            fail(folder.string(), failed);
+            fs::rename(folder, before, failed);
+            if (!failed) fs::rename(path_, folder, failed);
+            if (!failed)
+                fs::remove_all(before, ignored);
+            else if (!fs::exists(folder, ignored))
+                fs::rename(before, folder, ignored);
         }
-        if (replaces) fs::remove_all(before, failed);
+        if (failed) fail(folder.string(), failed);
     }
 
 private:
+    // Both at once, so that there is a whole model under the name at any moment. Not every system can do it.
+    [[nodiscard]] bool exchange(const fs::path& folder) const {
+#ifdef RENAME_EXCHANGE
+        return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0;
+#else
+        static_cast<void>(folder);
+        return false;
+#endif
+    }
+
     fs::path path_;
 };
 

@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -120,6 +121,19 @@ TEST_CASE("train begins afresh from a bare configuration, by a rule and a seed, 
     CHECK(contains(again.out, "step 1: loss "));
     CHECK(load_model(folder.file("out"))->tokenizer.can_encode());
     CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("a trained model keeps the texts of its example, and not what its author says of other weights") {
+    const TemporaryFolder folder;
+    const Outcome outcome = run({"train", "dates", "--task", "dates", "--steps", "1", "--lr", "1e-3", "--batch", "2",
+                                 "--out", folder.file("out")});
+    CHECK(outcome.err.empty());
+    REQUIRE(outcome.status == 0);
+    const std::shared_ptr<const Model> before = load_model("dates"), after = load_model(folder.file("out"));
+    CHECK(std::ranges::equal(after->example.tokens.values(), before->example.tokens.values()));
+    CHECK(std::ranges::equal(after->example.encoder_tokens.values(), before->example.encoder_tokens.values()));
+    CHECK_FALSE(before->trials.empty());
+    CHECK(after->trials.empty());
 }
 
 TEST_CASE("train continues a text of the learner's own") {
