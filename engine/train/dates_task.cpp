@@ -11,9 +11,12 @@ namespace {
 
 using std::chrono::year_month_day;
 
-constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
-                                                      "May",       "June",     "July",     "August",
-                                                      "September", "October",  "November", "December"};
+constexpr std::array<std::string_view, 12> kMonths = {
+    "January", "February", "March",      // not a message: what the task is about
+    "April",   "May",      "June",       // not a message: the same
+    "July",    "August",   "September",  // not a message: the same
+    "October", "November", "December",   // not a message: the same
+};
 constexpr Index kDays = 73'049;  // from 1900-01-01 to 2099-12-31
 constexpr double kHeldOut = 1000.0 / static_cast<double>(kDays);
 constexpr Index kSpellings = 7;
@@ -52,7 +55,7 @@ std::string in_lower_case(std::string text) {
 }
 
 bool is_held_out(Index day) {
-    return RandomStream(0, "dates held out").uniform(static_cast<std::uint64_t>(day)) < kHeldOut;
+    return RandomStream(0, "held_out_dates").uniform(static_cast<std::uint64_t>(day)) < kHeldOut;
 }
 
 Pair random_date(Choices& choices) {
