@@ -209,7 +209,7 @@ Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward
         return {{line("g", {term({b.grad_at(cell), b.in_at(0, cell), slope_at(kind, b.in[1], 1, cell)})})}};
     const auto gate = static_cast<double>(b.in[1].at(cell));
     return {{line("g", {term({b.grad_at(cell),
-                                 derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
+                              derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
 }
 
 // ---- y = kept rows, then new ones

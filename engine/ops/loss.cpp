@@ -110,8 +110,7 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
 }
 
 About MeanLoss::about() const {
-    return {tr("mean loss"), "loss = Σ loss_per_token / N",
-            tr("The one number that training makes smaller.")};
+    return {tr("mean loss"), "loss = Σ loss_per_token / N", tr("The one number that training makes smaller.")};
 }
 
 Tensor MeanLoss::compute(const Operands& in, const Axes& axes) const {
@@ -150,7 +149,7 @@ Explanation MeanLoss::explain_pull_back(std::size_t, const Backward& b, const Ce
     if (b.in[1].at(cell) == kLeftOut) return {{line("g", {term({constant_factor(0.0, tr("left out"))})})}};
     const Index count = counted(b.in[1]);
     return {{line("g", {term({b.grad_at({0}),
-                                 constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
+                              constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
 }
 
 }  // namespace decoderscope

@@ -300,8 +300,8 @@ Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, 
     const double n = static_cast<double>((last - first) * d_head);
     explanation.lines.push_back(
         line("g", {term({b.grad_at(cell), gain_at(cell[1], cell[3]), over_scale(cell[0], cell[1], cell[2])}),
-                      term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
-                            constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
+                   term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
+                         constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
     return explanation;
 }
 

@@ -66,7 +66,7 @@ Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
 
 Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) const {
     return {{line("g", {term({constant_factor(at == cell ? 1.0 : 0.0,
-                                                 at == cell ? tr("the target itself") : tr("not the target"))})})}};
+                                              at == cell ? tr("the target itself") : tr("not the target"))})})}};
 }
 
 About NoGradient::about() const {

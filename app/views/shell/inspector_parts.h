@@ -23,8 +23,9 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
 // What the step is for. Its terms open the glossary.
 void teach_step(const Ui& ui, ViewState& state, const Step& step);
 
-// The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as links;
-// what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts follow.
+// The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as
+// links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
+// follow.
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
