@@ -71,6 +71,7 @@ inline constexpr std::string_view vocab = "vocab";
 inline constexpr std::string_view one = "1";
 inline constexpr std::string_view out = "out";
 inline constexpr std::string_view in = "in";
+inline constexpr std::string_view bucket = "bucket";
 }  // namespace axis
 
 // Axes of this shape without names, as a file has them.

@@ -2,8 +2,8 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
+#include "engine/model/families/family.h"
 #include "engine/model/folder_file.h"
-#include "engine/model/hugging_face.h"
 #include "engine/model/initial_weights.h"
 #include "engine/model/model_folder.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
@@ -49,7 +49,7 @@ Beginning read_bare(const std::string& folder, const Overrides& overrides) {
     const std::string path = (fs::path(folder) / "config.json").string();
     const std::string text = text_of_file(path);
     Beginning beginning;
-    beginning.config = naming(path, [&] { return parse_config(from_hugging_face(text), overrides); });
+    beginning.config = naming(path, [&] { return parse_config(read_family(text).config_json, overrides); });
     beginning.tokenizer = read_tokenizers(folder, beginning.config).target;
     beginning.files = files_to_keep(folder);
     return beginning;

@@ -5,6 +5,7 @@
 #include "engine/ops/head_outputs.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
+#include "engine/ops/relative_bias.h"
 #include "engine/ops/rope.h"
 #include "engine/ops/scaled_dot_product.h"
 #include "engine/ops/soft_cap.h"
@@ -88,6 +89,15 @@ CombineMasks masks_of(const Builder& b, const Attention& a, Ref scores) {
             a.padding != nullptr, a.custom != nullptr, b.past.positions, a.window};
 }
 
+// What each head likes each distance adds to the scores; all blocks of a stack share the first one's table.
+// {scores} -> [batch, head, query, key]
+Ref biased_by_distance(Builder& b, const Attention& a, Ref scores) {
+    const Axes axes = {{axis::bucket, b.config.relative_attention_num_buckets}, {axis::head, b.config.nhead}};
+    const Ref table = b.plan.parameter(a.distances + ".weight", axes, {Init::Kind::embedding});
+    const RelativeBias bias = {b.config.relative_attention_max_distance, a.both_ways, b.past.positions};
+    return b.plan.step(a.at + ".attn_scores", bias, {scores, table});
+}
+
 }  // namespace
 
 Ref attention(Builder& b, const Attention& a) {
@@ -112,7 +122,10 @@ Ref attention(Builder& b, const Attention& a) {
 
     // All of these [batch, head, query, key].
     const ScaledDotProduct product = {b.config.attention_scale, self && b.config.alibi, b.past.positions};
-    Ref scores = plan.step(a.at + ".attn_scores", product, {q, k});
+    const bool biased = !a.distances.empty();
+    Ref scores = plan.step(a.at + (biased ? ".attn_scores_unbiased" : ".attn_scores"), product, {q, k}, std::nullopt,
+                           biased ? Role::internal : Role::recorded);
+    if (biased) scores = biased_by_distance(b, a, scores);
     if (const double cap = b.config.attention_soft_cap; cap > 0.0)
         scores = plan.step(a.at + ".capped_scores", SoftCap{cap}, {scores});
     const Ref mask = plan.step(a.at + ".mask", masks_of(b, a, scores), {a.padding, a.custom});

@@ -23,13 +23,27 @@ Ref residual(Builder& b, const std::string& norm_at, const std::string& norm_par
     return placement == NormPlacement::post ? norm(b, norm_at, norm_parameters, sum) : sum;
 }
 
+Ref self_attention(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters, Index window,
+                   Ref x) {
+    const bool by_distance = b.config.relative_attention_num_buckets > 0;
+    return attention(b, {.at = at + ".attn",
+                         .parameters = parameters + ".self_attn",
+                         .queries = x,
+                         .memory = x,
+                         .causal = stack.causal,
+                         .padding = stack.padding,
+                         .custom = stack.custom,
+                         .window = window,
+                         .distances = by_distance ? stack.prefix + "relative_bias" : std::string(),
+                         .both_ways = !stack.prefix.empty()});
+}
+
 // Attention and MLP read the same stream and are added to it in one sum: x + attention(norm(x)) + mlp(norm(x)), under
 // one norm for both (GPT-J, Phi) or each under its own (GPT-NeoX).
 Ref parallel_sublayers(Builder& b, const Stack& stack, const std::string& at, const std::string& parameters,
                        Index window, Ref x) {
     const Ref for_attention = norm(b, at + ".ln1", parameters + ".norm1", x);
-    const Ref attended = attention(b, {at + ".attn", parameters + ".self_attn", for_attention, for_attention,
-                                       stack.causal, stack.padding, stack.custom, window});
+    const Ref attended = self_attention(b, stack, at, parameters, window, for_attention);
     const bool two_norms = b.config.parallel_residual == ParallelResidual::two_norms;
     const Ref for_mlp = two_norms ? norm(b, at + ".ln2", parameters + ".norm2", x) : for_attention;
     const Ref transformed = feed_forward(b, at, parameters, for_mlp);
@@ -49,10 +63,8 @@ Ref block(Builder& b, const Stack& stack, Index layer, const Entering& entering)
 
     if (b.config.parallel_residual != ParallelResidual::none)
         return parallel_sublayers(b, stack, at, parameters, window, x);
-    x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x, [&](Ref normed) {
-        return attention(b, {at + ".attn", parameters + ".self_attn", normed, normed, stack.causal, stack.padding,
-                             stack.custom, window});
-    });
+    x = residual(b, at + ".ln1", parameters + ".norm1", at + ".resid_mid", x,
+                 [&](Ref normed) { return self_attention(b, stack, at, parameters, window, normed); });
     if (stack.cross_attention)
         x = residual(b, at + ".ln2", parameters + ".norm2", at + ".resid_mid_cross", x, [&](Ref normed) {
             return attention(b, {at + ".cross_attn", parameters + ".cross_attn", normed, stack.memory, false,

@@ -60,9 +60,11 @@ struct Attention {
     Ref memory = nullptr;  // [batch, key, d_model]: the same as `queries` in self-attention; nullptr where its k and v
                            // were kept
     bool causal = false;
-    Ref padding = nullptr;  // [batch, key]
-    Ref custom = nullptr;   // broadcastable to [batch, head, query, key]
-    Index window = 0;       // how many positions back it sees; 0 = all
+    Ref padding = nullptr;       // [batch, key]
+    Ref custom = nullptr;        // broadcastable to [batch, head, query, key]
+    Index window = 0;            // how many positions back it sees; 0 = all
+    std::string distances = {};  // the table of a bias by distance; empty: none
+    bool both_ways = false;      // an encoder's: keys after the query have distances of their own
 };
 // -> attention.at + "_out" [batch, query, d_model]
 [[nodiscard]] Ref attention(Builder& b, const Attention& attention);

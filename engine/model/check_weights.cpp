@@ -14,7 +14,10 @@ namespace decoderscope {
 
 namespace {
 
-// The stored tensor that a parameter comes from, for messages: theirs and ours.
+std::string text(const std::vector<Index>& shape) { return shape_text(unnamed(shape)); }
+
+}  // namespace
+
 std::string both_names(const StateDict& state_dict, const std::string& name) {
     for (const StoredRows& rows : state_dict.rows)
         if (rows.name == name) return rows.from == name ? name : rows.from + ", as " + name;
@@ -23,30 +26,30 @@ std::string both_names(const StateDict& state_dict, const std::string& name) {
     return name;
 }
 
-std::string text(const std::vector<Index>& shape) { return shape_text(unnamed(shape)); }
-
-}  // namespace
-
 void check_shapes(const StateDict& state_dict, const Config& config) {
     const Shapes& shapes = state_dict.shapes;
     // A tied head may also be stored.
     const bool tied = config.lm_head && config.tie_word_embeddings;
     std::set<std::string, std::less<>> known;
     if (tied) known.insert("lm_head.weight");
-    for (const Declared& parameter : declared_parameters(config)) {
+    const std::vector<Declared> declared = declared_parameters(config);
+    // A tensor too few or too many says more of what is wrong than one of another shape.
+    for (const Declared& parameter : declared) {
         known.insert(parameter.name);
-        const auto found = shapes.find(parameter.name);
-        if (found == shapes.end() && parameter.required)
+        if (parameter.required && !shapes.contains(parameter.name))
             throw Error("{name}: missing; expected a tensor of shape {shape}",
                         {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
+    }
+    for (const auto& [name, shape] : shapes)
+        if (!known.contains(name))
+            throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
+    for (const Declared& parameter : declared) {
+        const auto found = shapes.find(parameter.name);
         if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
             throw Error("{name}: shape {shape}, expected {expected}", {{"name", both_names(state_dict, parameter.name)},
                                                                        {"shape", text(found->second)},
                                                                        {"expected", shape_text(parameter.axes)}});
     }
-    for (const auto& [name, shape] : shapes)
-        if (!known.contains(name))
-            throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
 }
 
 void refuse_open_names(const RecognisedNames& names, const Config& config) {
@@ -63,6 +66,22 @@ void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answ
         if (question.required &&
             std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
             throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
+}
+
+void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
+                       const ModelFamily& family) {
+    for (const auto& [from, targets] : names.mapping) {
+        const auto found = stored.find(from);
+        if (given.contains(from) || found == stored.end() || found->second.size() != 2) continue;
+        for (const Target& target : targets) {
+            const bool turned = target.how == How::transposed;
+            const bool projects = target.name.ends_with("_proj.weight");
+            if (turned == (family.in_out && projects)) continue;
+            const Arguments named = {{"from", from}, {"shape", text(found->second)}, {"family", family.model_type}};
+            if (turned) throw Error("{from}: shape {shape}, expected [out, in] as in files of {family}", named);
+            throw Error("{from}: shape {shape}, expected [in, out] as in files of {family}", named);
+        }
+    }
 }
 
 void add_missing_head_bias(Shapes& shapes, const Config& config) {

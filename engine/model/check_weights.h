@@ -1,13 +1,19 @@
 #pragma once
 
 #include "engine/model/config.h"
+#include "engine/model/families/family.h"
 #include "engine/model/names/recognise_names.h"
 #include "engine/model/state_dict.h"
+
+#include <string>
 
 namespace decoderscope {
 
 // Whether a file's tensors are those that a configuration needs. Each throws Error naming the tensor and what was
 // expected.
+
+// The stored tensor that a parameter comes from, for messages: theirs and ours.
+[[nodiscard]] std::string both_names(const StateDict& state_dict, const std::string& name);
 
 // Compares shapes with those that the configuration needs, before any number is read.
 void check_shapes(const StateDict& state_dict, const Config& config);
@@ -18,7 +24,12 @@ void refuse_open_names(const RecognisedNames& names, const Config& config);
 // What must be answered and names alone don't say.
 void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers);
 
-// In Hugging Face's GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
+// Which way round a family's matrices are stored is the same in all of its files. Tensors that a given mapping names
+// are as it says.
+void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
+                       const ModelFamily& family);
+
+// In GPT-2 an untied head has no bias; with a bias of zeros it computes the same.
 void add_missing_head_bias(Shapes& shapes, const Config& config);
 
 // Under tie_word_embeddings a head may also be stored, if it equals the embedding; it is left out.

@@ -243,6 +243,8 @@ const std::vector<Key>& keys() {
         integer("sliding_window", &Config::sliding_window, 0),
         sliding_window_layers(),
         boolean("alibi", &Config::alibi),
+        integer("relative_attention_num_buckets", &Config::relative_attention_num_buckets, 0),
+        integer("relative_attention_max_distance", &Config::relative_attention_max_distance, 1),
         boolean("shared_qkv", &Config::shared_qkv),
     };
     return table;
@@ -341,6 +343,14 @@ void check_positions(const Config& c) {
            Sentence::verbatim(short_number(c.position_scale)));
 }
 
+void check_relative_bias(const Config& c) {
+    const Index rows = c.relative_attention_num_buckets;
+    expect(rows == 0 || rows >= 4, "relative_attention_num_buckets", message("0, or an integer from 4"), text(rows));
+    expect(rows == 0 || c.relative_attention_max_distance > rows / 2, "relative_attention_max_distance",
+           message("more than half of the {count} buckets", {{"count", rows}}),
+           text(c.relative_attention_max_distance));
+}
+
 void check_parallel(const Config& c) {
     if (c.parallel_residual == ParallelResidual::none) return;
     const Sentence found = Sentence::verbatim("one_norm or two_norms");
@@ -371,6 +381,7 @@ void check_together(const Config& c) {
     expect(!c.lm_head || c.vocab_size > 0, "vocab_size", message("a positive integer where lm_head is on"),
            text(c.vocab_size));
     check_parallel(c);
+    check_relative_bias(c);
     expect(!c.qk_norm_across_heads || c.qk_norm, "qk_norm", message("true where qk_norm_across_heads is on"),
            Sentence::verbatim("false"));
     expect(c.logit_scale == 1.0 || c.lm_head, "logit_scale", message("1 where lm_head is false"),

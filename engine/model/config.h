@@ -68,6 +68,8 @@ struct Config {
     Index sliding_window = 0;                  // 0 = all positions
     std::vector<Index> sliding_window_layers;  // empty = all layers
     bool alibi = false;
+    Index relative_attention_num_buckets = 0;  // rows of the table of biases by distance; 0 = none
+    Index relative_attention_max_distance = 128;
     bool shared_qkv = false;
 
     [[nodiscard]] Index d_head() const { return head_dim > 0 ? head_dim : d_model / nhead; }

@@ -114,12 +114,101 @@ bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module)
     return true;
 }
 
+// Hugging Face's families whose config.json is not there, by names that only they have.
+bool known_family(const Shapes& stored, const StateDict& dict, KnownModule& module) {
+    const auto has = [&](std::string_view part) { return any(stored, part); };
+    if (dict.shapes.contains("relative_bias.weight"))
+        module = {.name = message("T5"),
+                  .norm_first = true,
+                  .activation = dict.shapes.contains("layers.0.gate_proj.weight") ? "gelu_tanh" : "relu",
+                  .eps = "1e-06",
+                  .norm = "rmsnorm",
+                  .tied_head = true,
+                  .scaled_logits = !dict.shapes.contains("lm_head.weight"),
+                  .unscaled_scores = true};
+    else if (has("query_key_value.") && has("embed_in."))
+        module = {.name = message("GPT-NeoX"),
+                  .norm_first = true,
+                  .activation = "gelu",
+                  .positions = "rope",
+                  .settled_scale = true,
+                  .partly_rotary = true,
+                  .may_be_parallel = true};
+    else if (has("word_embeddings_layernorm."))
+        module = {.name = message("BLOOM"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .tied_head = true,
+                  .settled_scale = true,
+                  .alibi = true};
+    else if (has("attn.attention.q_proj."))
+        module = {.name = message("GPT-Neo"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .tied_head = true,
+                  .unscaled_scores = true,
+                  .may_have_window = true};
+    else if (has("mlp.fc_in.") && has("attn.q_proj."))
+        module = {.name = message("GPT-J"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .positions = "rope",
+                  .interleaved = true,
+                  .settled_scale = true,
+                  .partly_rotary = true};
+    else if (has("self_attn.dense.") && has("mlp.fc1."))
+        module = {.name = message("Phi"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .positions = "rope",
+                  .settled_scale = true,
+                  .partly_rotary = true};
+    else if (has("encoder_attn.") && has("self_attn_layer_norm."))
+        module = {.name = message("BART or Marian"),
+                  .activation = has("layernorm_embedding.") ? "gelu" : "silu",
+                  .tied_head = true,
+                  .scaled_embedding = !has("layernorm_embedding."),
+                  .settled_scale = true,
+                  .makes_positions = true};
+    else if (has("embed_positions.") && has("self_attn_layer_norm."))
+        module = {.name = message("OPT"),
+                  .norm_first = dict.shapes.contains("norm.weight"),
+                  .tied_head = true,
+                  .settled_scale = true};
+    else if (has("embed_tokens.") && has("pre_feedforward_layernorm."))
+        module = {.name = message("Gemma 2"),
+                  .norm_first = true,
+                  .activation = "gelu_tanh",
+                  .eps = "1e-06",
+                  .norm = "rmsnorm_plus_one",
+                  .positions = "rope",
+                  .tied_head = true,
+                  .scaled_embedding = true,
+                  .may_be_gemma = true,
+                  .may_have_window = true,
+                  .capped = true};
+    else if (has("embed_tokens.") && has("input_layernorm.") && !has("post_attention_layernorm.") && has("gate_proj."))
+        module = {.name = message("Command R"),
+                  .norm_first = true,
+                  .activation = "silu",
+                  .positions = "rope",
+                  .tied_head = true,
+                  .interleaved = true,
+                  .settled_scale = true,
+                  .scaled_logits = true,
+                  .may_scale_rope = true};
+    else
+        return false;
+    return true;
+}
+
 }  // namespace
 
 KnownModule known_module(const Shapes& stored, const StateDict& dict) {
     const auto has = [&](std::string_view part) { return any(stored, part); };
     KnownModule module;
-    if (known_translator(stored, module) || known_gpt(stored, dict, module)) return module;
+    if (known_family(stored, dict, module) || known_translator(stored, module) || known_gpt(stored, dict, module))
+        return module;
     if (has("embed_tokens") && has("post_attention_layernorm.bias"))
         return {.name = message("a Llama with LayerNorm, such as StableLM"),
                 .norm_first = true,
@@ -137,7 +226,9 @@ KnownModule known_module(const Shapes& stored, const StateDict& dict) {
                 .positions = "rope",
                 .tied_head = true,
                 .settled_scale = true,
-                .may_be_gemma = true};
+                .may_be_gemma = true,
+                .may_have_window = true,
+                .may_scale_rope = true};
     if (has("in_proj_weight") && has("multihead_attn"))
         return {.name = Sentence::verbatim("torch.nn.TransformerDecoder"), .settled_scale = true};
     if (has("in_proj_weight") && stored.contains("decoder.weight"))

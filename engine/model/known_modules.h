@@ -23,6 +23,13 @@ struct KnownModule {
     bool scores_by_width = false;   // scores are divided by √d_model
     bool may_be_gemma = false;      // whose names are the same and whose gains are 1 + weight
     bool partly_rotary = false;     // RoPE may turn only some columns
+    bool unscaled_scores = false;   // q·k as it is, T5's
+    bool may_have_window = false;   // sliding_window, in blocks that the tensors don't tell
+    bool may_scale_rope = false;    // rope_scaling
+    bool capped = false;            // Gemma 2's soft caps
+    bool may_be_parallel = false;   // attention and MLP in one sum, each under its own norm
+    bool alibi = false;
+    bool makes_positions = false;  // of a form that no key says: all sines, then all cosines
 };
 
 // The module that these names are typical of, else a general one.

@@ -8,9 +8,9 @@
 #include "engine/model/check_weights.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
+#include "engine/model/families/family.h"
 #include "engine/model/folder_file.h"
-#include "engine/model/hugging_face.h"
-#include "engine/model/names/family_answers.h"
+#include "engine/model/left_out.h"
 #include "engine/model/names/with_mapping.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
@@ -131,13 +131,58 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedN
     model.recognised = std::move(recognised);
 }
 
-// What the configuration says of what names leave open.
-Overrides with_known_answers(Overrides answers, const std::string& original, const std::string& config_json) {
-    const nlohmann::json config = parse_json(config_json, message("an object of configuration keys"));
+// Leaves out what the family's files may have and nothing reads.
+void leave_unused(RecognisedNames& names, const ModelFamily& family) {
+    for (const std::string& ending : family.unused) {
+        for (auto& [from, targets] : names.mapping)
+            if (from.ends_with(ending)) targets.clear();
+        std::erase_if(names.open, [&](const std::string& name) { return name.ends_with(ending); });
+    }
+}
+
+// What the configuration says of what names leave open; what is given comes first.
+Overrides with_known_answers(Overrides answers, const ModelFamily& family) {
+    answers.insert(answers.end(), family.names.begin(), family.names.end());
+    if (!family.model_type.empty()) return answers;
+    const nlohmann::json config = parse_json(family.config_json, message("an object of configuration keys"));
     const bool before = config.contains("embedding_norm") && config["embedding_norm"] == true;
     answers.emplace_back("embedding_norm", before ? "true" : "false");
-    for (auto& answer : family_answers(original)) answers.push_back(std::move(answer));
     return answers;
+}
+
+bool is_answered(const Overrides& answers, const std::string& key) {
+    return std::ranges::any_of(answers, [&](const auto& answer) { return answer.first == key; });
+}
+
+// The configuration as config.json has it. What it leaves open, of its numbers or of how the tensors are read, is a
+// question, and was taken as proposed unless it is answered.
+void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedNames names, const ModelFamily& family,
+                         const Overrides& known, const Overrides& overrides) {
+    Recognised& recognised = model.recognised;
+    const bool given = !family.model_type.empty();
+    recognised.module = given ? message("{family}, by its config.json", {{"family", family.model_type}})
+                              : message("a decoder with a config.json");
+    recognised.stored = checkpoint.shapes();
+    const nlohmann::json facts = parse_json(family.config_json, message("an object of configuration keys"));
+    for (const auto& [key, value] : facts.items())
+        if (key != "model_type")
+            recognised.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    recognised.questions = family.questions;
+    for (const Question& question : names.questions)
+        if (!is_answered(known, question.key) || is_answered(overrides, question.key))
+            recognised.questions.push_back(question);
+    recognised.names = std::move(names);
+    Overrides settings;
+    for (const Question& question : recognised.questions)
+        for (const auto& answer : overrides)
+            if (answer.first == question.key) model.answers.push_back(answer);
+    for (const auto& answer : model.answers)
+        if (!is_naming_key(answer.first)) settings.push_back(answer);
+    if (!settings.empty()) model.config_json = config_to_json(parse_config(model.config_json, settings));
+    const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
+    if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
+        model.remarks.push_back(message("{weights}: its config.json leaves open what was taken as {taken}",
+                                        {{"weights", weights}, {"taken", taken}}));
 }
 
 std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
@@ -150,32 +195,42 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     const std::string config_path = (folder / "config.json").string();
     const bool configured = is_there(config_path);
     Overrides answers = overrides;
+    ModelFamily family;
     if (configured) {
         const std::string text = text_of_file(config_path);
-        model.config_json = naming(config_path, [&] { return from_hugging_face(text); });
+        family = naming(config_path, [&] { return read_family(text); });
+        model.config_json = family.config_json;
         static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
-        answers = with_known_answers(std::move(answers), text, model.config_json);
+        answers = with_known_answers(std::move(answers), family);
     }
+    const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
     RecognisedNames names = naming(weights_path, [&] { return names_of(checkpoint, answers, mapping); });
+    leave_unused(names, family);
+    if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
     checkpoint.check_types(Assembly(state_dict));
     const RecognisedNames kept = names;
     if (configured)
-        model.recognised.names = std::move(names);
+        configure_by_family(model, checkpoint, std::move(names), family, answers, overrides);
     else
         configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
     const Config config = model.config(configuration_of(overrides));
-    add_missing_head_bias(state_dict.shapes, config);
+    std::vector<std::string> tables;
     naming(weights_path, [&] {
         refuse_open_names(kept, config);
         refuse_unanswered_names(kept, answers);
+        if (by_family)
+            tables = add_left_out(state_dict, config, family);
+        else
+            add_missing_head_bias(state_dict.shapes, config);
         check_shapes(state_dict, config);
         settle_heads(state_dict, config.nhead, config.num_key_value_heads);
     });
     Assembly assembly(std::move(state_dict));
     const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
     model.weights = assembly.take();
+    make_positions(model.weights, tables);
     naming(weights_path, [&] { drop_tied_head(model.weights, config); });
     if (non_finite.numbers > 0)
         model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
@@ -232,7 +287,7 @@ Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answe
     Overrides known = answers;
     if (is_there(config)) {
         const std::string text = text_of_file(config);
-        known = naming(config, [&] { return with_known_answers(answers, text, from_hugging_face(text)); });
+        known = naming(config, [&] { return with_known_answers(answers, read_family(text)); });
     }
     return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), known).mapping; });
 }

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kVocabularies = {
-    "vocabulary.json", "encoder_vocabulary.json", "tokenizer.json", "vocab.json", "merges.txt", "pieces.json"};
+    "vocabulary.json", "encoder_vocabulary.json", "tokenizer.json", "vocab.json", "merges.txt",
+    "pieces.json",     "generation_config.json"};
 constexpr std::array kOthers = {"config.json", "model.safetensors", "example.json"};
 
 [[noreturn]] void fail(const std::string& path, const std::error_code& why) {

@@ -50,7 +50,9 @@ bool any(const Shapes& shapes, std::string_view part) {
 
 // What the contract assumes where a key is missing: such proposals need not be written.
 bool is_default(const std::string& key, const std::string& value) {
-    if (key == "attention_scale" || key == "rotary_dim") return value == "0";
+    if (key == "attention_scale" || key == "rotary_dim" || key == "sliding_window") return value == "0";
+    if (key == "sliding_window_layers") return value == "[]";
+    if (key == "rope_scaling") return value == "none";
     if (key == "position_scale" || key == "logit_scale") return value == "1";
     return (key == "embedding_norm" || key == "rope_interleaved") && value == "false";
 }
@@ -77,6 +79,7 @@ public:
         activation();
         vocabulary();
         positions();
+        attention();
         scales();
         heads();
         for (const Question& question : result_.questions)
@@ -165,10 +168,29 @@ private:
         else
             ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
         if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
-        if (has(block + "self_attn.q_norm.weight")) fact("qk_norm", true);
+        if (!behind && module_.may_be_parallel)
+            ask({"parallel_residual",
+                 "two_norms",
+                 {"two_norms", "none"},
+                 false,
+                 message("two_norms: attention and MLP read the same stream and are added in one sum")});
+        heads_norms(block);
         const bool asked =
             std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
         if (has("embed_norm.weight") && !asked) fact("embedding_norm", true);
+    }
+
+    // Norms of q and k, by head or over all heads at once.
+    void heads_norms(const std::string& block) {
+        const Index columns = rows_of(shapes_, block + "self_attn.q_norm.weight");
+        if (columns == 0) return;
+        fact("qk_norm", true);
+        if (columns == result_.query_rows && columns > 0 && columns == result_.width)
+            fact("qk_norm_across_heads", true);
+        else if (result_.query_rows % columns == 0 && dict_.heads == 0) {
+            dict_.heads = result_.query_rows / columns;
+            dict_.head_dim = columns;
+        }
     }
 
     void activation() {
@@ -207,6 +229,17 @@ private:
             fact("max_positions", rows);
             return;
         }
+        if (module_.makes_positions)
+            throw Error("no table of positions is stored, and {module} makes one; expected the config.json beside it",
+                        {{"module", module_.name}});
+        if (const Index rows = rows_of(shapes_, "relative_bias.weight"); rows > 0) {
+            fact("relative_attention_num_buckets", rows);
+            ask({"relative_attention_max_distance",
+                 "128",
+                 {},
+                 false,
+                 message("from which distance on all share the last number of the learned bias")});
+        }
         ask({"positional_encoding",
              module_.positions,
              {"none", "sinusoidal", "rope"},
@@ -218,10 +251,41 @@ private:
                     message("true: RoPE turns neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
     }
 
+    // What changes attention and leaves no trace in the tensors.
+    void attention() {
+        if (module_.alibi) ask_whether("alibi", true, message("scores lose in proportion to the distance, BLOOM's"));
+        if (module_.may_scale_rope) {
+            ask({"rope_scaling",
+                 "none",
+                 {"none", "linear", "llama3"},
+                 false,
+                 message("whether RoPE's frequencies are lowered; llama3: Llama 3.1 and later")});
+            ask({"rope_factor", "1", {}, false, message("by what RoPE's frequencies are divided")});
+            ask({"rope_original_positions", "8192", {}, false, message("the longest text before RoPE was scaled")});
+        }
+        if (module_.may_have_window) {
+            ask({"sliding_window",
+                 "0",
+                 {},
+                 false,
+                 message("how many positions back a query sees, its own included; 0: all")});
+            ask({"sliding_window_layers", "[]", {}, false, message("the blocks that have the window; []: all")});
+        }
+        if (!module_.capped) return;
+        ask({"attention_soft_cap", "50", {}, false, message("the soft cap of the scores; 0: none")});
+        ask({"logit_soft_cap", "30", {}, false, message("the soft cap of the logits; 0: none")});
+    }
+
     // Numbers that leave no trace in the tensors.
     void scales() {
         const std::string by_width = number_text(1.0 / std::sqrt(width()));
-        if (!module_.settled_scale)
+        if (module_.unscaled_scores)
+            ask({"attention_scale",
+                 "1",
+                 {"1", "0"},
+                 false,
+                 message("what q·k is multiplied by; T5 leaves it as it is, 0: 1/√d_head")});
+        else if (!module_.settled_scale)
             ask({"attention_scale",
                  module_.scores_by_width ? by_width : "0",
                  {"0", by_width},
@@ -245,9 +309,12 @@ private:
     void heads() {
         const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
         if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
-        if (dict_.heads > 0) {
-            fact("nhead", dict_.heads);
-            if (dict_.heads * dict_.head_dim != result_.width) fact("head_dim", dict_.head_dim);
+        const Index by_bias = columns_of(shapes_, "relative_bias.weight");
+        const Index count = dict_.heads > 0 ? dict_.heads : by_bias;
+        if (count > 0 && result_.query_rows % count == 0) {
+            const Index head_dim = dict_.heads > 0 ? dict_.head_dim : result_.query_rows / count;
+            fact("nhead", count);
+            if (count * head_dim != result_.width) fact("head_dim", head_dim);
             return;
         }
         const bool rope = std::string_view(module_.positions) == "rope";
@@ -310,12 +377,26 @@ Recognised recognise(const Shapes& stored, const Overrides& answers) {
     return recognise(stored, std::move(names), state_dict);
 }
 
+namespace {
+
+// The answer to a question, or what is taken without one; empty if it isn't asked.
+std::string settled(const Recognised& recognised, const char* key, const Overrides& answers) {
+    const std::string* answer = answer_to(answers, key);
+    if (answer != nullptr) return *answer;
+    const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+    return question != recognised.questions.end() ? question->proposal : std::string();
+}
+
+}  // namespace
+
 bool applies(const Recognised& recognised, const Question& question, const Overrides& answers) {
-    if (question.key != "rope_theta" && question.key != "rope_interleaved" && question.key != "rotary_dim") return true;
-    const auto positions = std::ranges::find(recognised.questions, "positional_encoding", &Question::key);
-    const std::string* answer = answer_to(answers, "positional_encoding");
-    return answer != nullptr ? *answer == "rope"
-                             : positions != recognised.questions.end() && positions->proposal == "rope";
+    const std::string& key = question.key;
+    const bool scaled = settled(recognised, "rope_scaling", answers) != "none";
+    if (key == "rope_factor" && !scaled) return false;
+    if (key == "rope_original_positions" && settled(recognised, "rope_scaling", answers) != "llama3") return false;
+    if (key == "sliding_window_layers") return settled(recognised, "sliding_window", answers) != "0";
+    if (key != "rope_theta" && !key.starts_with("rope_") && key != "rotary_dim") return true;
+    return settled(recognised, "positional_encoding", answers) == "rope";
 }
 
 std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {

@@ -55,6 +55,7 @@ public:
             for (const Target& target : targets) add(from, found->second, target);
         }
         for (const auto& [name, heads] : heads_) join_heads(name, heads);
+        refuse_missing_heads();
         for (const Delayed& delayed : fused_) add_fused(delayed);
         for (const Delayed& delayed : repeated_) add_repeated(delayed);
         cut_positions();
@@ -197,6 +198,25 @@ private:
         }
         if (name.ends_with("q_proj.weight")) heads_are(expected, first.shape[0]);
         dict_.shapes.emplace(name, std::move(shape));
+    }
+
+    // Keys and values have as many heads, and queries no fewer.
+    void refuse_missing_heads() const {
+        for (const auto& [name, queries] : heads_) {
+            const std::size_t at = name.find("q_proj.");
+            if (at == std::string::npos) continue;
+            const auto heads_of = [&](const char* part) {
+                const auto found = heads_.find(std::string(name).replace(at, 6, part));
+                return found != heads_.end() ? found->second.size() : 0;
+            };
+            const std::size_t keys = heads_of("k_proj"), values = heads_of("v_proj");
+            if (keys == 0 || values == 0 || (keys == values && queries.size() >= keys)) continue;
+            const bool no_query = queries.size() < std::max(keys, values);
+            const std::string missing =
+                no_query ? name : std::string(name).replace(at, 6, keys < values ? "k_proj" : "v_proj");
+            throw Error("{from}: head {head} is missing, expected all heads from 0",
+                        {{"from", missing}, {"head", heads_.find(missing)->second.size()}});
+        }
     }
 
     // [head, d_model, d_head], [head, d_head, d_model], or biases, [head, d_head].

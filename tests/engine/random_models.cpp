@@ -102,6 +102,10 @@ void add_heads_of_today(Dice& dice, Overrides& config) {
         config.emplace_back("qk_norm_across_heads", dice.word(kYesOrNo));
     }
     if (dice.one_in(3)) config.emplace_back("alibi", "true");
+    if (dice.one_in(3)) {
+        config.emplace_back("relative_attention_num_buckets", dice.word({"4", "6", "9"}));
+        config.emplace_back("relative_attention_max_distance", dice.word({"5", "8"}));
+    }
     if (dice.one_in(3)) config.emplace_back("sliding_window", dice.word({"1", "2", "3"}));
     if (dice.one_in(4)) config.emplace_back("sliding_window_layers", dice.word({"0", "1"}));
 }

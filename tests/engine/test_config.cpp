@@ -1,7 +1,7 @@
 // The configuration: the contract's keys and defaults, and the errors for a bad one.
 #include "engine/model/bundled.h"
 #include "engine/model/config.h"
-#include "engine/model/hugging_face.h"
+#include "engine/model/families/family.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"
@@ -85,6 +85,8 @@ TEST_CASE("the defaults are the contract's") {
     CHECK(c.sliding_window == 0);
     CHECK(c.window_of(0) == 0);
     CHECK_FALSE(c.alibi);
+    CHECK(c.relative_attention_num_buckets == 0);
+    CHECK(c.relative_attention_max_distance == 128);
 }
 
 TEST_CASE("norm_placement is what norm_first says where it says nothing, and whatever is overridden last") {
@@ -271,6 +273,9 @@ TEST_CASE("keys that don't go together name one of them and the reason") {
              {R"("position_scale": 0.5, "positional_encoding": "rope")", {"position_scale", "sinusoidal nor learned"}},
              {R"("logit_scale": 0.5)", {"logit_scale", "lm_head is false"}},
              {R"("qk_norm_across_heads": true)", {"qk_norm", "qk_norm_across_heads"}},
+             {R"("relative_attention_num_buckets": 3)", {"relative_attention_num_buckets", "from 4", "3"}},
+             {R"("relative_attention_num_buckets": 8, "relative_attention_max_distance": 4)",
+              {"relative_attention_max_distance", "more than half of the 8 buckets", "4"}},
              {R"("lm_head": true)", {"vocab_size", "lm_head"}},
              {R"("gated_mlp": true, "dim_feedforward": 0)", {"dim_feedforward", "gated_mlp"}}})
         check_message(error_with(bad.json), bad.says);
@@ -335,7 +340,7 @@ TEST_CASE("JSON nested without end is refused, and not a matter of the stack") {
         INFO(key);
         const std::string json = R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, ")";
         const std::string end = std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
-        check_message(error_of([&] { static_cast<void>(from_hugging_face(json + key + "\": " + end)); }), {"nested"});
+        check_message(error_of([&] { static_cast<void>(read_family(json + key + "\": " + end)); }), {"nested"});
     }
 }
 

@@ -1,12 +1,17 @@
-// Other projects' state_dicts (tests/reference/foreign) open with what a person knows of them, or by a mapping, and
-// give their own modules' logits.
+// Other projects' models (tests/reference/foreign) open with what a person knows of them, by a mapping, or by their
+// config.json, and compute what their own modules compute.
 #include "engine/decoder/decoder.h"
+#include "engine/decoder/past.h"
+#include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
+#include "engine/model/families/family.h"
+#include "engine/model/inputs_part.h"
 #include "engine/model/model.h"
 #include "engine/model/safetensors.h"
 #include "engine/run.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,15 +24,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Those without a config.json, and that the contract's keys can say.
-std::vector<fs::path> state_dicts() {
+enum class Said { by_config, by_nothing };
+
+std::vector<fs::path> models(Said said) {
     const fs::path models = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
     std::vector<fs::path> found;
     if (fs::exists(models))
         for (const auto& entry : fs::directory_iterator(models))
-            if (!fs::exists(entry.path() / "config.json")) found.push_back(entry.path());
+            if (fs::exists(entry.path() / "config.json") == (said == Said::by_config)) found.push_back(entry.path());
     std::ranges::sort(found);
     return found;
+}
+
+nlohmann::json about_of(const fs::path& folder) {
+    return parse_json(read_text((folder / "about.json").string()), message("about"));
 }
 
 Overrides answers(const nlohmann::json& about) {
@@ -41,34 +51,119 @@ Overrides answers(const nlohmann::json& about) {
     return known;
 }
 
-// The largest difference from the module's logits, relative to their scale.
-double difference(const fs::path& folder, const Overrides& answers, const Mapping& mapping) {
-    const auto model = load_model(folder.string(), answers, nullptr, mapping);
-    const Config config = model->config();
-    const Inputs inputs = load_inputs((folder / "inputs.safetensors").string(), config);
-    const auto run = execute(plan_decoder({config, &model->weights, inputs, {}, std::nullopt}));
-    const Tensor ours = run->value("logits");
-    const Tensor theirs = SafetensorsFile((folder / "expected.safetensors").string()).floats("logits");
+// The largest difference, relative to their scale.
+double difference(std::span<const float> ours, std::span<const float> theirs) {
     REQUIRE(ours.size() == theirs.size());
     double largest = 0.0, scale = 0.0;
-    for (Index i = 0; i < ours.size(); ++i) {
-        largest = std::max(largest, std::abs(static_cast<double>(ours.data()[i]) - theirs.data()[i]));
-        scale = std::max(scale, std::abs(static_cast<double>(theirs.data()[i])));
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(ours[i]) - theirs[i]));
+        scale = std::max(scale, std::abs(static_cast<double>(theirs[i])));
     }
-    return largest / scale;
+    return scale > 0.0 ? largest / scale : largest;
+}
+
+Inputs inputs_of(const fs::path& folder, const Config& config) {
+    return load_inputs((folder / "inputs.safetensors").string(), config);
+}
+
+std::shared_ptr<const Run> run_of(const Model& model, const Inputs& inputs, const Past* past = nullptr) {
+    const Config config = model.config();
+    return execute(plan_decoder({config, &model.weights, inputs, {}, std::nullopt, past}));
+}
+
+// Every tensor that their module recorded, by its name.
+void check_numbers(const fs::path& folder, const Model& model) {
+    const auto run = run_of(model, inputs_of(folder, model.config()));
+    const SafetensorsFile expected((folder / "expected.safetensors").string());
+    for (const std::string& name : expected.names_in_order()) {
+        INFO(name);
+        CHECK(difference(run->value(name).values(), expected.floats(name).values()) < 1e-5);
+    }
+}
+
+// The last position computed with the k and v that the others left is what it is in one pass.
+void check_continuation(const fs::path& folder, const Model& model) {
+    const Config config = model.config();
+    Inputs inputs = inputs_of(folder, config);
+    inputs.custom_mask = {};
+    const Index before = inputs.tokens.axes()[1].size - 1;
+    const auto first = run_of(model, part_of(inputs, {0, before}));
+    const Past past = past_of(*first);
+    const auto last = run_of(model, part_of(inputs, {before, 1}), &past);
+    const Tensor whole = run_of(model, inputs)->value("logits"), one = last->value("logits");
+    const auto vocab = static_cast<std::size_t>(config.vocab_size), rows = static_cast<std::size_t>(before) + 1;
+    for (std::size_t batch = 0; batch < whole.values().size() / (vocab * rows); ++batch)
+        CHECK(difference(one.values().subspan(batch * vocab, vocab),
+                         whole.values().subspan(((batch + 1) * rows - 1) * vocab, vocab)) < 1e-5);
 }
 
 }  // namespace
 
-TEST_CASE("other projects' decoders give their own logits, by recognition and by a mapping") {
-    for (const fs::path& folder : state_dicts()) {
+TEST_CASE("other projects' decoders give their own numbers, by recognition and by a mapping") {
+    for (const fs::path& folder : models(Said::by_nothing)) {
         INFO(folder.filename().string());
-        const nlohmann::json about = parse_json(read_text((folder / "about.json").string()), message("about"));
-        if (about.contains("needs")) continue;
-        CHECK(difference(folder, answers(about), {}) < 1e-5);
+        const nlohmann::json about = about_of(folder);
+        check_numbers(folder, *load_model(folder.string(), answers(about)));
         Mapping mapping = parse_mapping(about["map"].dump());
         if (about.contains("skipped"))
             for (const auto& [theirs, why] : about["skipped"].items()) mapping[theirs] = {};
-        CHECK(difference(folder, answers(about), mapping) < 1e-5);
+        check_numbers(folder, *load_model(folder.string(), answers(about), nullptr, mapping));
+    }
+}
+
+TEST_CASE("Hugging Face's families give their own numbers by config.json alone, and continue a text") {
+    for (const fs::path& folder : models(Said::by_config)) {
+        INFO(folder.filename().string());
+        const auto model = load_model(folder.string());
+        CHECK(model->recognised.questions.empty());
+        check_numbers(folder, *model);
+        check_continuation(folder, *model);
+    }
+}
+
+TEST_CASE("StableLM's numbers are its own with a config.json") {
+    const fs::path folder = DECODERSCOPE_TESTS_DIR "/reference/foreign/models/stablelm";
+    if (!fs::exists(folder)) return;
+    const testing::TemporaryFolder model;
+    fs::copy_file(folder / "model.safetensors", model.file("model.safetensors"));
+    testing::write_bytes(model.file("config.json"), R"({"model_type": "stablelm", "hidden_size": 16,
+        "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2,
+        "partial_rotary_factor": 0.25, "vocab_size": 29, "max_position_embeddings": 24, "hidden_act": "silu",
+        "layer_norm_eps": 1e-05, "qk_layernorm": false, "rope_theta": 10000, "use_parallel_residual": false,
+        "use_qkv_bias": false, "hidden_dropout": 0.0, "torch_dtype": "float32"})");
+    check_numbers(folder, *load_model(model.path()));
+}
+
+TEST_CASE("of a family's files without their config.json, all that changes the numbers is asked") {
+    for (const fs::path& folder : models(Said::by_config)) {
+        INFO(folder.filename().string());
+        const testing::TemporaryFolder alone;
+        for (const auto& entry : fs::directory_iterator(folder))
+            if (entry.path().filename().string().starts_with("model"))
+                fs::copy_file(entry.path(), alone.file(entry.path().filename().string()));
+        const nlohmann::json about = about_of(folder);
+        if (about.contains("made")) {  // Marian's table of positions, which no key says
+            CHECK_THROWS_AS(load_model(alone.path(), {{"nhead", "3"}}), Error);
+            continue;
+        }
+        // The right answers, to questions that are asked.
+        const Config config = parse_config(about["our_config"].dump());
+        Overrides known = config_values(config);
+        for (const auto& answer : read_family(read_text((folder / "config.json").string())).names)
+            known.push_back(answer);
+        Overrides answers;
+        for (int round = 0; round < 2; ++round) {
+            const Recognised recognised = recognise_model(alone.path(), answers).value();
+            INFO(recognised.problem.english());
+            answers.clear();
+            for (const Question& question : recognised.questions)
+                for (const auto& [key, value] : known)
+                    if (key == question.key) answers.emplace_back(key, value);
+        }
+        try {
+            check_numbers(folder, *load_model(alone.path(), answers));
+        } catch (const Error& error) {
+            FAIL_CHECK(error.what());
+        }
     }
 }

@@ -1,5 +1,6 @@
 // What holds for every decoder, whatever its numbers: the identities from the lessons, as tests.
 #include "engine/model/initial_weights.h"
+#include "engine/ops/relative_bias.h"
 #include "engine/ops/scaled_dot_product.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
@@ -184,6 +185,49 @@ TEST_CASE("ALiBi takes off the same at the same distance, wherever the two posit
         const Cell cell = a.cell(i);
         const double taken = static_cast<double>(b.at(cell)) - static_cast<double>(a.at(cell));
         CHECK(taken == Approx(alibi_slope(cell[1], 3) * static_cast<double>(cell[2] - cell[3])).margin(1e-5));
+    }
+}
+
+TEST_CASE("T5's distances have rows of their own when near, and share them by the logarithm when far") {
+    // 32 rows up to 128, one way: 16 near ones, then 16 · 8^(i/16).
+    for (Index back = 0; back < 16; ++back) CHECK(relative_bucket(-back, 32, 128, false) == back);
+    for (Index back = 16; back < 200; ++back) {
+        const double row = 16.0 + 16.0 * std::log(static_cast<double>(back) / 16.0) / std::log(8.0);
+        const auto found = static_cast<double>(relative_bucket(-back, 32, 128, false));
+        CHECK(found <= row + 1e-4);
+        CHECK((found == 31.0 || found > row - 1.0 - 1e-4));
+    }
+    CHECK(relative_bucket(5, 32, 128, false) == 0);  // what comes later shares the row of the same place
+    // Both ways: the same in each half.
+    for (Index back = 1; back < 200; ++back) {
+        CHECK(relative_bucket(-back, 32, 128, true) == relative_bucket(-back, 16, 128, false));
+        CHECK(relative_bucket(back, 32, 128, true) == relative_bucket(-back, 32, 128, true) + 16);
+    }
+    CHECK(relative_bucket(0, 32, 128, true) == 0);
+}
+
+TEST_CASE("a learned bias adds the same at the same distance, wherever the two positions are, in all blocks") {
+    const Overrides biased = {{"relative_attention_num_buckets", "6"},
+                              {"relative_attention_max_distance", "5"},
+                              {"nhead", "3"},
+                              {"num_layers", "2"}};
+    const auto model = small_model(biased, {.pos = 6});
+    const auto run = model.run();
+    const Tensor& table = model.weights.at("relative_bias.weight");
+    for (const char* block : {"blocks.0", "blocks.1"}) {
+        const std::string at = std::string(block) + ".attn.";
+        const Tensor &q = run->value(at + "q"), &k = run->value(at + "k"), &scores = run->value(at + "attn_scores");
+        for (Index i = 0; i < scores.size(); ++i) {
+            const Cell cell = scores.cell(i);
+            double product = 0.0;
+            for (Index d = 0; d < q.dim(3); ++d)
+                product += static_cast<double>(q.at(Cell{cell[0], cell[1], cell[2], d})) *
+                           static_cast<double>(k.at(Cell{cell[0], cell[1], cell[3], d}));
+            const double added =
+                static_cast<double>(scores.at(cell)) - product / std::sqrt(static_cast<double>(q.dim(3)));
+            const Index row = relative_bucket(cell[3] - cell[2], 6, 5, false);
+            CHECK(added == Approx(static_cast<double>(table.at(Cell{row, cell[1]}))).margin(1e-5));
+        }
     }
 }
 

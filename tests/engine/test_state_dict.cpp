@@ -3,7 +3,6 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/json.h"
-#include "engine/model/hugging_face.h"
 #include "engine/model/model.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/state_dict.h"
@@ -308,35 +307,6 @@ TEST_CASE("two tensors with the same meaning are refused, and an unknown name is
     CHECK_THROWS_AS(canonical_weights({{"emb.weight", one}, {"wte.weight", one}}), Error);
     CHECK(canonical_weights({{"layers.0.strange.weight", one}}).contains("layers.0.strange.weight"));
     CHECK_THROWS_AS(canonical_weights({{"layers.0.self_attn.in_proj_weight", one}}), Error);
-}
-
-TEST_CASE("Hugging Face configurations are read as they are written") {
-    const Config gpt2 = parse_config(
-        from_hugging_face(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
-        "vocab_size": 50257, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-05, "architectures": ["GPT2LMHeadModel"],
-        "n_inner": null, "task_specific_params": {"text-generation": {"do_sample": true}}})"));
-    CHECK(gpt2.d_model == 768);
-    CHECK(gpt2.dim_feedforward == 3072);
-    CHECK(gpt2.norm_first);
-    CHECK(gpt2.final_norm);
-    CHECK(gpt2.activation == ActivationKind::gelu_tanh);
-    CHECK(gpt2.positional_encoding == PositionalEncoding::learned);
-    CHECK(gpt2.tie_word_embeddings);
-    const Config llama = parse_config(from_hugging_face(
-        R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5,
-        "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 512, "rms_norm_eps": 1e-05, "rope_theta": 20000.0})"));
-    CHECK(llama.num_key_value_heads == 4);
-    CHECK(llama.norm == NormKind::rmsnorm);
-    CHECK(llama.rope_theta == 20000.0);
-    CHECK_FALSE(llama.bias);
-    CHECK(llama.gated_mlp);
-    for (
-        const char* bad :
-        {R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12})",
-         R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "activation_function": "tanh"})",
-         R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 172, "num_hidden_layers": 5, "num_attention_heads": 8,
-                                "vocab_size": 512, "rope_scaling": {"type": "linear", "factor": 2}})"})
-        CHECK_THROWS_AS(from_hugging_face(bad), Error);
 }
 
 TEST_CASE("a real trained Llama continues a story as it should, token for token") {

@@ -1,7 +1,7 @@
 // config.json, the contract's or Hugging Face's: writing what was read and reading it back gives the same. A second
 // part holds values as for --set, one "KEY=VALUE" per line.
 #include "engine/model/config.h"
-#include "engine/model/hugging_face.h"
+#include "engine/model/families/family.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto parts = fuzz::parts_of(fuzz::text_of(data, size));
     const Overrides overrides = parts.size() > 1 ? overrides_of(parts[1]) : Overrides();
     fuzz::read([&] {
-        const Config config = parse_config(from_hugging_face(parts[0]), overrides);
+        const Config config = parse_config(read_family(parts[0]).config_json, overrides);
         fuzz::require(parse_config(config_to_json(config)) == config, "a configuration is read as it is written");
         fuzz::require(parse_config(R"({"model_type": "decoderscope"})", config_values(config)) == config,
                       "a configuration's values set it");

@@ -47,6 +47,8 @@ DEFAULTS = {
     "sliding_window": 0,  # all positions
     "sliding_window_layers": [],  # all layers
     "alibi": False,
+    "relative_attention_num_buckets": 0,  # none
+    "relative_attention_max_distance": 128,
     "shared_qkv": False,
 }
 
@@ -102,6 +104,8 @@ def _stack_parameters(c, prefix, vocab_size):
         found.append((prefix + "pos_embed.weight", (c["max_positions"], d), "embedding", d))
     if c["embedding_norm"]:
         found += _norm(c, prefix + "embed_norm")
+    if c["relative_attention_num_buckets"] > 0:
+        found.append((prefix + "relative_bias.weight", (c["relative_attention_num_buckets"], c["nhead"]), "embedding", d))
     for layer in range(c["num_layers"]):
         found += _block_parameters(c, f"{prefix}layers.{layer}.")
     if c["final_norm"]:

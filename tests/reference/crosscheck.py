@@ -43,7 +43,7 @@ class FixedDropout(nn.Module):
 
 
 BEYOND_TORCH = ("head_dim", "attention_scale", "logit_scale", "embedding_norm", "residual_scale", "qk_norm",
-                "sliding_window", "alibi")
+                "sliding_window", "alibi", "relative_attention_num_buckets")
 
 
 # --- torch's modules --------------------------------------------------------------------------------------------------
@@ -384,6 +384,9 @@ def attention_by_loops(case):
             score *= c["attention_scale"] if c["attention_scale"] else head_width(c) ** -0.5
             if c["alibi"] and to_itself:
                 score -= slope(h, heads) * (i - j)
+            if c["relative_attention_num_buckets"] and to_itself:
+                table = torch.as_tensor(case.weights[("encoder." if in_encoder else "") + "relative_bias.weight"])
+                score += float(table[distance_row(c, i - j, in_encoder), h])
             scores[b, h, i, j] = score
             if (c["causal"] and to_itself and not in_encoder and j > i) or (window and i - j >= window):
                 kept[b, h, i, j] = 0
@@ -394,6 +397,20 @@ def attention_by_loops(case):
                 kept = kept * (torch.as_tensor(padding) != 0)[:, None, None, :]
             assert torch.equal(kept, trace[name + ".mask"]), (case.name, name)
     return worst
+
+
+def distance_row(c, back, in_encoder):
+    """The row for a key so far back: by counting up the boundaries between rows, which grow geometrically."""
+    count = c["relative_attention_num_buckets"] // (2 if in_encoder else 1)
+    first = count if in_encoder and back < 0 else 0
+    back = abs(back) if in_encoder else max(back, 0)
+    exact = count // 2
+    if back < exact:
+        return first + back
+    farthest, row = c["relative_attention_max_distance"], exact
+    while row < count - 1 and back >= exact * (farthest / exact) ** ((row + 1 - exact) / (count - exact)) - 1e-9:
+        row += 1
+    return first + row
 
 
 def slope(head, heads):

@@ -127,6 +127,10 @@ class Decoder:
         scores = scores * c["attention_scale"] if c["attention_scale"] else scores / math.sqrt(d_head)
         if c["alibi"] and to_itself:
             scores = scores + alibi(heads, scores.shape[-1]).to(scores.dtype)
+        if c["relative_attention_num_buckets"] > 0 and to_itself:
+            in_encoder = name.startswith("encoder.")
+            rows = buckets(c, scores.shape[-1], in_encoder)
+            scores = scores + self.weights[("encoder." if in_encoder else "") + "relative_bias.weight"][rows].permute(2, 0, 1)
         scores = self.record(name + ".attn_scores", scores)
         if c["attention_soft_cap"] > 0:
             scores = self.record(name + ".capped_scores", soft_cap(scores, c["attention_soft_cap"]))
@@ -304,6 +308,22 @@ def alibi(heads, length):
     """[head, query, key]: -slope (query - key)."""
     position = torch.arange(length).float()
     return torch.tensor(slopes(heads))[:, None, None] * (position[None, :] - position[:, None])
+
+
+def buckets(c, length, both_ways):
+    """[query, key]: which row of the table a distance has, as transformers' T5Attention has it."""
+    count, found = c["relative_attention_num_buckets"], 0
+    distance = torch.arange(length)[None, :] - torch.arange(length)[:, None]
+    if both_ways:
+        count //= 2
+        found = (distance > 0).long() * count
+        distance = distance.abs()
+    else:
+        distance = -torch.min(distance, torch.zeros_like(distance))
+    exact = count // 2
+    far = torch.log(distance.float().clamp(min=1) / exact) / math.log(c["relative_attention_max_distance"] / exact)
+    far = (exact + (far * (count - exact)).long()).clamp(max=count - 1)
+    return found + torch.where(distance < exact, distance, far)
 
 
 def scaled_frequencies(c, inv_freq):

@@ -37,6 +37,7 @@ CELLS = {
     "gpt-neox-like": "logits[0,1,0]",
     "bloom-like": "logits[0,2,2]",
     "cohere-like": "logits[0,1,1]",
+    "t5-like": "logits[0,1,2]",
     "deepnorm": "blocks.0.attn.pattern[0,0,2,1]",
     "annotated-transformer-like": "ln_final.normalized[0,1,2]",
     "encdec-tokens": "logits[0,1,2]",

@@ -202,6 +202,11 @@ def positions_and_scales():
     yield small("alibi-encdec", "ALiBi for six heads in decoder and encoder, not in cross-attention, with an attention scale",
                 {**translation, "d_model": 12, "nhead": 6, "alibi": True, "attention_scale": 0.9,
                  "attention_soft_cap": 1.5}, source)
+    yield small("t5-like", "a learned bias by distance, in both directions in the encoder; heads of another width, scores "
+                "not divided, RMSNorm, scaled logits",
+                {**translation, "nhead": 2, "head_dim": 3, "norm_first": True, "norm": "rmsnorm", "final_norm": True,
+                 "bias": False, "attention_scale": 1.0, "logit_scale": 0.35, "tie_word_embeddings": False,
+                 "relative_attention_num_buckets": 6, "relative_attention_max_distance": 5}, source)
     yield small("alibi-window", "ALiBi under a window, one key/value head, a mask value that keeps some weight",
                 {"nhead": 4, "num_key_value_heads": 1, "alibi": True, "sliding_window": 2, "mask_value": "-1.5"},
                 {"x": x(), "custom_mask": coin_mask((5, 5), diagonal=True)})

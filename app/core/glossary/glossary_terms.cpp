@@ -178,7 +178,7 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                  "weights."),
      .spellings = message("scores, attention scores, attn_scores, dot product"),
      .transformer_lens = "hook_attn_scores = masked_scores",
-     .tensors = "attn_scores|masked_scores"},
+     .tensors = "attn_scores|attn_scores_unbiased|masked_scores"},
     {.id = "scale",
      .name = message("1/√d_head"),
      .meaning = message("What every score is multiplied by. A dot product of long vectors is large; without the scale "

@@ -73,6 +73,11 @@ Assigned as(const Candidate& candidate, const char* name) { return {candidate.mo
 // Two matrices: words, else numbers, else shapes.
 std::vector<Assigned> of_two(std::vector<Candidate> two, const Context& context) {
     const auto goes = [](const Candidate& candidate, Way way) { return candidate.way == way; };
+    // The third is missing, which is said later.
+    if (goes(two[0], Way::gate) || goes(two[1], Way::gate)) {
+        if (goes(two[1], Way::gate)) std::swap(two[0], two[1]);
+        return {as(two[0], "gate_proj"), as(two[1], goes(two[1], Way::up) ? "up_proj" : "down_proj")};
+    }
     if (goes(two[0], Way::down) || goes(two[1], Way::up)) std::swap(two[0], two[1]);
     const bool by_words = two[0].way != two[1].way && !goes(two[0], Way::down) && !goes(two[1], Way::up) &&
                           (goes(two[0], Way::up) || goes(two[0], Way::gate_and_up) || goes(two[1], Way::down));
@@ -102,8 +107,10 @@ std::vector<Assigned> of_three(std::vector<Candidate> three, Context& context) {
     Assigned last = as(*down, "down_proj");
     three.erase(down);
     std::ranges::stable_sort(three, {}, &Candidate::order);
-    if (three[1].way == Way::gate || three[0].way == Way::up) std::swap(three[0], three[1]);
-    if (three[0].way != Way::gate && three[1].way != Way::up) {
+    // T5's wi_0 and wi_1 both lead up: their words say nothing.
+    const bool told = three[0].way != three[1].way;
+    if (told && (three[1].way == Way::gate || three[0].way == Way::up)) std::swap(three[0], three[1]);
+    if (!told || (three[0].way != Way::gate && three[1].way != Way::up)) {
         if (three[0].order < 0 || three[0].order == three[1].order) return {};
         const std::string first = three[0].module.path.back(), second = three[1].module.path.back();
         if (!gate_is_settled(three[0]) &&

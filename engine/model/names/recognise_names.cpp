@@ -25,7 +25,7 @@ bool is_our_name(std::string_view name) {
     const std::string ending = path.back();
     path.pop_back();
     if (ending != "weight" && ending != "bias") return false;
-    static const std::set<std::string> tops = {"embed", "pos_embed", "embed_norm", "norm", "lm_head"};
+    static const std::set<std::string> tops = {"embed", "pos_embed", "relative_bias", "embed_norm", "norm", "lm_head"};
     static const std::set<std::string> parts = {"q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"};
     static const std::set<std::string> own = {"up_proj", "down_proj",  "gate_proj",  "norm1",     "norm2",
                                               "norm3",   "norm1_post", "norm2_post", "norm3_post"};
@@ -88,9 +88,16 @@ void orient(std::vector<Assigned>& parts, Context& context) {
 
 struct Block {
     std::vector<Assigned> parts;
+    Modules distances;  // tables of biases by distance, which all blocks share
     Modules open;
     bool has_cross = false;
 };
+
+// T5's relative_attention_bias, [bucket, head].
+bool is_bias_by_distance(const Module& module) {
+    const Words words = module.last_words();
+    return module.weight && module.rank() == 2 && any_is(words, {"relative", "rel"}) && any_is(words, {"bias"});
+}
 
 Block block_of(Modules modules, Context& context) {
     Block block;
@@ -101,6 +108,7 @@ Block block_of(Modules modules, Context& context) {
         sublayers.push_back(std::move(sublayer));
         std::ranges::move(parts, std::back_inserter(block.parts));
     };
+    block.distances = take(modules, is_bias_by_distance);
     for (FoundAttention& attention : take_attentions(modules, context)) {
         block.has_cross = block.has_cross || attention.cross;
         add(attention.cross ? Sublayer::Kind::cross_attention : Sublayer::Kind::self_attention,
@@ -176,6 +184,11 @@ private:
                     part.name = prefix + "layers." + std::to_string(l) + "." + part.name;
                     all.push_back(part);
                 }
+                for (const Module& table : stacks[s][l].distances)
+                    if (one_too_many || names_encoder(words_of(table.path)))
+                        leave_open(table);
+                    else
+                        place({table, prefix + "relative_bias"});
                 // Beside a single block stands what is outside of it.
                 for (const Module& module : stacks[s][l].open)
                     numbered ? leave_open(module) : beside_.push_back(module);

@@ -41,9 +41,12 @@ def llama_3():
     model = LlamaLike(heads=2, d_head=8, kv_heads=1, theta=50.0, eps=1e-5, tied=True, frequencies=turned)
     hf = config_json("LlamaForCausalLM", "llama", model, 128, mlp_bias=False, pretraining_tp=1, head_dim=8,
                      rope_scaling=scaling, eos_token_id=[2, 3])
-    ours = our_config(model, 128, rope_scaling=scaling)
+    ours = our_config(model, 128, rope_scaling="llama3", rope_factor=scaling["factor"],
+                      rope_low_freq_factor=scaling["low_freq_factor"],
+                      rope_high_freq_factor=scaling["high_freq_factor"],
+                      rope_original_positions=scaling["original_max_position_embeddings"])
     return case("llama-3", "Llama 3.1 and later, with scaled RoPE", "arXiv:2407.21783", model, hf, ours,
-                needs=["RoPE's scaling: rope_scaling, as Hugging Face writes it"])
+                needs=["RoPE's scaling: rope_scaling, rope_factor and the keys beside it"])
 
 
 def mistral():

@@ -157,13 +157,13 @@ def case(name, title, gated, tied):
             "encoder_layers": LAYERS, "vocab_size": VOCABULARY, "encoder_vocab_size": VOCABULARY,
             "attention_scale": 1.0,
             "lm_head": True, "tie_word_embeddings": tied, **({"logit_scale": D ** -0.5} if tied else {}),
-            "relative_bias": {"buckets": BUCKETS, "max_distance": FARTHEST}}
+            "relative_attention_num_buckets": BUCKETS, "relative_attention_max_distance": FARTHEST}
     unsaved = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight") + (("lm_head.weight",) if tied else ())
     return Case(name, title, {"repository": "huggingface/transformers", "paper": "arXiv:1910.10683"}, T5(gated, tied),
                 some_inputs(name, VOCABULARY, 7, (VOCABULARY, 9)), ours, names(gated, tied), config_json=hf,
                 unsaved=unsaved,
-                needs=["a learned bias for each distance, part of attn_scores: relative_bias, a relative_bias.weight "
-                       "of the decoder and one of the encoder"])
+                needs=["a learned bias for each distance, part of attn_scores: relative_attention_num_buckets and "
+                       "relative_attention_max_distance, a relative_bias.weight of the decoder and one of the encoder"])
 
 
 def cases():

@@ -1,0 +1,215 @@
+// Hugging Face's config.json, family by family: what its keys mean, and that none is passed over.
+#include "engine/file.h"
+#include "engine/json.h"
+#include "engine/model/config.h"
+#include "engine/model/families/family.h"
+#include "tests/catch.h"
+#include "tests/engine/messages.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kModels = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
+
+nlohmann::json with(nlohmann::json config, const char* more) {
+    config.update(parse_json(more, message("keys")));
+    return config;
+}
+
+Config config_of(const nlohmann::json& json) { return parse_config(read_family(json.dump()).config_json); }
+
+std::string error_in(const nlohmann::json& json) {
+    return error_of([&] { static_cast<void>(read_family(json.dump())); });
+}
+
+const nlohmann::json kGpt2 = {
+    {"model_type", "gpt2"}, {"n_embd", 768}, {"n_head", 12}, {"n_layer", 12}, {"vocab_size", 50257}};
+const nlohmann::json kLlama = {{"model_type", "llama"},  {"hidden_size", 64},        {"intermediate_size", 172},
+                               {"num_hidden_layers", 5}, {"num_attention_heads", 8}, {"num_key_value_heads", 4},
+                               {"vocab_size", 512}};
+
+bool is_read(const std::string& model_type) {
+    const std::vector<std::string_view> names = family_names();
+    return std::ranges::find(names, model_type) != names.end();
+}
+
+nlohmann::json like_llama(const char* model_type, const char* more = "{}") {
+    nlohmann::json config = with(kLlama, more);
+    config["model_type"] = model_type;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("a key that a family isn't known to have is refused by its name") {
+    if (!fs::exists(kModels)) return;
+    for (const auto& entry : fs::directory_iterator(kModels)) {
+        const fs::path path = entry.path() / "config.json";
+        if (!fs::exists(path)) continue;
+        INFO(path.string());
+        const nlohmann::json config = parse_json(read_text(path.string()), message("a configuration"));
+        if (!is_read(config["model_type"])) continue;
+        CHECK(error_in(config) == "(no error)");
+        for (const char* key : {"residual_multiplier", "attn_temperature", "hidden_sizes", "quantization_config"})
+            check_message(error_in(with(config, ("{\"" + std::string(key) + "\": 1}").c_str())), {key});
+        // Null is what a key has that isn't used.
+        CHECK(error_in(with(config, R"({"residual_multiplier": null})")) == "(no error)");
+        // Of every key that is read, another kind of value is refused by the key's name.
+        for (const auto& [key, value] : config.items()) {
+            if (!value.is_number() && !value.is_boolean()) continue;
+            nlohmann::json other = config;
+            other[key] = nlohmann::json::array({"a", "list"});
+            const std::string error = error_in(other);
+            if (error != "(no error)") check_message(error, {key});
+        }
+    }
+}
+
+TEST_CASE("a family that isn't read is named, with those that are") {
+    check_message(error_in({{"model_type", "mamba"}}), {"model_type", "mamba", "decoderscope", "gpt2", "qwen3"});
+    check_message(error_in({{"model_type", std::string(100'000, 'm')}}), {"model_type", "mmm"});
+    CHECK(read_family(R"({"model_type": "decoderscope", "strange": 1})").model_type.empty());
+    const std::vector<std::string_view> names = family_names();
+    CHECK(std::ranges::is_sorted(names));
+    const std::string page = read_text(DECODERSCOPE_TESTS_DIR "/../docs/opening.md");
+    for (const std::string_view name : names) {
+        INFO("docs/opening.md lists " << name);
+        CHECK(page.find("`" + std::string(name) + "`") != std::string::npos);
+    }
+}
+
+TEST_CASE("GPT-2's configuration is read as it is written") {
+    const Config config =
+        config_of(with(kGpt2, R"({"n_positions": 1024, "n_ctx": 1024, "activation_function": "gelu_new",
+        "layer_norm_epsilon": 1e-05, "architectures": ["GPT2LMHeadModel"], "n_inner": null,
+        "task_specific_params": {"text-generation": {"do_sample": true}}})"));
+    CHECK(config.d_model == 768);
+    CHECK(config.dim_feedforward == 3072);
+    CHECK(config.norm_first);
+    CHECK(config.final_norm);
+    CHECK(config.activation == ActivationKind::gelu_tanh);
+    CHECK(config.positional_encoding == PositionalEncoding::learned);
+    CHECK(config.tie_word_embeddings);
+    nlohmann::json without = kGpt2;
+    without.erase("n_layer");
+    check_message(error_in(without), {"n_layer", "a positive integer"});
+    check_message(error_in(with(kGpt2, R"({"activation_function": "tanh"})")), {"activation_function", "tanh"});
+    check_message(error_in(with(kGpt2, R"({"n_head": "12"})")), {"n_head", "\"12\""});
+    // The same under two names, or not the same.
+    CHECK(config_of(with(kGpt2, R"({"num_hidden_layers": 12})")).num_layers == 12);
+    check_message(error_in(with(kGpt2, R"({"num_hidden_layers": 6})")), {"num_hidden_layers", "6", "n_layer", "12"});
+}
+
+TEST_CASE("Llama's configuration is read as it is written") {
+    const Config config = config_of(with(kLlama, R"({"rms_norm_eps": 1e-05, "rope_theta": 20000.0})"));
+    CHECK(config.num_key_value_heads == 4);
+    CHECK(config.norm == NormKind::rmsnorm);
+    CHECK(config.layer_norm_eps == 1e-5);
+    CHECK(config.rope_theta == 20000.0);
+    CHECK_FALSE(config.bias);
+    CHECK(config.gated_mlp);
+    CHECK(config.head_dim == 0);
+    const ModelFamily biased = read_family(with(kLlama, R"({"attention_bias": true})").dump());
+    CHECK(parse_config(biased.config_json).bias);
+    CHECK(biased.unbiased == std::vector<std::string>{"up_proj", "gate_proj", "down_proj", "lm_head", "norm1",
+                                                      "norm1_post", "norm2", "norm2_post", "norm3", "norm3_post",
+                                                      "norm", "embed_norm"});
+}
+
+TEST_CASE("an error names the key as the family calls it") {
+    check_message(error_in(with(kGpt2, R"({"n_head": 5})")), {"n_head", "a divisor of 768", "5"});
+    check_message(error_in(with(kLlama, R"({"rms_norm_eps": 0})")), {"rms_norm_eps", "a positive number", "0"});
+    check_message(error_in(with(kLlama, R"({"rope_theta": -1})")), {"rope_theta", "a positive number", "-1"});
+    check_message(error_in(with(kLlama, R"({"hidden_size": 1.5})")), {"hidden_size", "a positive integer", "1.5"});
+    check_message(error_in(with(kLlama, R"({"tie_word_embeddings": 1})")), {"tie_word_embeddings", "true or false"});
+    check_message(error_in(with(kLlama, R"({"num_attention_heads": 7})")), {"num_attention_heads", "a divisor of 64"});
+    CHECK(config_of(with(kLlama, R"({"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10})")).d_head() ==
+          10);
+}
+
+TEST_CASE("T5's configuration says both stacks") {
+    const nlohmann::json small = {{"model_type", "t5"}, {"d_model", 16},   {"d_kv", 5},
+                                  {"d_ff", 24},         {"num_layers", 3}, {"num_decoder_layers", 2},
+                                  {"num_heads", 4},     {"vocab_size", 32}};
+    const Config config = config_of(small);
+    CHECK(config.encoder_layers == 3);
+    CHECK(config.num_layers == 2);
+    CHECK(config.d_head() == 5);
+    CHECK(config.attention_scale == 1.0);
+    CHECK(config.logit_scale == 0.25);  // where the head is tied
+    CHECK(config.relative_attention_num_buckets == 32);
+    CHECK(config.activation == ActivationKind::relu);
+    const Config later = config_of(with(small, R"({"feed_forward_proj": "gated-gelu", "tie_word_embeddings": false})"));
+    CHECK(later.gated_mlp);
+    CHECK(later.activation == ActivationKind::gelu_tanh);
+    CHECK(later.logit_scale == 1.0);
+    check_message(error_in(with(small, R"({"feed_forward_proj": "gated-tanh"})")), {"feed_forward_proj", "gated-tanh"});
+    check_message(error_in(with(small, R"({"is_gated_act": true})")), {"is_gated_act", "feed_forward_proj"});
+}
+
+TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
+    const auto scaled = [](const char* more) { return config_of(with(kLlama, more)); };
+    const Config linear = scaled(R"({"rope_scaling": {"type": "linear", "factor": 2}})");
+    CHECK(linear.rope_scaling == RopeScalingKind::linear);
+    CHECK(linear.rope_factor == 2.0);
+    const Config llama3 = scaled(R"({"rope_parameters": {"rope_theta": 5e5, "rope_type": "llama3", "factor": 8.0,
+        "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}})");
+    CHECK(llama3.rope_scaling == RopeScalingKind::llama3);
+    CHECK(llama3.rope_original_positions == 8192);
+    CHECK(llama3.rope_theta == 5e5);
+    CHECK(scaled(R"({"rope_scaling": {"rope_type": "default"}})").rope_scaling == RopeScalingKind::none);
+    for (const char* bad : {R"({"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}})",
+                            R"({"rope_scaling": {"rope_type": "longrope", "short_factor": [1]}})",
+                            R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})",
+                            R"({"rope_scaling": {"rope_type": "linear", "factor": 2, "mystery": 1}})",
+                            R"({"rope_scaling": {"factor": 2}})", R"({"rope_scaling": "linear"})"})
+        check_message(error_in(with(kLlama, bad)), {"rope_scaling"});
+    check_message(error_in(with(kLlama, R"({"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})")),
+                  {"rope_parameters.sliding_attention"});
+    check_message(error_in(with(kLlama, R"({"rope_scaling": {"type": "linear", "factor": 2},
+                                            "rope_parameters": {"rope_type": "default"}})")),
+                  {"rope_scaling", "rope_parameters"});
+}
+
+TEST_CASE("windows are those of the blocks that have one") {
+    CHECK(config_of(like_llama("mistral")).sliding_window == 4096);
+    CHECK(config_of(like_llama("mistral", R"({"sliding_window": null})")).sliding_window == 0);
+    CHECK(config_of(like_llama("qwen2", R"({"sliding_window": 8})")).sliding_window == 0);
+    const Config some =
+        config_of(like_llama("qwen2", R"({"sliding_window": 8, "use_sliding_window": true, "max_window_layers": 3})"));
+    CHECK(some.sliding_window == 8);
+    CHECK(some.sliding_window_layers == std::vector<Index>{3, 4});
+    const Config gemma = config_of(like_llama("gemma2", R"({"sliding_window": 8, "head_dim": 16})"));
+    CHECK(gemma.sliding_window_layers == std::vector<Index>{0, 2, 4});
+    const Config said = config_of(like_llama("gemma2", R"({"sliding_window": 8, "layer_types": ["full_attention",
+        "full_attention", "full_attention", "full_attention", "sliding_attention"]})"));
+    CHECK(said.sliding_window_layers == std::vector<Index>{4});
+    check_message(error_in(like_llama("gemma2", R"({"layer_types": ["full_attention"]})")), {"layer_types", "5"});
+    check_message(error_in(with(kLlama, R"({"layer_types": ["sliding_attention", "full_attention", "full_attention",
+                                           "full_attention", "full_attention"]})")),
+                  {"sliding_window"});
+}
+
+TEST_CASE("Gemma's activation is said, or what was taken for it is") {
+    const auto gemma = [](const char* more) { return read_family(like_llama("gemma", more).dump()); };
+    CHECK(parse_config(gemma(R"({"hidden_activation": "gelu"})").config_json).activation == ActivationKind::gelu);
+    CHECK(gemma(R"({"hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh"})").questions.empty());
+    const ModelFamily first = gemma(R"({"hidden_act": "gelu"})");
+    CHECK(parse_config(first.config_json).activation == ActivationKind::gelu_tanh);
+    REQUIRE(first.questions.size() == 1);
+    CHECK(first.questions[0].key == "activation");
+    const Config config = config_of(like_llama("gemma2", R"({"query_pre_attn_scalar": 144})"));
+    CHECK(config.attention_scale == 1.0 / 12.0);
+    CHECK(config.attention_soft_cap == 50.0);
+    CHECK(config.logit_soft_cap == 30.0);
+    CHECK(config.head_dim == 256);
+    CHECK(config_of(like_llama("gemma2", R"({"attn_logit_softcapping": null})")).attention_soft_cap == 0.0);
+}
