@@ -41,7 +41,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     const cli::Context context{run, work, out};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
-                           cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names})
+                           cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train})
         add(app, context);
 
     try {

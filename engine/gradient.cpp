@@ -6,7 +6,6 @@
 #include "engine/ops/pull_back.h"
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 namespace decoderscope {
@@ -29,23 +28,13 @@ Tensor next_tokens(const Inputs& inputs) {
     return targets;
 }
 
-Tensor targets_of(const Inputs& inputs) {
-    if (!inputs.targets.empty()) return inputs.targets;
-    if (inputs.tokens.empty())
-        throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
-    return next_tokens(inputs);
-}
-
 Ref add_loss(Plan& plan, const Inputs& inputs) {
     const Ref logits = plan.find("logits");
     if (logits == nullptr) throw Error("loss: this model has no logits, expected a language-model head (lm_head)");
-    const Tensor targets = targets_of(inputs);
-    if (std::ranges::all_of(targets.values(), [](float target) { return target == kLeftOut; }))
-        throw Error("targets: all are left out, expected at least one that counts");
     plan.begin_stack(StackKind::decoder);
     plan.end_block();
     plan.begin_part(Part::loss, Meaning::output);
-    const Ref right = plan.input("targets", targets);
+    const Ref right = plan.input("targets", targets_of(inputs));
     const Ref each = plan.step("loss_per_token", TokenLoss{}, {logits, right});
     return plan.step("loss", MeanLoss{}, {each, right});
 }
@@ -69,7 +58,9 @@ Target find_target(Plan& plan, const std::string& text, const Inputs& inputs) {
 
 class Backwards {
 public:
-    Backwards(Plan& plan, Target target) : plan_(plan), target_(std::move(target)), forward_(plan.steps().size()) {
+    Backwards(Plan& plan, Target target, GradientsBy by)
+        : plan_(plan), target_(std::move(target)), by_(by), forward_(plan.steps().size()) {
+        find_wanted();
         find_dependencies();
     }
 
@@ -95,16 +86,27 @@ private:
         std::size_t operand = 0;
     };
 
+    // The steps whose gradients are wanted or lead to one that is.
+    void find_wanted() {
+        wanted_.assign(forward_, by_ == GradientsBy::everything);
+        for (StepId id = 0; id < forward_; ++id) {
+            const Step& step = plan_[id];
+            if (step.role == Role::parameter) wanted_[id] = true;
+            for (std::size_t i = 0; i < step.operands.size(); ++i)
+                if (wanted_[step.operands[i]] && step.operation.passes_gradient(i)) wanted_[id] = true;
+        }
+    }
+
     void find_dependencies() {
         depends_.assign(forward_, false);
         ways_.resize(forward_);
         gradients_.assign(forward_, nullptr);
-        depends_[target_.step->id] = true;
+        depends_[target_.step->id] = wanted_[target_.step->id];
         for (StepId id = target_.step->id + 1; id-- > 0;) {
             if (!depends_[id]) continue;
             const Step& step = plan_[id];
             for (std::size_t i = 0; i < step.operands.size(); ++i) {
-                if (!step.operation.passes_gradient(i)) continue;
+                if (!wanted_[step.operands[i]] || !step.operation.passes_gradient(i)) continue;
                 depends_[step.operands[i]] = true;
                 ways_[step.operands[i]].push_back({id, i});
             }
@@ -134,8 +136,8 @@ private:
         const std::vector<Way>& ways = ways_[step.id];
         if (ways.size() == 1) return pull_back(name, ways.front(), step.meaning, role);
         std::vector<Ref> parts;
-        for (const Way& way : std::views::reverse(ways))
-            parts.push_back(pull_back(name + ".through." + plan_[way.reader].name + operand_suffix(ways, way), way,
+        for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+            parts.push_back(pull_back(name + ".through." + plan_[way->reader].name + operand_suffix(ways, *way), *way,
                                       step.meaning, Role::internal));
         return plan_.step(name, SumGradients{}, parts, step.meaning, role);
     }
@@ -180,7 +182,9 @@ private:
 
     Plan& plan_;
     Target target_;
+    GradientsBy by_;
     StepId forward_ = 0;  // how many steps there are on the way there
+    std::vector<bool> wanted_;
     std::vector<bool> depends_;
     std::vector<std::vector<Way>> ways_;
     std::vector<Ref> gradients_;
@@ -188,10 +192,20 @@ private:
 
 }  // namespace
 
-void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights) {
-    Backwards backwards(plan, find_target(plan, target, inputs));
+Tensor targets_of(const Inputs& inputs) {
+    if (inputs.targets.empty() && inputs.tokens.empty())
+        throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
+    Tensor targets = inputs.targets.empty() ? next_tokens(inputs) : inputs.targets;
+    if (std::ranges::all_of(targets.values(), [](float target) { return target == kLeftOut; }))
+        throw Error("targets: all are left out, expected at least one that counts");
+    return targets;
+}
+
+void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
+                   GradientsBy by) {
+    Backwards backwards(plan, find_target(plan, target, inputs), by);
     backwards.add();
-    backwards.add_zeros(weights);
+    if (by == GradientsBy::everything) backwards.add_zeros(weights);
     plan.end_block();
 }
 

@@ -7,6 +7,9 @@
 
 namespace decoderscope {
 
+// By what the gradients are wanted: by everything, to be shown, or by the parameters alone, to train them.
+enum class GradientsBy { everything, parameters };
+
 // The backward pass as more steps of the same plan: for each step that the target depends on, "grad." and its name, the
 // gradient of the target by that tensor; from the target back. A tensor that several steps read has one step for each
 // of them (".through." and the reader's name; not in a trace) and their sum. Recorded tensors and parameters that the
@@ -19,6 +22,13 @@ namespace decoderscope {
 //
 // `weights` are the model's: parameters that no step reads are among them. Throws Error naming the target and what was
 // expected if there is no such step or cell, or no logits for a loss.
-void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights);
+//
+// By parameters alone, there are only the steps on the way to a parameter that the target depends on, and no zeros.
+void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
+                   GradientsBy by = GradientsBy::everything);
+
+// What the loss is measured against: the inputs' targets, or the next token of the same row.   -> [batch, pos]
+// Throws Error if there is neither, or if all are left out.
+[[nodiscard]] Tensor targets_of(const Inputs& inputs);
 
 }  // namespace decoderscope

@@ -100,6 +100,18 @@ void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
         eigen_products::multiply(a, b, out);
 }
 
+void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
+    const Index cost = a.rows * a.columns * out.columns;
+    if (!is_shared(cost) || !rows_stand_alone(a.columns, out.columns)) return multiply(a, b, out);
+    const Index pieces = 2 * thread_count();
+    const Index block = ((a.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
+    const Index blocks = (a.rows + block - 1) / block;
+    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
+        const Index first = piece * block, rows = std::min(block, a.rows - first);
+        multiply(a.rows_from(first, rows), b, out.rows_from(first, rows));
+    });
+}
+
 bool rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::rows_stand_alone(); }
 bool weight_rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::weight_rows_stand_alone(); }
 

@@ -37,6 +37,8 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
 void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale = 1.0F);
 // out = a · b                a [m, k], b [k, n], out [m, n]
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out);
+// The same; the threads share the rows of a large product where each stands alone.
+void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
 
 // Whether a row of such a product has the same bits however many rows are computed with it, so that some rows can be
 // recomputed without the others. The first is for a product of two matrices, the second for one with a weight.

@@ -24,6 +24,7 @@ void add_diff(CLI::App& app, const Context& context);
 void add_generate(CLI::App& app, const Context& context);
 void add_bench(CLI::App& app, const Context& context);
 void add_names(CLI::App& app, const Context& context);
+void add_train(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

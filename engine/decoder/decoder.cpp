@@ -2,7 +2,6 @@
 
 #include "engine/decoder/layers.h"
 #include "engine/error.h"
-#include "engine/gradient.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/rescale.h"
@@ -157,7 +156,8 @@ Plan plan_of(const PassRequest& request) {
                     edited};
     decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
     apply_edits(plan, request.edits);
-    if (!request.gradients_of.empty()) add_gradients(plan, request.gradients_of, request.inputs, request.weights);
+    if (!request.gradients_of.empty())
+        add_gradients(plan, request.gradients_of, request.inputs, request.weights, request.gradients_by);
     return plan;
 }
 

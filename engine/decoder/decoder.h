@@ -2,6 +2,7 @@
 
 #include "engine/decoder/past.h"
 #include "engine/edit.h"
+#include "engine/gradient.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
 #include "engine/plan.h"
@@ -27,6 +28,7 @@ struct PassRequest {
     bool logit_lens = false;  // also applies the final norm and the head after each block
     // Also the way back: the gradient of this cell, or of the loss, by everything (engine/gradient.h). Empty: none.
     std::string gradients_of = {};
+    GradientsBy gradients_by = GradientsBy::everything;
 };
 
 // The forward pass of a decoder, with its encoder if any, as a plan that includes the edits. Throws Error naming the

@@ -8,14 +8,25 @@
 
 namespace decoderscope {
 
-Tensor initial_weight(const Declared& parameter, std::uint64_t seed) {
+namespace {
+
+// A Linear's numbers are drawn from ± this.
+double bound_of(const Declared& parameter, Initialisation rule) {
+    if (rule == Initialisation::pytorch) return 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
+    if (parameter.axes.size() < 2) return 0.0;
+    return std::sqrt(6.0 / static_cast<double>(parameter.axes[0].size + parameter.axes[1].size));
+}
+
+}  // namespace
+
+Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisation rule) {
     Tensor tensor(parameter.axes);
     const std::span<float> values = tensor.writable();
     const RandomStream random(seed, parameter.name);
     std::uint64_t i = 0;
     switch (parameter.init.kind) {
         case Init::Kind::linear: {
-            const double bound = 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
+            const double bound = bound_of(parameter, rule);
             for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
             break;
         }
@@ -33,10 +44,10 @@ Tensor initial_weight(const Declared& parameter, std::uint64_t seed) {
     return tensor;
 }
 
-Weights initial_weights(const Config& config, std::uint64_t seed) {
+Weights initial_weights(const Config& config, std::uint64_t seed, Initialisation rule) {
     Weights weights;
     for (const Declared& parameter : declared_parameters(config))
-        weights.emplace(parameter.name, initial_weight(parameter, seed));
+        weights.emplace(parameter.name, initial_weight(parameter, seed, rule));
     return weights;
 }
 

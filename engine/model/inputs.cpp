@@ -207,25 +207,66 @@ const std::vector<Slot>& slots() {
     return table;
 }
 
+const Slot& slot_of(std::string_view name) {
+    const auto found = std::ranges::find(slots(), name, &Slot::name);
+    if (found == slots().end())
+        throw Error(
+            "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
+            "encoder_attention_mask, custom_mask or targets",
+            {{"name", name}});
+    return *found;
+}
+
+Tensor stored(const SafetensorsFile& file, const Slot& slot) {
+    return slot.integer ? file.integers(slot.name) : file.floats(slot.name);
+}
+
 Inputs read(const SafetensorsFile& file) {
     Inputs inputs;
-    std::size_t known = 0;
-    for (const Slot& slot : slots()) {
-        if (!file.contains(slot.name)) continue;
-        ++known;
-        const Tensor stored = slot.integer ? file.integers(slot.name) : file.floats(slot.name);
-        inputs.*slot.member = stored.with_axes(named_from_last(stored.axes(), slot.axes));
-    }
-    if (known == file.entries().size()) return inputs;
     for (const auto& [name, entry] : file.entries()) {
-        const auto is_it = [&, wanted = std::string_view(name)](const Slot& slot) { return slot.name == wanted; };
-        if (std::none_of(slots().begin(), slots().end(), is_it))
-            throw Error(
-                "{name}: unknown input; expected tokens, x, memory, encoder_tokens, attention_mask, "
-                "encoder_attention_mask, custom_mask or targets",
-                {{"name", name}});
+        const Slot& slot = slot_of(name);
+        const Tensor values = stored(file, slot);
+        inputs.*slot.member = values.with_axes(named_from_last(values.axes(), slot.axes));
     }
     return inputs;
+}
+
+// One of the tensors in each step: its first axis is the steps.
+void add_to(std::vector<Inputs>& batches, const SafetensorsFile& file, const Slot& slot) {
+    const Tensor all = stored(file, slot);
+    if (all.rank() < 2 || all.dim(0) == 0)
+        throw Error("{name}: shape {shape}, expected steps as its first axis and at least one step",
+                    {{"name", slot.name}, {"shape", shape_text(all.axes())}});
+    if (batches.empty()) batches.resize(static_cast<std::size_t>(all.dim(0)));
+    if (static_cast<Index>(batches.size()) != all.dim(0))
+        throw Error("{name}: shape {shape}, expected {steps} steps as its first axis, as the other tensors have",
+                    {{"name", slot.name}, {"shape", shape_text(all.axes())}, {"steps", batches.size()}});
+    Axes axes;
+    for (std::size_t axis = 1; axis < all.rank(); ++axis) axes.push_back(all.axes()[axis]);
+    axes = named_from_last(std::move(axes), slot.axes);
+    const auto size = static_cast<std::size_t>(all.size() / all.dim(0));
+    for (std::size_t step = 0; step < batches.size(); ++step)
+        batches[step].*slot.member = Tensor(axes, all.values().subspan(step * size, size));
+}
+
+std::vector<Inputs> read_batches(const SafetensorsFile& file, const Config& config) {
+    std::vector<Inputs> batches;
+    for (const auto& [name, entry] : file.entries()) add_to(batches, file, slot_of(name));
+    if (batches.empty()) throw Error("no tensors, expected those of the batches, tokens for instance");
+    for (std::size_t step = 0; step < batches.size(); ++step)
+        naming(message("step {step}", {{"step", step + 1}}), [&] { check_inputs(batches[step], config); });
+    return batches;
+}
+
+// Prefixes errors with the file, unless they name it already.
+template <class Work>
+auto naming_once(const std::string& path, const Work& work) {
+    try {
+        return work();
+    } catch (const Error& error) {
+        if (std::string_view(error.what()).starts_with(path)) throw;
+        throw Error("{path}: {error}", {{"path", path}, {"error", error.sentence()}});
+    }
 }
 
 }  // namespace
@@ -239,15 +280,15 @@ void check_inputs(const Inputs& inputs, const Config& config, Index past) {
 }
 
 Inputs load_inputs(const std::string& path, const Config& config) {
-    const SafetensorsFile file(path);
-    try {
-        Inputs inputs = read(file);
+    return naming_once(path, [&] {
+        Inputs inputs = read(SafetensorsFile(path));
         check_inputs(inputs, config);
         return inputs;
-    } catch (const Error& error) {
-        if (std::string_view(error.what()).starts_with(path)) throw;
-        throw Error("{path}: {error}", {{"path", path}, {"error", error.sentence()}});
-    }
+    });
+}
+
+std::vector<Inputs> load_batches(const std::string& path, const Config& config) {
+    return naming_once(path, [&] { return read_batches(SafetensorsFile(path), config); });
 }
 
 }  // namespace decoderscope

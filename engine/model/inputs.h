@@ -3,6 +3,9 @@
 #include "engine/model/config.h"
 #include "engine/tensor.h"
 
+#include <string>
+#include <vector>
+
 namespace decoderscope {
 
 // What a run reads besides the weights; an empty tensor is absent. Integers are kept as floats, which hold every token
@@ -28,5 +31,9 @@ void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
 
 // Reads an inputs file (safetensors) and checks it. Throws Error naming the file, the tensor and what was expected.
 [[nodiscard]] Inputs load_inputs(const std::string& path, const Config& config);
+
+// Reads a file of batches to train on: the same tensors with one more axis in front, the steps. Throws Error naming the
+// file, the step (the first is 1), the tensor and what was expected.
+[[nodiscard]] std::vector<Inputs> load_batches(const std::string& path, const Config& config);
 
 }  // namespace decoderscope

@@ -4,6 +4,7 @@
 #include "engine/ops/carry.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/rescale.h"
+#include "engine/parallel.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -15,13 +16,30 @@ namespace decoderscope {
 
 namespace {
 
+constexpr Index kCost = 8;         // of one number, in multiply-adds
+constexpr Index kCurvedCost = 50;  // with an exponential
+
 // grad · slope, cell by cell.
 template <class Slope>
-Tensor scaled(const Tensor& grad, const Slope& slope) {
+Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kCost) {
     Tensor out(grad.axes());
     const float* from = grad.data();
-    std::size_t i = 0;
-    for (float& to : out.writable()) to = static_cast<float>(static_cast<double>(*from++) * slope(i++));
+    float* to = out.writable().data();
+    in_parallel(out.size(), cost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i)
+            to[i] = static_cast<float>(static_cast<double>(from[i]) * slope(static_cast<std::size_t>(i)));
+    });
+    return out;
+}
+
+// The gradient where pre is positive, else 0, whatever the gradient is.
+Tensor through_relu(const Tensor& grad, const float* pre) {
+    Tensor out(grad.axes());
+    const float* from = grad.data();
+    float* to = out.writable().data();
+    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) to[i] = pre[i] <= 0.0F ? 0.0F : from[i];
+    });
     return out;
 }
 
@@ -156,8 +174,10 @@ About Activate::about_pull_back(std::size_t) const {
 }
 
 Tensor Activate::pull_back(std::size_t, const Backward& b) const {
-    return scaled(b.grad,
-                  [&, pre = b.in[0].data()](std::size_t i) { return slope_of(kind, static_cast<double>(pre[i])); });
+    const float* pre = b.in[0].data();
+    if (kind == ActivationKind::relu) return through_relu(b.grad, pre);
+    return scaled(
+        b.grad, [&](std::size_t i) { return slope_of(kind, static_cast<double>(pre[i])); }, kCurvedCost);
 }
 
 Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
@@ -177,10 +197,11 @@ About ActivateGated::about_pull_back(std::size_t operand) const {
 Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
     const float* pre = b.in[0].data();
     const float* gate = b.in[1].data();
-    return scaled(b.grad, [&](std::size_t i) {
+    const auto slope = [&](std::size_t i) {
         const auto at = static_cast<double>(gate[i]);
         return operand == 0 ? activate(kind, at) : static_cast<double>(pre[i]) * slope_of(kind, at);
-    });
+    };
+    return scaled(b.grad, slope, kCurvedCost);
 }
 
 Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {

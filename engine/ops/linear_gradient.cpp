@@ -2,20 +2,31 @@
 
 #include "engine/heads.h"
 #include "engine/linalg.h"
+#include "engine/memory.h"
 #include "engine/ops/linear.h"
+#include "engine/parallel.h"
 #include "engine/translate.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace decoderscope {
 
 namespace {
 
-// {columns, rows} of a matrix with that many rows and columns.
-std::vector<float> turned(const float* matrix, Index rows, Index columns) {
-    std::vector<float> out(static_cast<std::size_t>(rows * columns));
-    for (Index r = 0; r < rows; ++r)
-        for (Index c = 0; c < columns; ++c) out[static_cast<std::size_t>(c * rows + r)] = matrix[r * columns + c];
+// {columns, rows} of a matrix with that many rows and columns; a square at a time, so that both sides stay in the
+// cache.
+Floats turned(const float* matrix, Index rows, Index columns) {
+    constexpr Index kSquare = 32;
+    Floats out = floats(rows * columns);
+    float* to = out.get();
+    const Index strips = (columns + kSquare - 1) / kSquare;
+    each_in_parallel(strips, rows * kSquare * kCopyCost, [&](Index strip) {
+        const Index first = strip * kSquare, last = std::min(columns, first + kSquare);
+        for (Index r0 = 0; r0 < rows; r0 += kSquare)
+            for (Index c = first; c < last; ++c)
+                for (Index r = r0; r < std::min(rows, r0 + kSquare); ++r) to[c * rows + r] = matrix[r * columns + c];
+    });
     return out;
 }
 
@@ -56,17 +67,17 @@ Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& c
 Tensor gradient_by_rows(const float* grad, Index rows, const Tensor& weight, Axes axes) {
     const Index outputs = weight.dim(0), inputs = weight.dim(1);
     Tensor out(std::move(axes));
-    multiply({grad, rows, outputs, outputs}, {weight.data(), outputs, inputs, inputs},
-             {out.writable().data(), rows, inputs, inputs});
+    multiply_in_parallel({grad, rows, outputs, outputs}, {weight.data(), outputs, inputs, inputs},
+                         {out.writable().data(), rows, inputs, inputs});
     return out;
 }
 
 Tensor gradient_by_weight(const float* grad, const float* x, Index rows, Axes axes) {
     const Index outputs = axes[0].size, inputs = axes[1].size;
-    const std::vector<float> by_output = turned(grad, rows, outputs);  // [out, rows]
+    const Floats by_output = turned(grad, rows, outputs);  // [out, rows]
     Tensor out(std::move(axes));
-    multiply({by_output.data(), outputs, rows, rows}, {x, rows, inputs, inputs},
-             {out.writable().data(), outputs, inputs, inputs});
+    multiply_in_parallel({by_output.get(), outputs, rows, rows}, {x, rows, inputs, inputs},
+                         {out.writable().data(), outputs, inputs, inputs});
     return out;
 }
 
@@ -113,12 +124,12 @@ About ProjectHeads::about_pull_back(std::size_t operand) const {
 
 Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {
     const Heads cut = {b.grad.dim(0), b.grad.dim(1), b.grad.dim(2), b.grad.dim(3)};
-    std::vector<float> beside(static_cast<std::size_t>(b.grad.size()));  // [batch, pos, head·d_head]
-    join_heads(cut, b.grad.data(), beside.data());
+    const Floats beside = floats(b.grad.size());  // [batch, pos, head·d_head]
+    join_heads(cut, b.grad.data(), beside.get());
     const Index rows = cut.batch * cut.positions;
-    if (operand == 0) return gradient_by_rows(beside.data(), rows, b.in[1], b.in[0].axes());
-    if (operand == 1) return gradient_by_weight(beside.data(), b.in[0].data(), rows, b.in[1].axes());
-    return gradient_by_bias(beside.data(), rows, b.in[2].axes());
+    if (operand == 0) return gradient_by_rows(beside.get(), rows, b.in[1], b.in[0].axes());
+    if (operand == 1) return gradient_by_weight(beside.get(), b.in[0].data(), rows, b.in[1].axes());
+    return gradient_by_bias(beside.get(), rows, b.in[2].axes());
 }
 
 Explanation ProjectHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {

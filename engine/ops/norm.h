@@ -50,6 +50,9 @@ struct Normalize {
     bool operator==(const Normalize&) const = default;
 
 private:
+    [[nodiscard]] Tensor by_rows(const Backward& b) const;
+    [[nodiscard]] Tensor by_scale(const Backward& b) const;
+    [[nodiscard]] Tensor by_parameter(bool gain, const Backward& b) const;
     [[nodiscard]] float gain_offset() const { return kind == NormKind::rmsnorm_plus_one ? 1.0F : 0.0F; }
 };
 

@@ -97,36 +97,72 @@ About Normalize::about_pull_back(std::size_t operand) const {
             tr("A shift is added in every row, so its gradient is the sum over all of them.")};
 }
 
-Tensor Normalize::pull_back(std::size_t operand, const Backward& b) const {
+// ∂/∂x, without the way through the scale.
+Tensor Normalize::by_rows(const Backward& b) const {
     const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
-    const float* gain = b.in[2].data();
-    Tensor out(b.in[operand].axes());
-    const std::span<float> to = out.writable();
-    std::vector<double> sums(operand >= 2 ? static_cast<std::size_t>(n) : 0);
+    const float* gains = b.in[2].data();
+    Tensor out(b.in[0].axes());
+    float* to = out.writable().data();
+    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const float* grad = b.grad.data() + r * n;
+            const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
+            const auto weighted = [&](Index d) {
+                return static_cast<double>(grad[d]) *
+                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset()));
+            };
+            double mean = 0.0;
+            if (is_centred(kind)) {
+                for (Index d = 0; d < n; ++d) mean += weighted(d);
+                mean /= static_cast<double>(n);
+            }
+            for (Index d = 0; d < n; ++d) to[r * n + d] = static_cast<float>((weighted(d) - mean) * over_scale);
+        }
+    });
+    return out;
+}
+
+Tensor Normalize::by_scale(const Backward& b) const {
+    const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    const float* gains = b.in[2].data();
+    Tensor out(b.in[1].axes());
+    float* to = out.writable().data();
+    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
+        for (Index r = begin; r < end; ++r) {
+            const row::In x = row_of(b.in[0], r);
+            const float* grad = b.grad.data() + r * n;
+            const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
+            double sum = 0.0;
+            for (Index d = 0; d < n; ++d)
+                sum -= static_cast<double>(grad[d]) *
+                       (static_cast<double>(gains[d]) + static_cast<double>(gain_offset())) *
+                       (static_cast<double>(x[static_cast<std::size_t>(d)]) - centre);
+            to[r] = static_cast<float>(sum / (scale * scale));
+        }
+    });
+    return out;
+}
+
+// By the gain or the shift: sums over all rows.
+Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
+    const Index n = b.grad.axes().back().size, rows = b.grad.size() / n;
+    std::vector<double> sums(static_cast<std::size_t>(n));
     for (Index r = 0; r < rows; ++r) {
         const row::In x = row_of(b.in[0], r), grad = row_of(b.grad, r);
-        const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
-        const auto weighted = [&](std::size_t d) {
-            return static_cast<double>(grad[d]) * (static_cast<double>(gain[d]) + static_cast<double>(gain_offset()));
-        };
-        if (operand == 0) {
-            double mean = 0.0;
-            if (is_centred(kind))
-                for (std::size_t d = 0; d < x.size(); ++d) mean += weighted(d) / static_cast<double>(n);
-            for (std::size_t d = 0; d < x.size(); ++d)
-                to[static_cast<std::size_t>(r * n) + d] = static_cast<float>((weighted(d) - mean) / scale);
-        } else if (operand == 1) {
-            double sum = 0.0;
-            for (std::size_t d = 0; d < x.size(); ++d) sum -= weighted(d) * (static_cast<double>(x[d]) - centre);
-            to[static_cast<std::size_t>(r)] = static_cast<float>(sum / (scale * scale));
-        } else {
-            for (std::size_t d = 0; d < x.size(); ++d)
-                sums[d] +=
-                    static_cast<double>(grad[d]) * (operand == 2 ? (static_cast<double>(x[d]) - centre) / scale : 1.0);
-        }
+        const double centre = gain ? centre_of(x, is_centred(kind)) : 0.0;
+        const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
+        for (std::size_t d = 0; d < sums.size(); ++d)
+            sums[d] += static_cast<double>(grad[d]) * (gain ? (static_cast<double>(x[d]) - centre) * over_scale : 1.0);
     }
-    for (std::size_t d = 0; d < sums.size(); ++d) to[d] = static_cast<float>(sums[d]);
+    Tensor out(b.in[gain ? 2 : 3].axes());
+    for (std::size_t d = 0; d < sums.size(); ++d) out.writable()[d] = static_cast<float>(sums[d]);
     return out;
+}
+
+Tensor Normalize::pull_back(std::size_t operand, const Backward& b) const {
+    if (operand == 0) return by_rows(b);
+    if (operand == 1) return by_scale(b);
+    return by_parameter(operand == 2, b);
 }
 
 Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {

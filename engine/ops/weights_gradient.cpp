@@ -71,10 +71,10 @@ Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.grad.axes());
     const float* grad = b.grad.data();
     const float* kept = b.in[1].data();
-    for (float& to : out.writable()) {
-        to = *kept++ != 0.0F ? *grad : 0.0F;
-        ++grad;
-    }
+    float* to = out.writable().data();
+    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) to[i] = kept[i] != 0.0F ? grad[i] : 0.0F;
+    });
     return out;
 }
 
