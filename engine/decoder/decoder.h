@@ -7,12 +7,15 @@
 #include "engine/plan.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace decoderscope {
+
+struct Mutation;
 
 // Everything that one forward pass depends on.
 struct PassRequest {
@@ -27,6 +30,10 @@ struct PassRequest {
     bool logit_lens = false;  // also applies the final norm and the head after each block
     // Also the way back: the gradient of this cell, or of the loss, by everything (engine/gradient.h). Empty: none.
     std::string gradients_of = {};
+    // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.
+    const Mutation* mutation = nullptr;
+    // Steps whose values are given instead of computed, by name; of a step's shape. Names without a step are ignored.
+    const std::map<std::string, Tensor, std::less<>>* given = nullptr;
 };
 
 // The forward pass of a decoder, with its encoder if any, as a plan that includes the edits. Throws Error naming the
