@@ -29,7 +29,6 @@ names them all; Decoderscope opens the manifest.
 
 Needs torch 1.13 or later, and nothing else.
 """
-# The file may be copied into any project: it is in the public domain, as CC0 1.0 says.
 
 import ctypes
 import fnmatch
@@ -109,7 +108,7 @@ class record:
         self._calls, self._stack, self._wrapped = [], [], []
         self._names, self._seen, self._counts = set(), {}, {}
         self._skipped, self._sharded = {}, {}
-        self._busy = False
+        self._busy = self._within_one = False
 
     # ---- the context
 
@@ -152,12 +151,13 @@ class record:
         parameters = _parameter_names(forward)
 
         def recorded(*args, **kwargs):
-            call = self._begin(name, type(module).__name__)
+            call = self._begin(name, module)
             self._keep(call, "in", _named(parameters, args, kwargs))
             try:
                 out = forward(*args, **kwargs)
             finally:
                 self._stack.pop()
+                self._within_one = False
             self._keep(call, "out", _flat("", out))
             return out
 
@@ -168,12 +168,14 @@ class record:
             return
         self._wrapped.append((module, before))
 
-    def _begin(self, name, kind):
-        call = {"name": self._numbered(name), "module": name, "class": kind, "in": {}, "out": {}}
+    def _begin(self, name, module):
+        call = {"name": self._numbered(name), "module": name, "class": type(module).__name__, "in": {}, "out": {}}
         if self._stack:
             call["inside"] = self._stack[-1]["name"]
         self._calls.append(call)
         self._stack.append(call)
+        # torch.nn's own small modules are one function each, and what it was given is what they were given.
+        self._within_one = type(module).__module__.startswith("torch.nn") and not any(True for _ in module.children())
         return call
 
     def _numbered(self, name):
@@ -184,7 +186,7 @@ class record:
 
     def _function(self, func, args, kwargs):
         """The call of a function that is recorded; None for all others."""
-        if self._busy or not self._stack:
+        if self._busy or not self._stack or self._within_one:
             return None
         name = getattr(func, "__name__", "")
         if "." in name:  # aten's overloads: "bmm.default"
@@ -289,6 +291,8 @@ def _run(recorder, func, args, kwargs):
     call = recorder._function(func, args, kwargs)
     out = func(*args, **kwargs)
     if call is not None:
+        if getattr(func, "__name__", "").split(".")[0].endswith("_"):
+            recorder._seen.pop(id(args[0]), None)  # it is another tensor now
         first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
         recorder._keep(call, "out", _flat("", first))
     return out

@@ -23,7 +23,8 @@ Mutation added(std::string_view name, Phrase cause, float kept, float hidden) {
             .change =
                 [kept, hidden](Plan& plan, const Config&) {
                     for (const std::string& attention : sites::attentions(plan))
-                        if (const Ref masked = plan.find(attention + ".masked_scores"))
+                        if (const Ref masked = plan.find(attention + ".masked_scores");
+                            masked != nullptr && masked->operands.size() == 2)
                             plan.replace(masked->id, AddMask{kept, hidden}, masked->operands);
                 },
             .harmless = hidden < -1e3F};
@@ -40,7 +41,7 @@ void fills(std::vector<Mutation>& list) {
                         for (const std::string& attention : sites::attentions(plan)) {
                             const Ref masked = plan.find(attention + ".masked_scores");
                             const Ref pattern = plan.find(attention + ".pattern");
-                            if (masked == nullptr || pattern == nullptr) continue;
+                            if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
                             const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
                             plan.replace(masked->id, Carry{}, {read[0]});
                             plan.replace(pattern->id, SoftmaxThenMask{}, read);
@@ -59,11 +60,10 @@ void fills(std::vector<Mutation>& list) {
     list.push_back(added("additive-mask-of-ones",
                          message("The additive mask has ones in place of zeros: the softmax doesn't see it."), 1.0F,
                          -kInfinity));
-    list.push_back(filled("fill-zero", message("Masked scores are set to 0, which is a score like any other."), 0.0F));
-    list.push_back(filled("fill-tiny",
-                          message("Masked scores are set to the smallest positive number, which is nearly 0, instead "
-                                  "of the most negative one."),
-                          std::numeric_limits<float>::min()));
+    list.push_back(filled("fill-zero",
+                          message("Masked scores are set to 0, or to a number next to it such as 1e-9 where −1e9 is "
+                                  "meant: a score like any other."),
+                          0.0F));
     list.push_back(filled("fill-minus-one", message("Masked scores are set to −1."), -1.0F));
     list.push_back(filled("fill-plus", message("Masked scores are set to a large number with the wrong sign."), 1e9F));
     list.push_back(filled("fill-minus-infinity", message("Masked scores are set to −∞."), -kInfinity));

@@ -72,27 +72,27 @@ void masks(std::vector<Mutation>& list) {
     list.push_back({.name = "padding-replaces-causal",
                     .cause = message("The padding mask takes the place of the causal mask; they should both hold."),
                     .change = wrong(Kind::padding_alone)});
-    list.push_back({.name = "padding-ignored",
-                    .cause = message("The padding mask is not applied: padding is attended to."),
-                    .feed = [](Inputs& inputs, const Config&) {
-                        inputs.attention_mask = {};
-                        inputs.encoder_attention_mask = {};
-                    }});
     list.push_back({.name = "target-padding-ignored",
                     .cause = message("The target's padding mask is not applied."),
                     .feed = [](Inputs& inputs, const Config&) { inputs.attention_mask = {}; }});
     list.push_back({.name = "source-padding-ignored",
                     .cause = message("The source's padding mask is not applied."),
                     .feed = [](Inputs& inputs, const Config&) { inputs.encoder_attention_mask = {}; }});
-    list.push_back({.name = "padding-inverted",
-                    .cause = message("The padding mask's polarity is wrong: padding is kept and the text is hidden."),
+    list.push_back({.name = "padding-ignored",
+                    .cause = message("The padding mask is not applied: padding is attended to."),
                     .feed = [](Inputs& inputs, const Config&) {
-                        inputs.attention_mask = inverted(inputs.attention_mask);
-                        inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
+                        inputs.attention_mask = {};
+                        inputs.encoder_attention_mask = {};
                     }});
     list.push_back({.name = "source-padding-inverted",
                     .cause = message("The source's padding mask has the wrong polarity."),
                     .feed = [](Inputs& inputs, const Config&) {
+                        inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
+                    }});
+    list.push_back({.name = "padding-inverted",
+                    .cause = message("The padding mask's polarity is wrong: padding is kept and the text is hidden."),
+                    .feed = [](Inputs& inputs, const Config&) {
+                        inputs.attention_mask = inverted(inputs.attention_mask);
                         inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
                     }});
     list.push_back({.name = "padding-on-queries",

@@ -3,7 +3,8 @@
 #include "engine/mutations/wrong_norm.h"
 #include "engine/ops/carry.h"
 
-#include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace decoderscope::mutations_of {
 
@@ -40,21 +41,19 @@ std::function<void(Plan&, const Config&)> partial(bool centred, bool gain, bool 
 }
 
 // The same parameter of the block's first norm: "layers.0.norm1.weight" for "layers.0.norm2.weight".
-Ref of_first_norm(const Plan& plan, std::string name) {
-    for (const char* later : {".norm2.", ".norm3."}) {
-        const std::size_t at = name.find(later);
-        if (at == std::string::npos) continue;
-        name[at + 5] = '1';
-        return plan.find(name);
-    }
-    return nullptr;
+Ref of_first_norm(const Plan& plan, std::string name, std::string_view later) {
+    const std::size_t at = name.find(later);
+    if (at == std::string::npos) return nullptr;
+    name[at + 5] = '1';
+    return plan.find(name);
 }
 
-void one_for_all(Plan& plan, const Config&) {
+// Norms of these numbers use the parameters of the block's first.
+void use_first(Plan& plan, std::string_view later) {
     for (const StepId id : sites::norms(plan)) {
         std::vector<StepId> read = plan[id].operands;
         for (StepId& operand : read)
-            if (const Ref first = of_first_norm(plan, plan[operand].name); first != nullptr && first->id < id)
+            if (const Ref first = of_first_norm(plan, plan[operand].name, later); first != nullptr && first->id < id)
                 operand = first->id;
         if (read != plan[id].operands) plan.replace(id, plan[id].operation, read);
     }
@@ -140,9 +139,18 @@ void norms(std::vector<Mutation>& list) {
                         if (config.norm == NormKind::rmsnorm_plus_one) config.norm = NormKind::rmsnorm;
                     }});
     list.push_back({.name = "one-norm-for-both",
-                    .cause = message("The later norms of a block have the parameters of its first: one module is used "
-                                     "for all."),
-                    .change = one_for_all});
+                    .cause = message("The MLP's norm has the parameters of self-attention's: one module is used for "
+                                     "both."),
+                    .change = [](Plan& plan, const Config& config) {
+                        use_first(plan, config.cross_attention ? ".norm3." : ".norm2.");
+                    }});
+    list.push_back({.name = "one-norm-for-all",
+                    .cause = message("All norms of a block have the parameters of its first: one module is used for "
+                                     "all."),
+                    .change = [](Plan& plan, const Config&) {
+                        use_first(plan, ".norm2.");
+                        use_first(plan, ".norm3.");
+                    }});
     list.push_back(eps("eps-1e-6", message("The norm's eps is 1e-6."), 1e-6));
     list.push_back(eps("eps-1e-5", message("The norm's eps is 1e-5."), 1e-5));
     list.push_back(eps("eps-1e-8", message("The norm's eps is 1e-8."), 1e-8));

@@ -146,6 +146,8 @@ RecordedFile recorded_file(const std::string& path) {
         }
         say_what_is_missing(metadata, lost, trace);
         say_what_was_skipped(metadata, trace);
+        if (const auto training = metadata.find("training"); training != metadata.end() && training->second == "true")
+            trace.remarks.push_back(message("the module was in training mode: its dropout was on"));
         if (recorded.world_size > 1)
             trace.remarks.push_back(message("rank {rank} of {count}: the manifest opens all of them",
                                             {{"rank", recorded.rank}, {"count", recorded.world_size}}));
