@@ -9,9 +9,8 @@ void encoder(std::vector<Mutation>& list) {
     list.push_back({.name = "encoder-not-normed",
                     .cause = message("The memory is taken before the encoder's final norm."),
                     .change = [](Plan& plan, const Config&) {
-                        const Ref norm = plan.find("encoder.ln_final.normalized");
-                        const Ref out = plan.find("encoder_out");
-                        if (norm != nullptr && out != nullptr) plan.replace(out->id, Carry{}, {norm->operands[0]});
+                        if (const Ref norm = plan.find("encoder.ln_final.normalized"))
+                            plan.replace(norm->id, Carry{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "memory-is-source-embedding",
                     .cause = message("Cross-attention reads the source's embedding: the encoder's blocks are not run."),

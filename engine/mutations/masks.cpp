@@ -2,6 +2,8 @@
 #include "engine/mutations/sites.h"
 #include "engine/mutations/wrong_mask.h"
 
+#include <algorithm>
+
 namespace decoderscope::mutations_of {
 
 namespace {
@@ -16,8 +18,6 @@ bool concerns(const Step& mask, WrongMask::Kind kind) {
         case WrongMask::Kind::shifted:
         case WrongMask::Kind::future_only:
             return facts->causal;
-        case WrongMask::Kind::padding_alone:
-            return facts->causal && (facts->padding || facts->custom);
         case WrongMask::Kind::padded_queries:
             return facts->padding && mask.axes[2].size == mask.axes[3].size;
     }
@@ -42,7 +42,17 @@ Tensor inverted(const Tensor& padding) {
     return other;
 }
 
-bool same_sizes(const Tensor& a, const Tensor& b) { return !a.empty() && shape_text(a.axes()) == shape_text(b.axes()); }
+void target_padding_for_source(Plan& plan, const Config&) {
+    const Ref target = plan.find("attention_mask"), source = plan.find("encoder_attention_mask");
+    if (target == nullptr || source == nullptr || shape_text(target->axes) != shape_text(source->axes)) return;
+    for (const std::string& attention : sites::attentions(plan, Part::cross_attention)) {
+        const Ref mask = plan.find(attention + ".mask");
+        if (mask == nullptr) continue;
+        std::vector<StepId> read = mask->operands;
+        std::ranges::replace(read, source->id, target->id);
+        plan.replace(mask->id, mask->operation, read);
+    }
+}
 
 }  // namespace
 
@@ -69,9 +79,6 @@ void masks(std::vector<Mutation>& list) {
                                      "later."),
                     .change = wrong(Kind::future_only)});
     list.push_back({.name = "no-mask", .cause = message("No mask is applied at all."), .change = wrong(Kind::nothing)});
-    list.push_back({.name = "padding-replaces-causal",
-                    .cause = message("The padding mask takes the place of the causal mask; they should both hold."),
-                    .change = wrong(Kind::padding_alone)});
     list.push_back({.name = "target-padding-ignored",
                     .cause = message("The target's padding mask is not applied."),
                     .feed = [](Inputs& inputs, const Config&) { inputs.attention_mask = {}; }});
@@ -100,9 +107,13 @@ void masks(std::vector<Mutation>& list) {
                     .change = wrong(Kind::padded_queries)});
     list.push_back({.name = "target-padding-for-source",
                     .cause = message("Cross-attention uses the target's padding mask in place of the source's."),
-                    .feed = [](Inputs& inputs, const Config& config) {
-                        const bool fits = same_sizes(inputs.attention_mask, inputs.encoder_attention_mask);
-                        if (config.cross_attention && fits) inputs.encoder_attention_mask = inputs.attention_mask;
+                    .change = target_padding_for_source});
+    list.push_back({.name = "cross-padding-ignored",
+                    .cause = message("Cross-attention has no padding mask, though the encoder has one."),
+                    .change = [](Plan& plan, const Config&) {
+                        for (const std::string& attention : sites::attentions(plan, Part::cross_attention))
+                            if (const Ref mask = plan.find(attention + ".mask"))
+                                plan.replace(mask->id, WrongMask{mask->operation, Kind::nothing}, mask->operands);
                     }});
     list.push_back({.name = "causal-cross-attention",
                     .cause = message("Cross-attention has a causal mask; it should see the whole source."),

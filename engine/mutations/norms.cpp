@@ -75,8 +75,8 @@ void norms(std::vector<Mutation>& list) {
     list.push_back({.name = "no-final-norm",
                     .cause = message("The norm behind the last block is missing."),
                     .change = [](Plan& plan, const Config&) {
-                        for (const std::string name : {"ln_final.normalized", "encoder.ln_final.normalized"})
-                            if (const Ref norm = plan.find(name)) plan.replace(norm->id, Carry{}, {norm->operands[0]});
+                        if (const Ref norm = plan.find("ln_final.normalized"))
+                            plan.replace(norm->id, Carry{}, {norm->operands[0]});
                     }});
     list.push_back({.name = "norm-over-positions",
                     .cause = message("The norms take mean and variance over the positions instead of the columns."),
@@ -96,15 +96,15 @@ void norms(std::vector<Mutation>& list) {
                         facts.unbiased = true;
                         facts.eps_outside = false;
                     })});
+    list.push_back({.name = "biased-variance",
+                    .cause = message("The norm's variance is taken over n, with eps under the root."),
+                    .change = scale_by([](ScaleFacts& facts) { facts.unbiased = facts.eps_outside = false; })});
     list.push_back({.name = "eps-outside-root",
                     .cause = message("The norm adds eps outside the root instead of under it."),
                     .change = scale_by([](ScaleFacts& facts) {
                         facts.unbiased = false;
                         facts.eps_outside = true;
                     })});
-    list.push_back({.name = "biased-variance",
-                    .cause = message("The norm's variance is taken over n, with eps under the root."),
-                    .change = scale_by([](ScaleFacts& facts) { facts.unbiased = facts.eps_outside = false; })});
     list.push_back({.name = "no-mean",
                     .cause = message("The norm does not subtract the mean: an RMSNorm where LayerNorm is meant."),
                     .change = [](Plan& plan, const Config& config) {

@@ -19,8 +19,6 @@ bool WrongMask::keeps(const Operands& in, const Cell& cell) const {
             return key <= query + shift && verdict.padding && verdict.custom && verdict.window;
         case Kind::future_only:
             return key >= query && verdict.padding && verdict.custom;
-        case Kind::padding_alone:
-            return verdict.padding && verdict.custom;
         case Kind::padded_queries:
             return verdict.causal && verdict.custom && verdict.window &&
                    right.verdict(in, {cell[0], cell[1], cell[2], query}).padding;

@@ -11,7 +11,6 @@ struct WrongMask {
         inverted,        // keeps what it should hide
         shifted,         // the causal limit lies `shift` keys too far
         future_only,     // the causal triangle's other half
-        padding_alone,   // the causal mask is lost where there is a padding mask
         padded_queries,  // padding hides queries, not keys
         nothing,         // keeps all keys
     };

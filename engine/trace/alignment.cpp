@@ -268,8 +268,18 @@ std::optional<Match> by_value(const Plan& plan, const Trace& trace, std::size_t 
 
 void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal) {
     std::set<StepId> taken;
-    for (const Match& match : alignment.matches)
-        if (equal(match)) taken.insert(match.step);
+    std::set<std::size_t> settled,
+        matched;  // tensors that equal a step they were matched with; that were matched at all
+    for (const Match& match : alignment.matches) {
+        matched.insert(match.tensor);
+        if (!equal(match)) continue;
+        taken.insert(match.step);
+        settled.insert(match.tensor);
+    }
+    // One that differs from what it was taken for may still be something else, besides.
+    for (const std::size_t tensor : matched)
+        if (!settled.contains(tensor))
+            if (const auto match = by_value(plan, trace, tensor, taken, equal)) alignment.matches.push_back(*match);
     std::vector<std::size_t> left;
     for (const std::size_t tensor : alignment.unmatched) {
         const auto match = is_integer(trace.tensors[tensor]) || trace.tensors[tensor].dtype == "BOOL"

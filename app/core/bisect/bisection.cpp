@@ -121,6 +121,16 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         for (const TensorCheck& other : checks)
             if (other.ours == check.ours && other.differs) excused.insert(other.match.tensor);
     }
+    // What such a step reads may lie otherwise where it reads it (heads joined in another way).
+    for (const TensorCheck& check : checks) {
+        if (!check.differs || !check.match.reader) continue;
+        const Step& reader = wrong[*check.match.reader];
+        const Ref before = right.find(reader.name);
+        const bool changed = before != nullptr && !(before->operation == reader.operation);
+        const bool agrees = std::ranges::any_of(
+            checks, [&](const TensorCheck& other) { return other.ours == reader.name && !other.differs; });
+        if (changed && agrees) excused.insert(check.match.tensor);
+    }
     for (TensorCheck& check : checks)
         if (check.differs && excused.contains(check.match.tensor)) {
             check.differs = false;
@@ -262,7 +272,8 @@ private:
         Cause& cause = result.cause;
         std::set<std::size_t> agreed;  // tensors that must stay as they are
         for (std::size_t i = 0; i < at; ++i)
-            if (before.checks[i].is_computed) agreed.insert(before.checks[i].match.tensor);
+            if (before.checks[i].is_computed && !before.checks[i].harmless)
+                agreed.insert(before.checks[i].match.tensor);
         cause.remains = std::numeric_limits<double>::infinity();
         bool fixed = false, broken = false;
         for (const TensorCheck& check : result.checked.checks) {

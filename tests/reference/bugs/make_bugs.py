@@ -79,7 +79,7 @@ BUGS = [
     ("annotated", "target-padding-for-source", B0 + "cross_attn.masked_scores"),
     ("annotated", "causal-cross-attention", B0 + "cross_attn.masked_scores"),
     ("annotated", "padding-replaces-causal", A0 + "masked_scores"),
-    ("annotated", "encoder-not-normed", "encoder_out"),
+    ("annotated", "encoder-not-normed", "encoder.ln_final.normalized"),
     ("annotated", "no-residual-cross-attention", B0 + "resid_mid_cross"),
     ("torch-layers", "norm-elsewhere", A0 + "q"),
     ("torch-layers", "mask-inverted", A0 + "masked_scores"),
@@ -105,8 +105,8 @@ BUGS = [
     ("lecture", "gelu-exact", B0 + "mlp.post"),
 ]
 
-# 1e-9 is 0 to a softmax.
-SAME = {"fill-tiny": "fill-zero"}
+# Mistakes that compute the same: 1e-9 is 0 to a softmax, and a padding mask in the causal mask's place leaves none.
+SAME = {"fill-tiny": "fill-zero", "padding-replaces-causal": "no-causal-mask"}
 
 # Right, and written otherwise.
 RIGHT = [
