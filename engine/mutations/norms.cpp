@@ -111,6 +111,11 @@ void norms(std::vector<Mutation>& list) {
                         scale_by([](ScaleFacts& facts) { facts.centred = false; })(plan, config);
                         partial(false, true, true)(plan, config);
                     }});
+    list.push_back({.name = "rmsnorm-for-layernorm",
+                    .cause = message("The norms are RMSNorms, without mean and shift, where LayerNorm is meant."),
+                    .configure = [](Config& config) {
+                        if (is_centred(config.norm)) config.norm = NormKind::rmsnorm;
+                    }});
     list.push_back({.name = "layernorm-for-rmsnorm",
                     .cause = message("The norm subtracts the mean: a LayerNorm where RMSNorm is meant."),
                     .change = [](Plan& plan, const Config&) {

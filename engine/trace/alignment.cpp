@@ -266,6 +266,53 @@ std::optional<Match> by_value(const Plan& plan, const Trace& trace, std::size_t 
 
 }  // namespace
 
+namespace {
+
+// The steps between which a tensor stands by what was recorded before and behind it.
+struct Gap {
+    StepId after = 0, before = 0;
+    bool operator==(const Gap&) const = default;
+};
+
+Gap gap_of(const std::map<std::size_t, StepId>& known, std::size_t tensor, std::size_t steps) {
+    const auto behind = known.upper_bound(tensor);
+    return {behind == known.begin() ? 0 : std::prev(behind)->second, behind == known.end() ? steps : behind->second};
+}
+
+std::vector<Index> sizes_of(const Axes& axes) {
+    std::vector<Index> sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.size);
+    return sizes;
+}
+
+// Where as many tensors of one shape are left between two matches as steps of that shape, they are taken in turn.
+void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace, std::set<StepId> taken) {
+    std::map<std::size_t, StepId> known;
+    for (const Match& match : alignment.matches) known.emplace(match.tensor, match.step);
+    const std::vector<std::size_t> left = alignment.unmatched;
+    for (const std::size_t tensor : left) {
+        const auto& shape = trace.tensors[tensor].shape;
+        const Gap gap = gap_of(known, tensor, plan.steps().size());
+        std::vector<StepId> steps;
+        for (StepId id = gap.after; id < gap.before; ++id)
+            if (is_comparable(plan[id]) && !taken.contains(id) && sizes_of(plan[id].axes) == shape) steps.push_back(id);
+        std::vector<std::size_t> tensors;
+        for (const std::size_t other : alignment.unmatched)
+            if (trace.tensors[other].shape == shape && gap_of(known, other, plan.steps().size()) == gap)
+                tensors.push_back(other);
+        const auto at = std::ranges::find(tensors, tensor);
+        if (at == tensors.end() || steps.size() != tensors.size()) continue;
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            taken.insert(steps[i]);
+            known.emplace(tensors[i], steps[i]);
+            alignment.matches.push_back({steps[i], tensors[i], {}, Basis::place});
+            std::erase(alignment.unmatched, tensors[i]);
+        }
+    }
+}
+
+}  // namespace
+
 void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal) {
     std::set<StepId> taken;
     std::set<std::size_t> settled,
@@ -293,26 +340,8 @@ void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace,
         }
     }
     alignment.unmatched = left;
-    // By place: only where no list of calls says what is what, and the recording has the order of the computation.
-    if (trace.calls.empty()) {
-        std::map<std::size_t, StepId> known;
-        for (const Match& match : alignment.matches) known.emplace(match.tensor, match.step);
-        for (const std::size_t tensor : left) {
-            const auto behind = known.upper_bound(tensor);
-            const StepId before = behind == known.end() ? plan.steps().size() : behind->second;
-            const StepId after = behind == known.begin() ? 0 : std::prev(behind)->second;
-            std::vector<StepId> steps;
-            for (StepId id = after; id < before; ++id)
-                if (is_comparable(plan[id]) && !taken.contains(id) &&
-                    can_be_laid_out(plan[id].axes, trace.tensors[tensor].values.axes(), {}))
-                    steps.push_back(id);
-            if (steps.size() != 1) continue;
-            taken.insert(steps[0]);
-            known.emplace(tensor, steps[0]);
-            alignment.matches.push_back({steps[0], tensor, {}, Basis::place});
-            std::erase(alignment.unmatched, tensor);
-        }
-    }
+    // Only where no list of calls says what is what, and the recording has the order of the computation.
+    if (trace.calls.empty()) align_by_places(alignment, plan, trace, taken);
     std::ranges::stable_sort(alignment.matches, {}, &Match::step);
 }
 

@@ -6,8 +6,8 @@
 #include "engine/trace/sources.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
-#include <limits>
 
 namespace decoderscope {
 
@@ -27,7 +27,8 @@ namespace {
 
 // A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.
 Trace from_json(const std::string& path) {
-    const std::string text = read_text(path, std::numeric_limits<std::size_t>::max() / 2);
+    constexpr std::size_t kMost = std::size_t{4} << 30;  // a dump of tensors as text is large
+    const std::string text = read_text(path, kMost);
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     return naming(path, [&] {
         if (has("\"world_size\"")) return trace_sources::ranks(path, text);

@@ -12,9 +12,10 @@
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string message_of(const std::string& path) {
     try {
@@ -80,16 +81,16 @@ TEST_CASE("a recorder's file that was cut short opens with what it holds") {
     write_bytes(folder.file("t.safetensors"), whole.substr(0, whole.size() - 20));
     const Trace trace = open_trace(folder.file("t.safetensors"));
     CHECK(names_of(trace) == std::vector<std::string>{"a/out"});
-    CHECK_THAT(remarks_of(trace), ContainsSubstring("cut short: 2 tensors are missing, b/out"));
+    CHECK(contains(remarks_of(trace), "cut short: 2 tensors are missing, b/out"));
     // What was written behind the last header is no tensor yet.
     write_bytes(folder.file("u.safetensors"), whole + "and more");
     CHECK(open_trace(folder.file("u.safetensors")).tensors.size() == 3);
     write_bytes(folder.file("v.safetensors"), whole.substr(0, 20));
-    CHECK_THAT(message_of(folder.file("v.safetensors")), ContainsSubstring("cut within its header"));
+    CHECK(contains(message_of(folder.file("v.safetensors")), "cut within its header"));
     // Another program's file has no reason to be cut.
     const std::string other = raw_safetensors({{"a", "F32", "[2]", raw<float>({1.0F, 2.0F})}});
     write_bytes(folder.file("w.safetensors"), other.substr(0, other.size() - 4));
-    CHECK_THAT(message_of(folder.file("w.safetensors")), ContainsSubstring("cut short"));
+    CHECK(contains(message_of(folder.file("w.safetensors")), "cut short"));
 }
 
 TEST_CASE("half precision and whole numbers are read as they are") {
@@ -136,9 +137,9 @@ TEST_CASE("a missing rank is named") {
     write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(1, 2)));
     const Trace trace = open_trace(folder.file("t.manifest.json"));
     CHECK(trace.tensors[0].shape == std::vector<Index>{2, 2});
-    CHECK_THAT(remarks_of(trace), ContainsSubstring("ranks that are missing: 0"));
+    CHECK(contains(remarks_of(trace), "ranks that are missing: 0"));
     std::filesystem::remove(folder.file("t.rank1-of-2.safetensors"));
-    CHECK_THAT(message_of(folder.file("t.manifest.json")), ContainsSubstring("none of its 2 files is there"));
+    CHECK(contains(message_of(folder.file("t.manifest.json")), "none of its 2 files is there"));
 }
 
 TEST_CASE("a manifest that lies is refused") {
@@ -151,26 +152,27 @@ TEST_CASE("a manifest that lies is refused") {
     };
     write_bytes(folder.file("t.rank0-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(0, 2)));
     write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(0, 2)));
-    CHECK_THAT(message_of(folder.file("t.manifest.json")).empty() ? with("\"world_size\": 2", "\"world_size\": 2") : "",
-               ContainsSubstring("says that it is rank 0 of 2, but the manifest has it as rank 1"));
+    CHECK(contains(
+        message_of(folder.file("t.manifest.json")).empty() ? with("\"world_size\": 2", "\"world_size\": 2") : "",
+        "says that it is rank 0 of 2, but the manifest has it as rank 1"));
     write_bytes(folder.file("t.rank1-of-2.safetensors"), recorders({"h.q/out"}, rank_metadata(1, 2)));
-    CHECK_THAT(with("\"axis\": -1", "\"axis\": 5"), ContainsSubstring("along axis 5, but it has 2 axes"));
-    CHECK_THAT(with("\"world_size\": 2", "\"world_size\": 3"), ContainsSubstring("2 files for a world_size of 3"));
-    CHECK_THAT(with("t.rank1-of-2.safetensors", "../t.safetensors"), ContainsSubstring("in the same folder"));
-    CHECK_THAT(with("\"rank\": 1", "\"rank\": 0"), ContainsSubstring("each from 0 to 1 once"));
+    CHECK(contains(with("\"axis\": -1", "\"axis\": 5"), "along axis 5, but it has 2 axes"));
+    CHECK(contains(with("\"world_size\": 2", "\"world_size\": 3"), "2 files for a world_size of 3"));
+    CHECK(contains(with("t.rank1-of-2.safetensors", "../t.safetensors"), "in the same folder"));
+    CHECK(contains(with("\"rank\": 1", "\"rank\": 0"), "each from 0 to 1 once"));
     // Parts that don't fit beside each other.
     std::string header =
         R"({"__metadata__": {"format": "decoderscope-trace 1", "finished": "yes", "rank": "1", "world_size": "2"}, )"
         R"("h.q/out": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}})";
     write_bytes(folder.file("t.rank1-of-2.safetensors"), with_header(header, raw<float>({1.0F, 2.0F})));
-    CHECK_THAT(with("\"axis\": -1", "\"axis\": -1"), ContainsSubstring("no part along axis -1"));
+    CHECK(contains(with("\"axis\": -1", "\"axis\": -1"), "no part along axis -1"));
 }
 
 TEST_CASE("pickles are never read, and the refusal says how to save instead") {
     const TemporaryFolder folder;
     for (const char* name : {"cache.pt", "cache.pkl", "cache.bin"}) {
         write_bytes(folder.file(name), "whatever");
-        CHECK_THAT(message_of(folder.file(name)), ContainsSubstring("safetensors.torch.save_file"));
+        CHECK(contains(message_of(folder.file(name)), "safetensors.torch.save_file"));
     }
 }
 
@@ -183,10 +185,8 @@ TEST_CASE("an .npz of arrays is read without unpacking it") {
     CHECK(trace.tensors[1].dtype == "F16");
     CHECK(trace.tensors[1].values.values()[1] == -0.5F);
     CHECK(trace.tensors[2].values.values()[0] == 12.0F);
-    CHECK_THAT(message_of(DECODERSCOPE_TESTS_DIR "/reference/traces/compressed.npz"),
-               ContainsSubstring("numpy.savez,"));
-    CHECK_THAT(message_of(DECODERSCOPE_TESTS_DIR "/reference/traces/objects.npz"),
-               ContainsSubstring("pickled objects"));
+    CHECK(contains(message_of(DECODERSCOPE_TESTS_DIR "/reference/traces/compressed.npz"), "numpy.savez,"));
+    CHECK(contains(message_of(DECODERSCOPE_TESTS_DIR "/reference/traces/objects.npz"), "pickled objects"));
     const std::string whole = read_bytes(DECODERSCOPE_TESTS_DIR "/reference/traces/cache.npz");
     for (std::size_t size = 0; size < whole.size(); size += 7) {
         write_bytes(folder.file("cut.npz"), whole.substr(0, size));
@@ -199,7 +199,7 @@ TEST_CASE("Polygraphy's outputs are read") {
     CHECK(names_of(trace) == std::vector<std::string>{"logits", "hidden"});
     CHECK(trace.tensors[0].shape == std::vector<Index>{2, 2});
     CHECK(trace.tensors[0].values.values()[3] == 4.5F);
-    CHECK_THAT(remarks_of(trace), ContainsSubstring("no calls and no parameters"));
+    CHECK(contains(remarks_of(trace), "no calls and no parameters"));
 }
 
 TEST_CASE("the tree of Hugging Face's model debugger is read with the tensors beside it") {
@@ -208,7 +208,7 @@ TEST_CASE("the tree of Hugging Face's model debugger is read with the tensors be
     REQUIRE(trace.calls.size() == 3);
     CHECK(trace.calls[2].module == "layers.0.q_proj");
     CHECK(trace.find("layers.0.q_proj/out")->values.values()[1] == 2.0F);
-    CHECK_THAT(remarks_of(trace), ContainsSubstring("1 tensor was printed"));
+    CHECK(contains(remarks_of(trace), "1 tensor was printed"));
 }
 
 TEST_CASE("a trace of 10 GB opens without being read") {
