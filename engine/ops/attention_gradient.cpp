@@ -50,10 +50,10 @@ Tensor gathered_by_key(const Tensor& weights, const Tensor& rows, const Axes& ax
 
 About ScaledDotProduct::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the query"), "∂/∂q[b, h, q, d] = Σ_k grad[b, h, q, k] · k[b, h, k, d] · scale",
+        return {tr("gradient by the query"), "∂/∂q[b, h, q, d] = Σ_k g[b, h, q, k] · k[b, h, k, d] · scale",
                 tr("A query moves its whole row of scores. It is pulled towards the keys whose scores should grow, and "
                    "away from those whose scores should shrink.")};
-    return {tr("gradient by the key"), "∂/∂k[b, h, k, d] = Σ_q grad[b, h, q, k] · q[b, h, q, d] · scale",
+    return {tr("gradient by the key"), "∂/∂k[b, h, k, d] = Σ_q g[b, h, q, k] · q[b, h, q, d] · scale",
             tr("A key moves its whole column of scores: every query that may see it has its say.")};
 }
 
@@ -84,13 +84,13 @@ Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backw
         for (Index key = 0; key < k.dim(2); ++key)
             terms.push_back(term(
                 {b.grad_at({cell[0], cell[1], cell[2], key}), b.in_at(1, {cell[0], cell[1] / group, key, d}), factor}));
-        return {{line("grad · k · scale", std::move(terms))}};
+        return {{line("g · k · scale", std::move(terms))}};
     }
     for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
         for (Index query = 0; query < q.dim(2); ++query)
             terms.push_back(
                 term({b.grad_at({cell[0], head, query, cell[2]}), b.in_at(0, {cell[0], head, query, d}), factor}));
-    return {{line("grad · q · scale", std::move(terms))}};
+    return {{line("g · q · scale", std::move(terms))}};
 }
 
 // ---- z = pattern · v
@@ -98,11 +98,11 @@ Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backw
 About WeightedSum::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {
-            tr("gradient by the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d grad[b, h, q, d] · v[b, h, k, d]",
+            tr("gradient by the pattern"), "∂/∂pattern[b, h, q, k] = Σ_d g[b, h, q, d] · v[b, h, k, d]",
             tr("What more weight on this key would do: how well its value points along the gradient. It is as large "
                "for masked cells as for others, as no mask has been passed yet; the gradient by the scores is 0 "
                "there.")};
-    return {tr("gradient by the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · grad[b, h, q, d]",
+    return {tr("gradient by the value"), "∂/∂v[b, h, k, d] = Σ_q pattern[b, h, q, k] · g[b, h, q, d]",
             tr("A value counts for the queries that attend to it, in proportion to their weights.")};
 }
 
@@ -130,27 +130,27 @@ Explanation WeightedSum::explain_pull_back(std::size_t operand, const Backward& 
         for (Index d = 0; d < v.dim(3); ++d)
             terms.push_back(
                 term({b.grad_at({cell[0], cell[1], cell[2], d}), b.in_at(1, {cell[0], cell[1] / group, cell[3], d})}));
-        return {{line("grad · v", std::move(terms))}};
+        return {{line("g · v", std::move(terms))}};
     }
     for (Index head = cell[1] * group; head < (cell[1] + 1) * group; ++head)
         for (Index query = 0; query < pattern.dim(2); ++query)
             terms.push_back(
                 term({b.in_at(0, {cell[0], head, query, cell[2]}), b.grad_at({cell[0], head, query, cell[3]})}));
-    return {{line("pattern · grad", std::move(terms))}};
+    return {{line("pattern · g", std::move(terms))}};
 }
 
 // ---- attn_out = z, the heads side by side, · Wᵀ + bias
 
 About ProjectOutput::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o grad[b, p, o] · W[o, h·d_head + d]",
+        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, p, d] = Σ_o g[b, p, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
     if (operand == 1)
         return {
-            tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp grad[b, p, o] · z[b, h, p, d]",
+            tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bp g[b, p, o] · z[b, h, p, d]",
             tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
                "output is worth, summed over all positions of all rows.")};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp grad[b, p, o]",
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
             tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
 }
 
@@ -178,7 +178,7 @@ Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward
     if (operand == 0) {
         for (Index o = 0; o < b.in[1].dim(0); ++o)
             terms.push_back(term({b.grad_at({cell[0], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
-        return {{line("grad · w", std::move(terms))}};
+        return {{line("g · w", std::move(terms))}};
     }
     for (Index batch = 0; batch < z.dim(0); ++batch) {
         for (Index pos = 0; pos < z.dim(2); ++pos) {
@@ -187,16 +187,16 @@ Explanation ProjectOutput::explain_pull_back(std::size_t operand, const Backward
             terms.push_back(term(std::move(factors)));
         }
     }
-    return {{line(operand == 1 ? "grad · z" : "Σ grad", std::move(terms))}};
+    return {{line(operand == 1 ? "g · z" : "Σ g", std::move(terms))}};
 }
 
 // ---- result[h] = z[h] · W[:, h]ᵀ
 
 About HeadResults::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o grad[b, h, q, o] · W[o, h·d_head + d]",
+        return {tr("gradient by the heads' outputs"), "∂/∂z[b, h, q, d] = Σ_o g[b, h, q, o] · W[o, h·d_head + d]",
                 tr("Every head is told, in its own columns, in which direction its output should move.")};
-    return {tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq grad[b, h, q, o] · z[b, h, q, d]",
+    return {tr("gradient by the weight"), "∂/∂W[o, h·d_head + d] = Σ_bq g[b, h, q, o] · z[b, h, q, d]",
             tr("A weight counts at every position where it is used: what it was multiplied by there, times what its "
                "output is worth, summed over all positions of all rows.")};
 }
@@ -235,22 +235,22 @@ Explanation HeadResults::explain_pull_back(std::size_t operand, const Backward& 
         for (Index o = 0; o < b.in[1].dim(0); ++o)
             terms.push_back(
                 term({b.grad_at({cell[0], cell[1], cell[2], o}), b.in_at(1, {o, cell[1] * d_head + cell[3]})}));
-        return {{line("grad · w", std::move(terms))}};
+        return {{line("g · w", std::move(terms))}};
     }
     const Index head = cell[1] / d_head, d = cell[1] % d_head;
     for (Index batch = 0; batch < z.dim(0); ++batch)
         for (Index q = 0; q < z.dim(2); ++q)
             terms.push_back(term({b.grad_at({batch, head, q, cell[0]}), b.in_at(0, {batch, head, q, d})}));
-    return {{line("grad · z", std::move(terms))}};
+    return {{line("g · z", std::move(terms))}};
 }
 
 // ---- attn_out = Σ_h result[h] + bias
 
 About SumHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the heads' shares"), "∂/∂result[b, h, q, o] = grad[b, q, o]",
+        return {tr("gradient by the heads' shares"), "∂/∂result[b, h, q, o] = g[b, q, o]",
                 tr("A sum hands its gradient to every summand as it is: all heads get the same.")};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp grad[b, p, o]",
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]",
             tr("A bias is added at every position, so its gradient is the sum of its output's over all of them.")};
 }
 
@@ -265,11 +265,11 @@ Tensor SumHeads::pull_back(std::size_t operand, const Backward& b) const {
 }
 
 Explanation SumHeads::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
-    if (operand == 0) return {{line("grad", {term({b.grad_at({cell[0], cell[2], cell[3]})})})}};
+    if (operand == 0) return {{line("g", {term({b.grad_at({cell[0], cell[2], cell[3]})})})}};
     std::vector<Term> terms;
     for (Index batch = 0; batch < b.grad.dim(0); ++batch)
         for (Index pos = 0; pos < b.grad.dim(1); ++pos) terms.push_back(term({b.grad_at({batch, pos, cell[0]})}));
-    return {{line("Σ grad", std::move(terms))}};
+    return {{line("Σ g", std::move(terms))}};
 }
 
 }  // namespace decoderscope

@@ -71,9 +71,9 @@ double slope_of(ActivationKind kind, double x) {
 
 About Add::about_pull_back(std::size_t operand) const {
     if (operand == 0 && residual_scale != 1.0)
-        return {tr("gradient by the stream"), "∂/∂x = residual_scale · grad",
+        return {tr("gradient by the stream"), "∂/∂x = residual_scale · g",
                 tr("The stream hands its gradient on, times the weight that it has in the sum.")};
-    return {tr("gradient through the sum"), "∂/∂x = grad",
+    return {tr("gradient through the sum"), "∂/∂x = g",
             tr("A sum hands its gradient to every summand as it is. This is the residual stream's gift to training: on "
                "the way back nothing has to pass through a sublayer to reach the first block.")};
 }
@@ -102,25 +102,25 @@ Explanation Add::explain_pull_back(std::size_t operand, const Backward& b, const
         if (operand == 0 && residual_scale != 1.0) factors.push_back(constant_factor(residual_scale, "residual_scale"));
         terms.push_back(term(std::move(factors)));
     }
-    return {{line("grad", std::move(terms))}};
+    return {{line("g", std::move(terms))}};
 }
 
 // ---- y = x
 
 About Carry::about_pull_back(std::size_t) const {
-    return {tr("carry"), "∂/∂x = grad", tr("Nothing is computed: the gradient is passed on under the next name.")};
+    return {tr("carry"), "∂/∂x = g", tr("Nothing is computed: the gradient is passed on under the next name.")};
 }
 
 Tensor Carry::pull_back(std::size_t, const Backward& b) const { return b.grad; }
 
 Explanation Carry::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("grad", {term({b.grad_at(cell)})})}};
+    return {{line("g", {term({b.grad_at(cell)})})}};
 }
 
 // ---- y = factor · x
 
 About Rescale::about_pull_back(std::size_t) const {
-    return {tr("gradient before the factor"), "∂/∂x = factor · grad",
+    return {tr("gradient before the factor"), "∂/∂x = factor · g",
             tr("What is multiplied on the way there is multiplied on the way back.")};
 }
 
@@ -129,13 +129,13 @@ Tensor Rescale::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Rescale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("grad", {term({b.grad_at(cell), constant_factor(factor, std::string(key))})})}};
+    return {{line("g", {term({b.grad_at(cell), constant_factor(factor, std::string(key))})})}};
 }
 
 // ---- y = x · mask
 
 About Drop::about_pull_back(std::size_t) const {
-    return {tr("gradient before dropout"), "∂/∂x = grad · mask",
+    return {tr("gradient before dropout"), "∂/∂x = g · mask",
             tr("What was dropped learns nothing in this pass; what stayed gets its gradient scaled up, as it was.")};
 }
 
@@ -144,13 +144,13 @@ Tensor Drop::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Drop::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("grad", {term({b.grad_at(cell), b.in_at(1, cell)})})}};
+    return {{line("g", {term({b.grad_at(cell), b.in_at(1, cell)})})}};
 }
 
 // ---- post = act(pre)
 
 About Activate::about_pull_back(std::size_t) const {
-    return {tr("gradient before the activation"), "∂/∂pre = grad · act′(pre)",
+    return {tr("gradient before the activation"), "∂/∂pre = g · act′(pre)",
             tr("A detector that is silent passes nothing back (relu) or nearly nothing: it can't learn from this "
                "position.")};
 }
@@ -161,16 +161,16 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    return {{line("grad", {term({b.grad_at(cell), slope_at(kind, b.in[0], 0, cell)})})}};
+    return {{line("g", {term({b.grad_at(cell), slope_at(kind, b.in[0], 0, cell)})})}};
 }
 
 // ---- post = act(gate) · pre
 
 About ActivateGated::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by what is gated"), "∂/∂pre = grad · act(gate)",
+        return {tr("gradient by what is gated"), "∂/∂pre = g · act(gate)",
                 tr("What the gate lets through, it lets back.")};
-    return {tr("gradient by the gate"), "∂/∂gate = grad · pre · act′(gate)",
+    return {tr("gradient by the gate"), "∂/∂gate = g · pre · act′(gate)",
             tr("Opening the gate a little lets a little more of the other projection through.")};
 }
 
@@ -185,16 +185,16 @@ Tensor ActivateGated::pull_back(std::size_t operand, const Backward& b) const {
 
 Explanation ActivateGated::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     if (operand == 1)
-        return {{line("grad", {term({b.grad_at(cell), b.in_at(0, cell), slope_at(kind, b.in[1], 1, cell)})})}};
+        return {{line("g", {term({b.grad_at(cell), b.in_at(0, cell), slope_at(kind, b.in[1], 1, cell)})})}};
     const auto gate = static_cast<double>(b.in[1].at(cell));
-    return {{line("grad", {term({b.grad_at(cell),
-                                 derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
+    return {{line("g", {term({b.grad_at(cell),
+                              derived_factor(activate(kind, gate), "act(" + short_number(gate) + ")", 1, cell)})})}};
 }
 
 // ---- y = kept rows, then new ones
 
 About Append::about_pull_back(std::size_t) const {
-    return {tr("gradient by a part"), "∂/∂part[b, h, p, d] = grad[b, h, first + p, d]",
+    return {tr("gradient by a part"), "∂/∂part[b, h, p, d] = g[b, h, first + p, d]",
             tr("Each row hands back what arrived at its place.")};
 }
 
@@ -211,7 +211,7 @@ Tensor Append::pull_back(std::size_t operand, const Backward& b) const {
 Explanation Append::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     Cell at = cell;
     if (operand == 1) at[2] += b.in[0].dim(2);
-    return {{line("grad", {term({b.grad_at(at)})})}};
+    return {{line("g", {term({b.grad_at(at)})})}};
 }
 
 }  // namespace decoderscope

@@ -39,7 +39,7 @@ Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& c
     if (operand == 0) {
         for (Index o = 0; o < b.in[1].dim(0); ++o)
             terms.push_back(term({b.grad_at(grad_cell(cell[0], cell[1], o)), b.in_at(1, {o, cell[2]})}));
-        return {{line("grad · w", std::move(terms))}};
+        return {{line("g · w", std::move(terms))}};
     }
     for (Index batch = 0; batch < b.in[0].dim(0); ++batch) {
         for (Index pos = 0; pos < b.in[0].dim(1); ++pos) {
@@ -48,7 +48,7 @@ Explanation explain_linear(std::size_t operand, const Backward& b, const Cell& c
             terms.push_back(term(std::move(factors)));
         }
     }
-    return {{line(operand == 1 ? "grad · x" : "Σ grad", std::move(terms))}};
+    return {{line(operand == 1 ? "g · x" : "Σ g", std::move(terms))}};
 }
 
 }  // namespace
@@ -83,10 +83,10 @@ Tensor gradient_by_bias(const float* grad, Index rows, Axes axes) {
 
 About Linear::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_o grad[b, p, o] · W[o, i]", teaches_linear(0)};
+        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_o g[b, p, o] · W[o, i]", teaches_linear(0)};
     if (operand == 1)
-        return {tr("gradient by the weight"), "∂/∂W[o, i] = Σ_bp grad[b, p, o] · x[b, p, i]", teaches_linear(1)};
-    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp grad[b, p, o]", teaches_linear(2)};
+        return {tr("gradient by the weight"), "∂/∂W[o, i] = Σ_bp g[b, p, o] · x[b, p, i]", teaches_linear(1)};
+    return {tr("gradient by the bias"), "∂/∂bias[o] = Σ_bp g[b, p, o]", teaches_linear(2)};
 }
 
 Tensor Linear::pull_back(std::size_t operand, const Backward& b) const {
@@ -103,12 +103,12 @@ Explanation Linear::explain_pull_back(std::size_t operand, const Backward& b, co
 
 About ProjectHeads::about_pull_back(std::size_t operand) const {
     if (operand == 0)
-        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_hd grad[b, h, p, d] · W[h·d_head + d, i]",
+        return {tr("gradient by the input"), "∂/∂x[b, p, i] = Σ_hd g[b, h, p, d] · W[h·d_head + d, i]",
                 teaches_linear(0)};
     if (operand == 1)
-        return {tr("gradient by the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp grad[b, h, p, d] · x[b, p, i]",
+        return {tr("gradient by the weight"), "∂/∂W[h·d_head + d, i] = Σ_bp g[b, h, p, d] · x[b, p, i]",
                 teaches_linear(1)};
-    return {tr("gradient by the bias"), "∂/∂bias[h·d_head + d] = Σ_bp grad[b, h, p, d]", teaches_linear(2)};
+    return {tr("gradient by the bias"), "∂/∂bias[h·d_head + d] = Σ_bp g[b, h, p, d]", teaches_linear(2)};
 }
 
 Tensor ProjectHeads::pull_back(std::size_t operand, const Backward& b) const {

@@ -12,7 +12,7 @@ namespace decoderscope {
 // ---- embed[b, p] = table[token[b, p]] · scale
 
 About Embed::about_pull_back(std::size_t) const {
-    return {tr("gradient by the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} grad[b, p, d]",
+    return {tr("gradient by the table"), "∂/∂E[t, d] = scale · Σ_{token[b, p] = t} g[b, p, d]",
             tr("A token's row gathers what comes back from every place where the token stands; the other rows of the "
                "table learn nothing from this text.")};
 }
@@ -39,13 +39,13 @@ Explanation Embed::explain_pull_back(std::size_t, const Backward& b, const Cell&
             terms.push_back(term(std::move(factors)));
         }
     }
-    return {{line("Σ grad", std::move(terms))}};
+    return {{line("Σ g", std::move(terms))}};
 }
 
 // ---- pos_embed[p] = table[first + p] · scale
 
 About LearnedPositions::about_pull_back(std::size_t) const {
-    return {tr("gradient by the table of positions"), "∂/∂P[p, d] = scale · grad[p, d]",
+    return {tr("gradient by the table of positions"), "∂/∂P[p, d] = scale · g[p, d]",
             tr("Each position's row gets what comes back from it; rows beyond this text get nothing.")};
 }
 
@@ -61,16 +61,16 @@ Tensor LearnedPositions::pull_back(std::size_t, const Backward& b) const {
 
 Explanation LearnedPositions::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     const Index row = cell[0] - first;
-    if (row < 0 || row >= b.grad.dim(0)) return {{line("grad", {term({constant_factor(0.0, tr("not read"))})})}};
+    if (row < 0 || row >= b.grad.dim(0)) return {{line("g", {term({constant_factor(0.0, tr("not read"))})})}};
     std::vector<Factor> factors = {b.grad_at({row, cell[1]})};
     if (scale != 1.0) factors.push_back(constant_factor(scale, "position_scale"));
-    return {{line("grad", {term(std::move(factors))})}};
+    return {{line("g", {term(std::move(factors))})}};
 }
 
 // ---- y = x turned by its position's angle
 
 About Rope::about_pull_back(std::size_t) const {
-    return {tr("gradient before the rotation"), "∂/∂x = grad, turned by −φ",
+    return {tr("gradient before the rotation"), "∂/∂x = R(−φ) · g",
             tr("What was turned on the way there is turned back by the same angle.")};
 }
 

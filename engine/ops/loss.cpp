@@ -71,7 +71,7 @@ Explanation TokenLoss::explain(const Operands& in, const Tensor&, const Cell& ce
 }
 
 About TokenLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient by the logits"), "∂/∂logits[b, p, t] = grad[b, p] · (softmax(logits)[t] − [t = target])",
+    return {tr("gradient by the logits"), "∂/∂logits[b, p, t] = g[b, p] · (softmax(logits)[t] − [t = target])",
             tr("Each token's logit is pushed down by the probability that it got, and the right one pulled up by what "
                "it still lacks to 1. A row sums to 0.")};
 }
@@ -103,15 +103,14 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
     const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
     const Factor grad = target == kLeftOut ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
     return {
-        {line("grad · (p − [t = target])",
+        {line("g · (p − [t = target])",
               {term({b.grad_at(position),
                      derived_factor(probability - right,
                                     "(" + short_number(probability) + " − " + short_number(right) + ")", 0, cell)})})}};
 }
 
 About MeanLoss::about() const {
-    return {tr("mean loss"), "loss = Σ loss_per_token / number of targets that count",
-            tr("The one number that training makes smaller.")};
+    return {tr("mean loss"), "loss = Σ loss_per_token / N", tr("The one number that training makes smaller.")};
 }
 
 Tensor MeanLoss::compute(const Operands& in, const Axes& axes) const {
@@ -133,7 +132,7 @@ Explanation MeanLoss::explain(const Operands& in, const Tensor&, const Cell&) co
 }
 
 About MeanLoss::about_pull_back(std::size_t) const {
-    return {tr("gradient by each position's loss"), "∂/∂loss_per_token[b, p] = grad / number of targets that count",
+    return {tr("gradient by each position's loss"), "∂/∂loss_per_token[b, p] = g / N",
             tr("All positions that count have the same share in the mean.")};
 }
 
@@ -147,10 +146,10 @@ Tensor MeanLoss::pull_back(std::size_t, const Backward& b) const {
 }
 
 Explanation MeanLoss::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
-    if (b.in[1].at(cell) == kLeftOut) return {{line("grad", {term({constant_factor(0.0, tr("left out"))})})}};
+    if (b.in[1].at(cell) == kLeftOut) return {{line("g", {term({constant_factor(0.0, tr("left out"))})})}};
     const Index count = counted(b.in[1]);
-    return {{line("grad", {term({b.grad_at({0}),
-                                 constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
+    return {{line("g", {term({b.grad_at({0}),
+                              constant_factor(1.0 / static_cast<double>(count), "1/" + std::to_string(count))})})}};
 }
 
 }  // namespace decoderscope

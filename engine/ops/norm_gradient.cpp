@@ -36,7 +36,7 @@ std::vector<Term> down_the_rows(const Tensor& x, Index column, const Make& make)
 // ---- scale = √(mean square + eps), or std + eps
 
 About NormScale::about_pull_back(std::size_t) const {
-    return {tr("gradient through the scale"), "∂/∂x[b, p, d] = grad[b, p] · (x[b, p, d] − mean) / (n · scale)",
+    return {tr("gradient through the scale"), "∂/∂x[b, p, d] = g[b, p] · (x[b, p, d] − mean) / (n · scale)",
             tr("Moving a number away from the mean makes the whole row's scale larger, and so everything that is "
                "divided by it smaller.")};
 }
@@ -70,7 +70,7 @@ Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const C
     const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.out.at(row_cell));
     const auto value = static_cast<double>(b.in[0].at(cell)), n = static_cast<double>(x.size());
     return {{line(
-        "grad · (x − mean) / (n · scale)",
+        "g · (x − mean) / (n · scale)",
         {term(
             {b.grad_at(row_cell),
              derived_factor(value - centre, "(" + short_number(value) + " − " + short_number(centre) + ")", 0, cell),
@@ -82,18 +82,18 @@ Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const C
 About Normalize::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
-                is_centred(kind) ? "∂/∂x[b, p, d] = (grad · gain / scale)[d] − mean_d(grad · gain / scale)"
-                                 : "∂/∂x[b, p, d] = grad[b, p, d] · gain[d] / scale[b, p]",
+                is_centred(kind) ? "∂/∂x[b, p, d] = (g · gain / scale)[d] − mean_d(g · gain / scale)"
+                                 : "∂/∂x[b, p, d] = g[b, p, d] · gain[d] / scale[b, p]",
                 tr("The gradient is divided by the row's scale: the longer the row, the less a change of it counts. "
                    "In Post-Norm the stream itself passes through here in every block; in Pre-Norm it passes by.")};
     if (operand == 1)
         return {tr("gradient by the scale"),
-                "∂/∂scale[b, p] = −Σ_d grad[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
+                "∂/∂scale[b, p] = −Σ_d g[b, p, d] · gain[d] · (x[b, p, d] − mean) / scale²",
                 tr("A larger scale makes the whole row smaller.")};
     if (operand == 2)
-        return {tr("gradient by the gain"), "∂/∂gain[d] = Σ_bp grad[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
+        return {tr("gradient by the gain"), "∂/∂gain[d] = Σ_bp g[b, p, d] · (x[b, p, d] − mean) / scale[b, p]",
                 tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
-    return {tr("gradient by the shift"), "∂/∂shift[d] = Σ_bp grad[b, p, d]",
+    return {tr("gradient by the shift"), "∂/∂shift[d] = Σ_bp g[b, p, d]",
             tr("A shift is added in every row, so its gradient is the sum over all of them.")};
 }
 
@@ -151,7 +151,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
             if (operand == 3) return term({b.grad_at(at)});
             return term({b.grad_at(at), centred(at), over_scale(at, 1.0)});
         });
-        return {{line("Σ grad", std::move(terms))}};
+        return {{line("Σ g", std::move(terms))}};
     }
     if (operand == 1) {
         std::vector<Term> terms;
@@ -160,7 +160,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
             terms.push_back(
                 term({constant_factor(-1.0, "−1"), b.grad_at(at), gain_at(d), centred(at), over_scale(at, 2.0)}));
         }
-        return {{line("−Σ grad · gain · (x − mean) / scale²", std::move(terms))}};
+        return {{line("−Σ g · gain · (x − mean) / scale²", std::move(terms))}};
     }
     Explanation explanation;
     std::vector<Term> direct = {term({b.grad_at(cell), gain_at(cell[2]), over_scale(cell, 1.0)})};
@@ -174,7 +174,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
         explanation.lines.push_back(line(tr("mean"), std::move(all)));
         direct.push_back(term({constant_factor(-explanation.lines.back().value, tr("−mean"))}));
     }
-    explanation.lines.push_back(line("grad", std::move(direct)));
+    explanation.lines.push_back(line("g", std::move(direct)));
     return explanation;
 }
 
@@ -183,9 +183,9 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
 About HeadNorm::about_pull_back(std::size_t operand) const {
     if (operand == 0)
         return {tr("gradient through the norm"),
-                "∂/∂x[d] = (grad · gain)[d] / s − x[d] · Σ_j (grad · gain · x)[j] / (n · s³)",
+                "∂/∂x[d] = (g · gain)[d] / s − x[d] · Σ_j (g · gain · x)[j] / (n · s³)",
                 tr("Only the part of the gradient across the vector comes through: its length is normalised away.")};
-    return {tr("gradient by the gain"), "∂/∂gain[d] = Σ grad[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
+    return {tr("gradient by the gain"), "∂/∂gain[d] = Σ g[b, h, p, d] · x[b, h, p, d] / s[b, h, p]",
             tr("A gain counts in every row: what it is multiplied by there, times what its output is worth.")};
 }
 
@@ -247,7 +247,7 @@ Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, 
                     if (gain_index(head, d, d_head) == cell[0])
                         terms.push_back(term({b.grad_at({batch, head, pos, d}), b.in_at(0, {batch, head, pos, d}),
                                               over_scale(batch, head, pos)}));
-        return {{line("Σ grad · x / scale", std::move(terms))}};
+        return {{line("Σ g · x / scale", std::move(terms))}};
     }
     const auto [first, last] = heads_with(cell[1], x.dim(1));
     const auto gain_at = [&](Index head, Index d) {
@@ -259,13 +259,13 @@ Explanation HeadNorm::explain_pull_back(std::size_t operand, const Backward& b, 
             const Cell at = {cell[0], head, cell[2], d};
             terms.push_back(term({b.grad_at(at), gain_at(head, d), b.in_at(0, at)}));
         }
-    Explanation explanation = {{line("Σ grad · gain · x", std::move(terms))}};
+    Explanation explanation = {{line("Σ g · gain · x", std::move(terms))}};
     const double along = explanation.lines.back().value, scale = scale_of(x, cell[0], cell[1], cell[2]);
     const double n = static_cast<double>((last - first) * d_head);
     explanation.lines.push_back(
-        line("grad", {term({b.grad_at(cell), gain_at(cell[1], cell[3]), over_scale(cell[0], cell[1], cell[2])}),
-                      term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
-                            constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
+        line("g", {term({b.grad_at(cell), gain_at(cell[1], cell[3]), over_scale(cell[0], cell[1], cell[2])}),
+                   term({b.in_at(0, cell), constant_factor(-along, "−(" + short_number(along) + ")"),
+                         constant_factor(1.0 / (n * scale * scale * scale), "1/(n · scale³)")})}));
     return explanation;
 }
 

@@ -31,7 +31,7 @@ Explanation PullBack::explain(const Operands& in, const Tensor&, const Cell& cel
 }
 
 About SumGradients::about() const {
-    return {tr("sum of gradients"), "grad[…] = Σ_readers grad through each",
+    return {tr("sum of gradients"), "g[…] = Σ_r g_r[…]",
             tr("Several steps read this tensor, so a change of it reaches the target along several ways. What each way "
                "would do adds up: the chain rule's sum.")};
 }
@@ -51,7 +51,7 @@ Explanation SumGradients::explain(const Operands& in, const Tensor&, const Cell&
 }
 
 About TargetCell::about() const {
-    return {tr("target"), "grad[cell] = 1, elsewhere 0",
+    return {tr("target"), "g[cell] = 1, elsewhere 0",
             tr("The number that is asked about. Every gradient says how much this number moves when another one is "
                "moved a little; for itself that is 1.")};
 }
@@ -65,12 +65,12 @@ Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
 }
 
 Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) const {
-    return {{line("grad", {term({constant_factor(at == cell ? 1.0 : 0.0,
-                                                 at == cell ? tr("the target itself") : tr("not the target"))})})}};
+    return {{line("g", {term({constant_factor(at == cell ? 1.0 : 0.0,
+                                              at == cell ? tr("the target itself") : tr("not the target"))})})}};
 }
 
 About NoGradient::about() const {
-    return {tr("no gradient"), "grad = 0",
+    return {tr("no gradient"), "g = 0",
             tr("The target doesn't depend on this tensor: nothing that is changed here can move it.")};
 }
 
@@ -81,11 +81,11 @@ Tensor NoGradient::compute(const Operands&, const Axes& axes) const {
 }
 
 Explanation NoGradient::explain(const Operands&, const Tensor&, const Cell&) const {
-    return {{line("grad", {term({constant_factor(0.0, tr("the target doesn't depend on it"))})})}};
+    return {{line("g", {term({constant_factor(0.0, tr("the target doesn't depend on it"))})})}};
 }
 
 About PullBackEdits::about() const {
-    return {tr("gradient before the edits"), "grad = grad · (set ? 0 : factor)",
+    return {tr("gradient before the edits"), "g = g · (set ? 0 : factor)",
             tr("An edited cell is not what the model computed. A cell that was set no longer depends on anything, so "
                "nothing passes back; a scaled cell passes its gradient back with the same factor.")};
 }
@@ -109,7 +109,7 @@ Tensor PullBackEdits::compute(const Operands& in, const Axes& axes) const {
 
 Explanation PullBackEdits::explain(const Operands& in, const Tensor&, const Cell& cell) const {
     const double factor = factor_of(cell);
-    return {{line("grad", {term({cell_factor(in[0], 0, cell), constant_factor(factor, tr("edit"))})})}};
+    return {{line("g", {term({cell_factor(in[0], 0, cell), constant_factor(factor, tr("edit"))})})}};
 }
 
 }  // namespace decoderscope

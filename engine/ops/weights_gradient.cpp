@@ -18,7 +18,7 @@ constexpr Index kCost = 8;  // of one number, in multiply-adds
 // ---- y = softmax(x)
 
 About Softmax::about_pull_back(std::size_t) const {
-    return {tr("gradient by the scores"), "∂/∂x[…, k] = y[…, k] · (grad[…, k] − Σ_j grad[…, j] · y[…, j])",
+    return {tr("gradient by the scores"), "∂/∂x[…, k] = y[…, k] · (g[…, k] − Σ_j g[…, j] · y[…, j])",
             tr("Weights sum to 1, so one grows only at the others' cost: what counts is how much better a key is than "
                "the row's average. Each row of this gradient sums to 0, and where the weight is 0 (behind a mask, or "
                "lost in a one-hot row) nothing comes through at all.")};
@@ -52,7 +52,7 @@ Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cel
     Explanation explanation = {{line(tr("average"), std::move(terms))}};
     const double average = explanation.lines.back().value, grad = static_cast<double>(b.grad.at(cell));
     explanation.lines.push_back(
-        line("y · (grad − average)",
+        line("y · (g − average)",
              {term({b.out_at(cell),
                     derived_factor(grad - average, "(" + short_number(grad) + " − " + short_number(average) + ")",
                                    b.in.size() + 1, cell)})}));
@@ -63,7 +63,7 @@ Explanation Softmax::explain_pull_back(std::size_t, const Backward& b, const Cel
 
 About FillMasked::about_pull_back(std::size_t) const {
     return {
-        tr("gradient by the scores before the mask"), "∂/∂scores = mask ? grad : 0",
+        tr("gradient by the scores before the mask"), "∂/∂scores = mask ? g : 0",
         tr("A masked score was thrown away and replaced by a constant: whatever it is, the target doesn't notice.")};
 }
 
@@ -80,7 +80,7 @@ Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
 
 Explanation FillMasked::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     const bool kept = b.in[1].at(cell) != 0.0F;
-    Line passed = line("grad", {kept ? term({b.grad_at(cell)}) : term({constant_factor(0.0, tr("masked"))})});
+    Line passed = line("g", {kept ? term({b.grad_at(cell)}) : term({constant_factor(0.0, tr("masked"))})});
     passed.given.push_back(derived_factor(kept ? 1.0 : 0.0, "mask", 1, cell));  // not a message: a tensor's name
     return {{passed}};
 }
@@ -88,7 +88,7 @@ Explanation FillMasked::explain_pull_back(std::size_t, const Backward& b, const 
 // ---- y = cap · tanh(x / cap)
 
 About SoftCap::about_pull_back(std::size_t) const {
-    return {tr("gradient before the cap"), "∂/∂x = grad · (1 − (y / cap)²)",
+    return {tr("gradient before the cap"), "∂/∂x = g · (1 − (y / cap)²)",
             tr("Near the cap the curve is flat, so little comes through; small numbers pass theirs on nearly whole.")};
 }
 
@@ -106,7 +106,7 @@ Tensor SoftCap::pull_back(std::size_t, const Backward& b) const {
 Explanation SoftCap::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     const double y = static_cast<double>(b.out.at(cell)), part = y / cap;
     const std::string text = "(1 − (" + short_number(y) + " / " + short_number(cap) + ")²)";
-    return {{line("grad", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
+    return {{line("g", {term({b.grad_at(cell), derived_factor(1.0 - part * part, text, b.in.size(), cell)})})}};
 }
 
 }  // namespace decoderscope

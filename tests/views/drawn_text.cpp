@@ -40,7 +40,8 @@ std::pair<ImVec2, ImVec2> visible_lines(ImVec2 low, ImVec2 high, ImVec4 clip, fl
 // Whether a glyph continues the piece: on the same line, a little further to the right.
 bool continues(const DrawnText& piece, ImVec2 low, ImVec2 high) {
     const float height = std::max(piece.high.y - piece.low.y, 6.0F);
-    const bool line = low.y < piece.high.y + height * 0.5F && high.y > piece.low.y - height * 0.5F;
+    const float apart = height * 0.15F;
+    const bool line = low.y < piece.high.y + apart && high.y > piece.low.y - apart;
     // Neighbours may overlap a little; a label below another begins further back.
     const float back = std::min(height, high.x - low.x) * 0.5F;
     return line && low.x >= piece.high.x - back && low.x <= piece.high.x + height * 1.2F;

@@ -14,7 +14,9 @@ Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_b
 Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
     : session(std::move(model)), context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
-    state.settings.introduction_closed = true;  // as after the first minute
+    // As after the first minute.
+    state.settings.introduction_closed = true;
+    state.settings.hint_done = true;
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     use_demand(demand_);

@@ -93,9 +93,15 @@ bool is_done(const Trial& trial, const Scenario& scenario) {
 
 Sentence description_of(const Model& model, const Config& config) {
     if (!model.description.empty()) return model.description;
+    const Index shared = config.num_key_value_heads;
+    const Sentence heads = shared == 0 || shared == config.nhead
+                               ? message_n("{count} head", "{count} heads", config.nhead)
+                               : message_n("{count} head with grouped queries (keys and values for {shared})",
+                                           "{count} heads with grouped queries (keys and values for {shared})",
+                                           config.nhead, {{"shared", shared}});
     return message("This is {blocks}, {heads} each, d_model {d_model}, {norm}, {positions}. {output}",
                    {{"blocks", blocks_of(config)},
-                    {"heads", message_n("{count} head", "{count} heads", config.nhead)},
+                    {"heads", heads},
                     {"d_model", grouped(config.d_model)},
                     {"norm", norm_of(config)},
                     {"positions", positions_of(config)},

@@ -79,7 +79,7 @@ public:
 
     // A list of terms, largest first. `known` axes of their leading operand are said already.
     [[nodiscard]] std::vector<TermPart> list(const Numbers& terms, std::size_t known) const {
-        if (terms.size() <= kMostTerms) return singles(terms, known);
+        if (terms.size() <= kMostTerms + kFewMore) return singles(terms, known);
         const std::size_t operand = most_common_operand(terms);
         if (operand != kNoOperand && names_.places(operand).axes().size() > known + 1)
             return by_index(terms, operand, known);

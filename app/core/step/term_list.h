@@ -27,6 +27,7 @@ struct ReadExplanation {
 };
 
 inline constexpr std::size_t kMostTerms = 10;  // listed one by one
+inline constexpr std::size_t kFewMore = 5;     // that make no group
 
 // How one cell of a step was computed. The names of tokens are those of the scenario.
 [[nodiscard]] ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step,

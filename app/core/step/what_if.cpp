@@ -144,7 +144,7 @@ private:
         const Variation own = {.overrides = {{"shared_qkv", "false"}}};
         try {
             static_cast<void>(plan_of(varied(scenario_, own)));
-            offer("own projections", message("with k and v of their own"), own);
+            offer("own-projections", message("with k and v of their own"), own);
         } catch (const Error&) {  // the model has no weights for them
         }
     }
@@ -155,7 +155,7 @@ private:
         const bool first = scenario_.config().norm_first;
         const Overrides other = {{"norm_first", first ? "false" : "true"}};
         if (!concerned || !step_.lens.empty() || !fits(other)) return;
-        offer("norm place", first ? message("as Post-Norm") : message("as Pre-Norm"), {.overrides = other});
+        offer("norm-place", first ? message("as Post-Norm") : message("as Pre-Norm"), {.overrides = other});
     }
 
     const Scenario& scenario_;

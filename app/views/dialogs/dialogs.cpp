@@ -41,6 +41,13 @@ void keys_dialog(const Ui& ui, ViewState& state) {
                              {tr("right-drag"), tr("Paint the mask; with Shift for all heads")},
                              {tr("wheel, drag"), tr("Zoom at the pointer, pan; double click fits")}});
     text_line(ui.fonts.heading, ui.theme.text, tr("Keys"));
+    ImGui::SameLine(0, ui.px(24));
+    const bool glossary = button(tr("Glossary"), "glossary");
+    ImGui::SameLine();
+    if (button(tr("What to try with this model"), "introduction")) {
+        state.settings.introduction_closed = false;
+        return close(state);
+    }
     // Two columns, read downwards, where there is room for them.
     const float column = ui.px(430);
     const bool two = ImGui::GetIO().DisplaySize.x >= column * 2 + ui.px(64);
@@ -59,13 +66,6 @@ void keys_dialog(const Ui& ui, ViewState& state) {
         if (i + half >= rows.size()) continue;
         ImGui::SameLine();
         cell(start + column, rows[i + half]);
-    }
-    ImGui::Dummy({1, ui.px(6)});
-    const bool glossary = button(tr("Glossary"), "glossary");
-    ImGui::SameLine();
-    if (button(tr("What to try with this model"), "introduction")) {
-        state.settings.introduction_closed = false;
-        return close(state);
     }
     if (state.dialog_opens) return;  // the press that opened it is still in this frame
     if (glossary || pressed(Key::f1)) {

@@ -11,6 +11,8 @@ namespace decoderscope {
 
 namespace {
 
+constexpr std::size_t kShortExplanation = 10;  // rows
+
 // The path to this cell; each stop is a link back.
 void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
     const auto& trail = session.trail();
@@ -36,37 +38,53 @@ void value_without_edits(const Ui& ui, const Session& session, const Step& step,
               tr("without edits {value}", {{"value", exact_number(before.at(cell))}}));
 }
 
-// The way to the cell, its place, its value. Returns whether there is one.
-bool describe_cell(const Ui& ui, const Session& session, Commands& commands) {
+// The selected cell, if the step that is shown has it.
+std::optional<Cell> selected_cell(const Session& session) {
+    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
+    const std::optional<Cell>& cell = session.cursor().cell;
+    return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
+}
+
+// The way to the cell, its place, its value.
+void describe_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     const Tensor& values = session.shown().run_of(step).value(step.id);
     breadcrumb(ui, session, commands);
-    const std::optional<Cell>& cell = session.cursor().cell;
-    if (!cell || values.empty() || !values.contains(*cell)) {
+    const std::optional<Cell> cell = selected_cell(session);
+    if (!cell) {
         paragraph(ui.fonts.caption, ui.theme.muted,
                   tr("Click a cell of the result: it is explained here, down to the weights."));
-        return false;
+        return;
     }
     const float value = values.at(*cell);
     paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, *cell));
     const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
+    type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
-    return true;
 }
 
 }  // namespace
 
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
-    const bool has_cell = describe_cell(ui, session, commands);
+    const bool has_cell = selected_cell(session).has_value();
+    if (!has_cell) {
+        teach_step(ui, state, session.step());
+        inspector_line(ui);
+    }
+    describe_cell(ui, session, state, commands);
     inspect_what_ifs(ui, session, state, commands);
     if (has_cell) {
         inspect_norm(ui, session);
+        // What is short comes first, so that both are seen without scrolling.
+        const bool short_one = explanation_rows(session) <= kShortExplanation;
+        if (short_one) explain_cell(ui, session, state, commands);
         inspect_vector(ui, session);
-        explain_cell(ui, session, state, commands);
-        type_over(ui, session, state, commands);
+        if (!short_one) explain_cell(ui, session, state, commands);
+        inspector_line(ui);
+        teach_step(ui, state, session.step());
     }
     list_vectors(ui, session, commands);
 }

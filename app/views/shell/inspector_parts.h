@@ -4,6 +4,7 @@
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/widgets.h"
 
+#include <cstddef>
 #include <string_view>
 
 // The sections of the inspector, from top to bottom. Each draws into the panel's flow.
@@ -16,11 +17,15 @@ void inspector_heading(const Ui& ui, std::string_view text);
 // Text at the right edge of the current line; on a line of its own where there is no room.
 void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
 
-// The step: name, shape, formula, what it is for.
+// The step: name, shape, formula.
 void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);
 
-// The selected cell of the step: its value, what can be tried, the terms that made it as links, a field to type over
-// it; and the step's rows as vectors. Its parts follow.
+// What the step is for. Its terms open the glossary.
+void teach_step(const Ui& ui, ViewState& state, const Step& step);
+
+// The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as
+// links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
+// follow.
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
@@ -32,10 +37,12 @@ void inspect_vector(const Ui& ui, const Session& session);
 // What a norm does to the row of the selected cell; nothing for other steps.
 void inspect_norm(const Ui& ui, const Session& session);
 
+// How many rows the explanation of the selected cell has while its groups are closed.
+[[nodiscard]] std::size_t explanation_rows(const Session& session);
 // How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
 void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
-// The field that types over the selected cell.
+// The field that types over the selected cell, beside its value where there is room.
 void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // All rows of the step as vectors, in a table; nothing for steps that hold none.

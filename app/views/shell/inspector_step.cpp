@@ -15,6 +15,10 @@ void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step&
     ImGui::Dummy({1, ui.px(2)});
     paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
     ImGui::Dummy({1, ui.px(2)});
+}
+
+void teach_step(const Ui& ui, ViewState& state, const Step& step) {
+    const About about = step.operation.about();
     if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
         open_glossary(state, term->id);
 }

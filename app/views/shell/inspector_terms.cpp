@@ -139,6 +139,14 @@ void explained_line(const TermScene& scene, const std::vector<TermPart>& parts, 
 
 }  // namespace
 
+std::size_t explanation_rows(const Session& session) {
+    const Value<ReadExplanation> explanation =
+        shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
+    std::size_t rows = 0;
+    for (const std::vector<TermPart>& line : explanation->lines) rows += 1 + line.size();
+    return rows;
+}
+
 void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
     auto& inspector = state.lab<InspectorState>();

@@ -46,8 +46,11 @@ void type_over(const Ui& ui, const Session& session, ViewState& state, Commands&
     follow_the_run(typed, name, exact_number(value));
 
     ImGui::PushID(name.c_str());
+    const std::string label = tr("type over");
+    ImGui::SameLine(0, ui.px(20));
+    if (ImGui::GetContentRegionAvail().x < compat::text_size(ui.fonts.caption, label).x + ui.px(90)) ImGui::NewLine();
     ImGui::AlignTextToFramePadding();
-    text_line(ui.fonts.caption, ui.theme.muted, tr("type over"));
+    text_line(ui.fonts.caption, ui.theme.muted, label);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::min(ui.px(150), ImGui::GetContentRegionAvail().x));
     compat::push_font(ui.fonts.mono_small);

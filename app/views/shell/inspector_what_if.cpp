@@ -17,8 +17,8 @@ namespace {
 // The companion runs: the one that is tried; and for a change of the fill, a query that sees nothing, without and with
 // the change.
 constexpr const char* kTried = "what-if";
-constexpr const char* kBlindNow = "what-if, blind";
-constexpr const char* kBlindThen = "what-if, blind, tried";
+constexpr const char* kBlindNow = "what-if-blind";
+constexpr const char* kBlindThen = "what-if-blind-tried";
 
 constexpr std::size_t kMostKeys = 6;
 
@@ -128,11 +128,13 @@ void show_effect(const Ui& ui, const Session& session, const InspectorState& ins
     const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, session.shown().run,
                                                     then, session.step(), cell, session.cursor().place);
     if (effect->cell) now_and_if(ui, tr("this cell"), number(effect->cell->now), number(effect->cell->then));
-    if (effect->row) show_row(ui, *effect->row);
-    show_answer(ui, session, *effect);
-    if (!tried.is_fill) return;
-    if (effect->nothing_changed()) paragraph(ui.fonts.caption, ui.theme.text, tr(why_fill_changes_nothing()));
-    show_blind_query(ui, session, inspector, cell);
+    if (tried.is_fill && effect->nothing_changed()) {
+        paragraph(ui.fonts.caption, ui.theme.text, tr(why_fill_changes_nothing()));
+    } else {
+        show_answer(ui, session, *effect);
+        if (effect->row) show_row(ui, *effect->row);
+    }
+    if (tried.is_fill) show_blind_query(ui, session, inspector, cell);
 }
 
 // Buttons side by side, as many as fit in a line.
@@ -157,10 +159,10 @@ void choose(const Ui& ui, const std::vector<WhatIf>& offers, InspectorState& ins
 }
 
 void keep_or_drop(const WhatIf& tried, InspectorState& inspector, Commands& commands) {
-    const bool keep = button(tr("Keep"), "keep what-if");
+    const bool keep = button(tr("Keep"), "keep-what-if");
     tooltip(tr("Make it part of the work; undo takes it back"));
     ImGui::SameLine();
-    const bool drop = button(tr("Drop"), "drop what-if");
+    const bool drop = button(tr("Drop"), "drop-what-if");
     if (keep) commands.push_back(command::KeepVariation{tried.variation});
     if (keep || drop) inspector.what_if.clear();
 }
@@ -186,8 +188,8 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
     const WhatIf what_if = *tried;
     ask_for(wanted_runs(session, what_if, *cell), session, inspector, commands);
     ImGui::Dummy({1, ui.px(2)});
-    show_effect(ui, session, inspector, what_if, *cell);
     keep_or_drop(what_if, inspector, commands);
+    show_effect(ui, session, inspector, what_if, *cell);
     inspector_line(ui);
 }
 

@@ -14,6 +14,10 @@ namespace decoderscope {
 
 namespace {
 
+// Heights in pixels at 100 %, and how far they shrink where the window is low.
+constexpr float kTop = 10, kRow = 24, kBelowRow = 6, kStep = 19, kBelowSteps = 4, kBlockName = 20, kBelowTitle = 6;
+constexpr float kLeastFit = 0.8F;
+
 // The drawing position while the diagram grows downwards.
 struct Diagram {
     const Ui& ui;
@@ -22,10 +26,13 @@ struct Diagram {
     Area area;
     Value<Reach> reach;  // of the edits; empty if there are none
     float y = 0.0F;
-    float here_y = 0.0F;  // where the current step was drawn
+    float fit = 1.0F;       // of the heights, so that a low window shows more of it
+    float here_y = 0.0F;    // where the current step was drawn
+    float here_end = 0.0F;  // where its part ends
 
     [[nodiscard]] float stream_x() const { return area.low.x + ui.px(20); }
-    [[nodiscard]] float row() const { return ui.px(24); }
+    [[nodiscard]] float down(float pixels) const { return ui.px(pixels) * fit; }
+    [[nodiscard]] float row() const { return down(kRow); }
 };
 
 bool holds(const OutlinePart& part, StepId id) {
@@ -79,7 +86,7 @@ void draw_mark(const Diagram& d, Area box, bool is_changed) {
 void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
     const Plan& plan = d.session.shown().run->plan();
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const float height = d.ui.px(19);
+    const float height = d.down(kStep);
     for (const StepId id : part.steps) {
         const Step& step = plan[id];
         const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
@@ -157,27 +164,28 @@ void part_row(Diagram& d, const OutlinePart& part, StepId here) {
               lit ? d.ui.theme.text : d.ui.theme.muted, title,
               box.high.x - x - d.ui.px(sum ? 44 : 16) - mark_room(d, is_changed));
     draw_mark(d, box, is_changed);
-    d.y += d.row() + d.ui.px(1);
+    d.y += d.row() + d.down(1);
     if (lit && part.steps.size() > 1) {
         steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
-        d.y += d.ui.px(4);
+        d.y += d.down(kBelowSteps);
     }
-    d.y += d.ui.px(5);
+    if (lit) d.here_end = d.y;
+    d.y += d.down(kBelowRow - 1);
 }
 
 void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (!block.name.empty()) {
         draw_text(d.ui, d.ui.fonts.caption, {d.area.low.x + d.ui.px(36), d.y}, d.ui.theme.text, block.name);
-        d.y += d.ui.px(20);
+        d.y += d.down(kBlockName);
     }
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
     const float top = d.y;
     for (const OutlinePart& part : block.parts) part_row(d, part, here);
     list.ChannelsSetCurrent(0);
-    list.AddLine({d.stream_x(), top - d.ui.px(block.name.empty() ? 5 : 25)}, {d.stream_x(), d.y},
-                 color_of(Meaning::residual), d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), top - d.down(block.name.empty() ? kBelowRow - 1 : kBlockName + kBelowRow - 1)},
+                 {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
     list.ChannelsMerge();
 }
 
@@ -185,9 +193,10 @@ void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
 void closed_block(Diagram& d, const OutlineBlock& block) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
-    list.AddLine({d.stream_x(), d.y - d.ui.px(6)}, {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
-    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.ui.px(6)}, color_of(Meaning::residual),
+    list.AddLine({d.stream_x(), d.y - d.down(kBelowRow)}, {d.stream_x(), d.y}, color_of(Meaning::residual),
                  d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.down(kBelowRow)},
+                 color_of(Meaning::residual), d.ui.px(2.5F));
     const Clicked hit = clickable(box, "block", block.parts.front().steps.front());
     // A click goes to the same step in that block if there is one, for comparison.
     if (hit.clicked) go_to(d, block.parts.front().steps.front());
@@ -206,14 +215,35 @@ void closed_block(Diagram& d, const OutlineBlock& block) {
                            color_of(part.meaning), d.ui.px(1));
         x += side + d.ui.px(2);
     }
-    d.y += d.row() + d.ui.px(6);
+    d.y += d.row() + d.down(kBelowRow);
 }
 
 // "Encoder" or "Decoder" over its blocks.
 void stack_title(Diagram& d, StackKind stack) {
     draw_text(d.ui, d.ui.fonts.text, {d.area.low.x + d.ui.px(10), d.y}, d.ui.theme.text, stack_name(stack),
               d.area.width() - d.ui.px(18));
-    d.y += compat::font_size(d.ui.fonts.text) + d.ui.px(6);
+    d.y += compat::font_size(d.ui.fonts.text) + d.down(kBelowTitle);
+}
+
+// Only the block of the current step, and what stands outside blocks, is drawn in parts.
+bool is_open(const OutlineBlock& block, StepId here) {
+    return block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
+                                             [&](const OutlinePart& part) { return holds(part, here); });
+}
+
+// The height of the whole diagram at 100 %, in pixels of the screen.
+float full_height(const Ui& ui, const ShownOutline& outline, StepId here) {
+    float pixels = kTop + kBelowRow;
+    for (const OutlineBlock& block : outline.blocks) {
+        pixels += kRow + kBelowRow;
+        if (!is_open(block, here)) continue;
+        pixels += block.name.empty() ? 0 : kBlockName;
+        pixels += (kRow + kBelowRow) * (static_cast<float>(block.parts.size()) - 1);
+        for (const OutlinePart& part : block.parts)
+            if (holds(part, here) && part.steps.size() > 1)
+                pixels += kStep * static_cast<float>(part.steps.size()) + kBelowSteps;
+    }
+    return ui.px(pixels) + (compat::font_size(ui.fonts.text) + ui.px(kBelowTitle)) * 2.0F;
 }
 
 }  // namespace
@@ -225,26 +255,25 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const Area content = {area.low,
                           {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
-    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(10)};
+    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(kTop)};
     const Step& step = session.step();
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
     const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    d.fit = std::clamp(area.height() / full_height(ui, *outline, here), kLeastFit, 1.0F);
     const bool two_stacks = outline->blocks.front().stack != outline->blocks.back().stack;
     std::optional<StackKind> stack;
     for (const OutlineBlock& block : outline->blocks) {
         if (two_stacks && stack != block.stack) stack_title(d, block.stack);
         stack = block.stack;
-        const bool open = block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
-                                                            [&](const OutlinePart& part) { return holds(part, here); });
-        if (open)
+        if (is_open(block, here))
             open_block(d, block, here);
         else
             closed_block(d, block);
     }
-    ImGui::SetCursorScreenPos({start.x, d.y + ui.px(8)});
+    ImGui::SetCursorScreenPos({start.x, d.y});
     ImGui::Dummy({1, 1});
-    const bool out_of_sight = d.here_y < area.low.y || d.here_y > area.high.y - ui.px(48);
+    const bool out_of_sight = d.here_y < area.low.y || std::max(d.here_y + ui.px(48), d.here_end) > area.high.y;
     if (state.mapped_step != session.cursor().step && out_of_sight)
         ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
     state.mapped_step = session.cursor().step;

@@ -107,7 +107,8 @@ void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, A
 void draw_presentation(const Ui& ui, const Session& session, ViewState& state, Area whole, Commands& commands) {
     PresentationState& slides = state.presentation;
     if (state.input.focus) slides.asked[static_cast<std::size_t>(SlidePanel::bars)] = true;
-    draw_stage(ui, session, state, whole, commands);
+    // A page that scrolls ends above the edge of the screen.
+    draw_stage(ui, session, state, {whole.low, {whole.high.x, whole.high.y - ui.px(4)}}, commands);
     const float top = whole.low.y + std::max(slides.bars_height, ui.px(84)),
                 bottom = whole.high.y - timeline_height(ui, session);
     const float map = std::max(state.settings.map_width, kLeastMap) * ui.fonts.scale,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace decoderscope {
@@ -89,15 +90,18 @@ float readability(const Layout& l, const Arrangement& a) {
 
 // ---- operands left of the result
 
-// Pictures in a column, centred, each at the height that it can use. Returns its bottom.
-float stack(const Layout& l, const std::vector<Picture>& pictures, Area column, std::vector<Card>& cards) {
+// Pictures in a column, each at the height that it can use, at its top or in its middle. Returns their bottom.
+enum class Upright { top, middle };
+float stack(const Layout& l, std::span<const Picture> pictures, Area column, Upright upright,
+            std::vector<Card>& cards) {
     std::vector<Want> wants;
     for (const Picture& p : pictures) wants.push_back(height_wanted(l.ui, p, column.width()));
     const float gaps = l.gap() * static_cast<float>(pictures.size() - 1);
     const std::vector<float> heights = shares(column.height() - gaps, wants);
     float sum = gaps;
     for (const float height : heights) sum += height;
-    float y = column.low.y + std::max(0.0F, (column.height() - sum) * 0.5F);
+    float y = column.low.y;
+    if (upright == Upright::middle) y += std::max(0.0F, (column.height() - sum) * 0.5F);
     for (std::size_t i = 0; i < pictures.size(); ++i) {
         cards.push_back(
             {pictures[i].step, {{column.low.x, y}, {column.high.x, y + heights[i]}}, false, pictures[i].place});
@@ -132,9 +136,9 @@ Arrangement side_by_side(const Layout& l) {
                                   std::max(room - kept, 1.0F));
     Arrangement a;
     const float edge = std::floor(area.high.x - result);
-    const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, a.operands);
+    const float bottom = stack(l, l.operands, {area.low, {edge - arrow, area.high.y}}, Upright::middle, a.operands);
     std::vector<Card> cards;
-    const float result_bottom = stack(l, {l.result}, {{edge, area.low.y}, area.high}, cards);
+    const float result_bottom = stack(l, {&l.result, 1}, {{edge, area.low.y}, area.high}, Upright::middle, cards);
     a.result = cards.front().area;
     a.operation = {{edge - arrow, area.low.y}, {edge, std::max({area.high.y, bottom, result_bottom})}};
     a.bottom = std::max(bottom, result_bottom);
@@ -143,30 +147,53 @@ Arrangement side_by_side(const Layout& l) {
 
 // ---- operands above the result
 
+// A column of operands. A norm's gain and bias, which have one row each, share one beside the matrix.
+using Column = std::span<const Picture>;
+
+std::vector<Column> columns_of(std::span<const Picture> operands) {
+    const auto flat = [](const Picture& p) { return p.needs.rows == 1; };
+    const bool beside = !std::ranges::all_of(operands, flat);
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < operands.size();) {
+        std::size_t end = i + 1;
+        while (beside && flat(operands[i]) && end < operands.size() && flat(operands[end])) ++end;
+        columns.push_back(operands.subspan(i, end - i));
+        i = end;
+    }
+    return columns;
+}
+
 struct Row {
-    std::size_t first = 0;
+    std::vector<Column> columns;
     std::vector<float> widths;
     Want height;
 };
 
-Row row_of(const Layout& l, std::size_t first, std::size_t count) {
-    Row row{.first = first, .widths = {}, .height = {}};
+Row row_of(const Layout& l, std::span<const Column> columns) {
+    Row row{.columns = {columns.begin(), columns.end()}, .widths = {}, .height = {}};
     std::vector<Want> wants;
-    for (std::size_t i = first; i < first + count; ++i)
-        wants.push_back(width_wanted(l.ui, l.operands[i], l.area.height() * 0.5F));
-    row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(count - 1), wants);
-    for (std::size_t i = 0; i < count; ++i)
-        row.height = larger(row.height, height_wanted(l.ui, l.operands[first + i], row.widths[i]));
+    for (const Column& column : columns) {
+        Want width;
+        for (const Picture& p : column) width = larger(width, width_wanted(l.ui, p, l.area.height() * 0.5F));
+        wants.push_back(width);
+    }
+    row.widths = shares(l.area.width() - l.gap() * 2.0F * static_cast<float>(columns.size() - 1), wants);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const float gaps = l.gap() * static_cast<float>(columns[i].size() - 1);
+        Want height = {gaps, gaps, gaps};
+        for (const Picture& p : columns[i]) height = sum(height, height_wanted(l.ui, p, row.widths[i]));
+        row.height = larger(row.height, height);
+    }
     return row;
 }
 
-Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
+Arrangement one_above_the_other(const Layout& l, std::span<const Column> columns, std::size_t per_row) {
     const Area& area = l.area;
     const float arrow = l.ui.px(24);
     std::vector<Row> rows;
     std::vector<Want> wants;
-    for (std::size_t i = 0; i < l.operands.size(); i += per_row) {
-        rows.push_back(row_of(l, i, std::min(per_row, l.operands.size() - i)));
+    for (std::size_t i = 0; i < columns.size(); i += per_row) {
+        rows.push_back(row_of(l, columns.subspan(i, std::min(per_row, columns.size() - i))));
         wants.push_back(rows.back().height);
     }
     wants.push_back(height_wanted(l.ui, l.result, area.width()));
@@ -178,9 +205,8 @@ Arrangement one_above_the_other(const Layout& l, std::size_t per_row) {
     for (std::size_t r = 0; r < rows.size(); ++r) {
         float x = area.low.x;
         for (std::size_t i = 0; i < rows[r].widths.size(); ++i) {
-            const Picture& p = l.operands[rows[r].first + i];
-            const float height = fitted_height(l.ui, p.needs, rows[r].widths[i], heights[r]);
-            a.operands.push_back({p.step, {{x, y}, {x + rows[r].widths[i], y + height}}, false, p.place});
+            const Area column = {{x, y}, {x + rows[r].widths[i], y + heights[r]}};
+            stack(l, rows[r].columns[i], column, Upright::top, a.operands);
             x += rows[r].widths[i] + l.gap() * 2.0F;
         }
         y += heights[r] + l.gap();
@@ -205,8 +231,9 @@ Arrangement arrange(const Ui& ui, const Session& session, const Step& result, Ar
     }
     std::vector<Arrangement> tried;
     tried.push_back(side_by_side(l));
-    for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, l.operands.size()); ++per_row)
-        tried.push_back(one_above_the_other(l, per_row));
+    const std::vector<Column> columns = columns_of(l.operands);
+    for (std::size_t per_row = 1; per_row <= std::min<std::size_t>(3, columns.size()); ++per_row)
+        tried.push_back(one_above_the_other(l, columns, per_row));
     std::vector<float> read;
     for (const Arrangement& a : tried) read.push_back(readability(l, a));
     return std::move(tried[static_cast<std::size_t>(std::ranges::max_element(read) - read.begin())]);

@@ -160,7 +160,7 @@ void draw_step_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const float choices = choices_height(ui, session, state, right - left);
     const std::vector<std::string> hint = hint_lines(ui, state, right - left);
     const float bottom = area.high.y - choices - hint_line(ui) * static_cast<float>(hint.size());
-    const Area pictures = {{left, area.low.y + ui.px(10)}, {right, bottom - ui.px(6)}};
+    const Area pictures = {{left, area.low.y + ui.px(6)}, {right, bottom - ui.px(2)}};
     if (sheet_is_open(state))
         draw_spreadsheet(ui, session, state, pictures, commands);
     else

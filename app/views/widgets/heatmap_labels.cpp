@@ -139,7 +139,7 @@ void draw_row_labels(const Ui& ui, const HeatmapDrawing& d, const HeatmapLayout&
     const bool plain = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
         return std::all_of(label.begin(), label.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     });
-    const float line = compat::font_size(font), letters = line * (plain ? 0.65F : 0.78F);
+    const float line = compat::font_size(font), letters = line * (plain ? 0.685F : 0.78F);
     const bool words = !std::all_of(labels.begin(), labels.end(), is_index);
     const Index every =
         words ? std::max<Index>(1, static_cast<Index>(std::ceil(letters / l.cell.y))) : label_step(letters / l.cell.y);

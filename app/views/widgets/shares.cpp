@@ -31,6 +31,8 @@ Want larger(const Want& a, const Want& b) {
     return {std::max(a.least, b.least), std::max(a.good, b.good), std::max(a.most, b.most)};
 }
 
+Want sum(const Want& a, const Want& b) { return {a.least + b.least, a.good + b.good, a.most + b.most}; }
+
 std::vector<float> shares(float room, std::span<const Want> wants) {
     std::vector<float> lengths, good, most;
     for (const Want& want : wants) {

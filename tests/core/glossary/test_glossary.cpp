@@ -118,7 +118,14 @@ TEST_CASE("no entry is unused: it is about a tensor, a part or a tab, or the win
     for (std::size_t at = pot.find("\n\n"); at != std::string::npos;) {
         const std::size_t end = pot.find("\n\n", at + 2);
         const std::string entry = pot.substr(at, end - at);
-        if (entry.find("glossary_terms.cpp") == std::string::npos)
+        // "#: file file", one for each place that has the text.
+        const std::string places = entry.substr(0, entry.find("msgid"));
+        const auto count = [&](std::string_view of) {
+            std::size_t number = 0;
+            for (std::size_t i = places.find(of); i != std::string::npos; i = places.find(of, i + 1)) ++number;
+            return number;
+        };
+        if (count("app/") + count("engine/") > count("glossary_terms.cpp"))
             for (const TermInText& found : finder.find(entry.substr(std::min(entry.find("msgid"), entry.size()))))
                 used.insert(found.term->id);
         at = end;

@@ -48,8 +48,8 @@ TEST_CASE("what is offered follows from what the step is") {
           Ids{"scale", "cell", "mask", "fill -1e9", "fill -1e4", "fill 0", "head"});
     CHECK(ids(offers(run, "blocks.0.attn.q", {0, 0, 2, 1})) == Ids{"scale", "head"});
     CHECK(ids(offers(run, "blocks.0.attn_out", {0, 2, 1})) == Ids{"head"});
-    CHECK(ids(offers(run, "blocks.0.ln1.normalized", {0, 2, 1})) == Ids{"norm place"});
-    CHECK(ids(offers(run, "blocks.0.resid_mid", {0, 2, 1})) == Ids{"norm place"});
+    CHECK(ids(offers(run, "blocks.0.ln1.normalized", {0, 2, 1})) == Ids{"norm-place"});
+    CHECK(ids(offers(run, "blocks.0.resid_mid", {0, 2, 1})) == Ids{"norm-place"});
     CHECK(offers(run, "blocks.0.mlp.pre", {0, 2, 1}).empty());
     CHECK(offers(run, "embed", {0, 2, 1}).empty());
     // Other fills than the one that is there.
@@ -58,7 +58,7 @@ TEST_CASE("what is offered follows from what the step is") {
           Ids{"scale", "cell", "mask", "fill -inf", "fill -1e4", "fill 0", "head"});
     // The tutorial that uses q_proj for all three.
     const ShownRun shared = shown_run("causal-lm");
-    CHECK(ids(offers(shared, "blocks.0.attn.q", {0, 0, 2, 1})).contains("own projections"));
+    CHECK(ids(offers(shared, "blocks.0.attn.q", {0, 0, 2, 1})).contains("own-projections"));
 }
 
 TEST_CASE("without the scale a score is √d_head as large, and its row follows") {
@@ -131,7 +131,7 @@ TEST_CASE("a mask taken off, a key hidden, a head off") {
 TEST_CASE("k and v of their own where the tutorial shares q's projection") {
     const ShownRun run = shown_run("causal-lm");
     const Cell cell = {0, 0, 2, 1};
-    const WhatIf own = offer(offers(run, "blocks.0.attn.attn_scores", cell), "own projections");
+    const WhatIf own = offer(offers(run, "blocks.0.attn.attn_scores", cell), "own-projections");
     const WhatIfEffect found = effect(run, "blocks.0.attn.attn_scores", cell, own.variation);
     REQUIRE(found.cell);
     CHECK(found.cell->now != found.cell->then);

@@ -75,8 +75,10 @@ TEST_CASE("a term in the teaching text says what it means under the mouse, and F
     d.settle();
     CHECK_FALSE(d.sees("Whatapositionlooksfor"));
     // "Each query takes the values of the keys …", and not the axes above.
-    const auto line = std::ranges::find_if(d.seen(), [](const DrawnText& piece) {
-        return piece.text.find("query") != std::string::npos && piece.text.find('[') == std::string::npos;
+    const float inspector = d.stage().high.x;
+    const auto line = std::ranges::find_if(d.seen(), [&](const DrawnText& piece) {
+        return piece.low.x > inspector && piece.text.find("query") != std::string::npos &&
+               piece.text.find_first_of("[]") == std::string::npos;
     });
     REQUIRE(line != d.seen().end());
     const ImVec2 word = line->middle_of("query");

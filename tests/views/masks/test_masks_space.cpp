@@ -28,7 +28,7 @@ void scroll_to(Driver& d, std::string_view title) {
 }  // namespace
 
 TEST_CASE("each of the pictures has cells of at least 16 pixels, and scrolls into sight") {
-    Driver d("reverse");
+    Driver d("reverse", 1.0F, {1280, 900});
     d.press(Key::m);
     for (const char* title :
          {"notcausal", "padding", "nonedrawn", "combined", "rawscores", "maskedscores", "pattern"}) {
@@ -58,7 +58,7 @@ TEST_CASE("a click paints the very cell that it hits, up to its edges") {
 }
 
 TEST_CASE("the wheel scrolls the pictures, and zooms with Ctrl") {
-    Driver d("reverse");
+    Driver d("reverse", 1.0F, {1280, 900});
     d.press(Key::m);
     const DrawnHeatmap before = d.heatmap(kMask, "padding");
     const float combined = d.find_on_stage("combined")->low.y;

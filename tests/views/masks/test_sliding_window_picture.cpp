@@ -26,20 +26,20 @@ void open_tab(Driver& d) {
 }  // namespace
 
 TEST_CASE("the window is shown beside the other masks where a layer has one, and nowhere else") {
-    Driver d(mistral_like());
+    Driver d(mistral_like(), 1.0F, {1280, 1000});
     open_tab(d);
-    const auto causal = find_text(d.seen(), "causal"), window = find_text(d.seen(), "slidingwindow"),
+    const auto causal = find_text(d.seen(), "causal"), window = find_text(d.seen(), "slidingwin"),
                combined = find_text(d.seen(), "combined");
     REQUIRE(causal);
     REQUIRE(window);
     REQUIRE(combined);
     CHECK(causal->low.x < window->low.x);
     CHECK(window->low.x < combined->low.x);
-    CHECK(d.sees("windowmask"));  // the legend of what hides a cell
+    CHECK(d.sees("011111"));  // the row of position 3: position 0 is too far back
     d.session.apply(command::SetOption{"sliding_window", "0"});
     d.settle();
     CHECK_FALSE(d.sees("slidingwindow"));
-    CHECK_FALSE(d.sees("windowmask"));
+    CHECK_FALSE(d.sees("011111"));
 }
 
 TEST_CASE("five masks fit beside one another") {

@@ -22,8 +22,16 @@ TEST_CASE("a capped model is drawn, its map lists the capped scores, and its lea
         d.hands.tap(Key::m);
         for (int i = 0; i < 3; ++i) d.settle();
         REQUIRE(d.state.tab == "masks");
-        CHECK(d.sees("rawscores"));
-        CHECK(d.sees("maskedscores"));
+        check_layout(d, screen.size);
+        const Area stage = d.stage();
+        d.point({stage.low.x + 19.0F * screen.scale, (stage.low.y + stage.high.y) * 0.5F});
+        for (const char* title : {"rawscores", "maskedscores"}) {
+            for (int i = 0; i < 60 && !d.sees(title); ++i) {
+                d.hands.push(Wheel{0, -0.5F});
+                d.settle();
+            }
+            CHECK(d.sees(title));
+        }
         check_layout(d, screen.size);
     }
 }

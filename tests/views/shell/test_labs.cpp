@@ -78,9 +78,11 @@ TEST_CASE("the README has a table of the labs as they are") {
     CHECK(readme.find("\n" + table + "\n") != std::string::npos);
 }
 
-// The six labs of version 1 session files are also listed in the reader of these files; that list never grows.
+// The six labs of version 1 session files are also listed in the reader of these files; that list never grows. The
+// glossary has terms of the same words.
 TEST_CASE("no other file lists the labs") {
-    const std::set<fs::path> lists = {"app/views/shell/labs.cpp", "app/core/work/session_file_read.cpp"};
+    const std::set<fs::path> lists = {"app/views/shell/labs.cpp", "app/core/work/session_file_read.cpp",
+                                      "app/core/glossary/glossary_terms.cpp"};
     std::size_t read = 0;
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / "app")) {
         const fs::path path = fs::relative(entry.path(), kRoot);

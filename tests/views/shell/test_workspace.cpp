@@ -25,7 +25,9 @@ ImVec2 cell_of_result(const Driver& d, const Cell& cell) {
 }  // namespace
 
 TEST_CASE("the window opens on a pattern with its numbers, its name and what to do") {
-    const Driver d;
+    Driver d;
+    d.state.settings.hint_done = false;
+    d.settle();
     CHECK(d.sees("blocks.0.attn.pattern"));
     CHECK(d.sees("blocks.0.attn.masked_scores"));
     CHECK(d.sees("nextstep"));
@@ -109,6 +111,8 @@ TEST_CASE("operands in the inspector lead down to a weight") {
 
 TEST_CASE("the right button paints the mask in one stroke, and the stage shows what changed") {
     Driver d;
+    d.state.settings.hint_done = false;
+    d.settle();
     const ImVec2 from = cell_of_result(d, {0, 0, 2, 0}), to = cell_of_result(d, {0, 0, 3, 0});
     d.hands.drag(from.x, from.y, to.x, to.y, Button::right);
     d.settle();

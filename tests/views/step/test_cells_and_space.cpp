@@ -163,7 +163,7 @@ TEST_CASE("a tooltip covers neither its cell's row and column nor the explanatio
 
 TEST_CASE("a matrix without room for cells that can be hit is scrolled, not shrunk") {
     Driver d("reverse", 1.0F, {1000, 560});
-    const Area first = d.heatmap(kPattern, "masked_scores").cells();
+    const Area first = d.heatmap(kPattern, "cross_attn.masked").cells();
     d.point({(first.low.x + first.high.x) * 0.5F, first.low.y + 20.0F});
     // The wheel over the pictures scrolls to the result.
     const auto is_high = [&] {

@@ -49,6 +49,7 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
         std::vector<std::string> items = {"blocks.1.cross_attn.pattern", "Pre-Norm"};
         for (const Lab& lab : labs()) items.emplace_back(lab.title.english());
         std::size_t shown = 0;
+        std::string without;
         for (const std::string& item : items) {
             INFO(item);
             // All pieces with exactly this text: on the map, the stage, the toolbar, the inspector.
@@ -57,12 +58,17 @@ TEST_CASE("the tooltips of tabs, toolbar, steps and links lie beside them, where
                 if (piece.text == item) places.push_back(piece);
             for (const DrawnText& place : places) {
                 const auto tooltip = tooltip_at(d, place.middle());
-                if (tooltip.empty()) continue;
+                if (tooltip.empty()) {
+                    without += " " + item;
+                    continue;
+                }
                 ++shown;
                 check_beside(tooltip, place, size);
             }
         }
-        CHECK(shown >= labs().size() + 1);
+        INFO("without a tooltip:" << without);
+        // In the narrow window the step's name is cut short on the stage.
+        CHECK(shown >= labs().size() + (size.x > 1200.0F ? 1U : 0U));
     }
 }
 
