@@ -90,7 +90,8 @@ struct Debugger {
     }
 
     void call(const OrderedJson& node, int depth) {
-        if (depth > kDeepest || !node.is_object() || !node.contains("module_path")) return;
+        const bool is_call = node.is_object() && node.contains("module_path") && node["module_path"].is_string();
+        if (depth > kDeepest || !is_call) return;
         std::string path = node["module_path"].get<std::string>();
         if (path.starts_with(root + "."))
             path.erase(0, root.size() + 1);
@@ -114,7 +115,7 @@ Trace debugger(const std::string& path, const std::string& text) {
     const OrderedJson tree = parsed(text);
     Debugger reader;
     reader.folder = fs::path(path).parent_path();
-    if (!tree.contains("module_path") || !tree["module_path"].is_string()) throw Error("module_path: missing");
+    if (!tree.is_object() || !tree.contains("module_path") || !tree["module_path"].is_string()) throw Error("module_path: missing");
     reader.root = tree["module_path"].get<std::string>();
     reader.trace.path = path;
     reader.trace.origin = message("Hugging Face's model debugger");

@@ -142,7 +142,7 @@ RecordedFile recorded_file(const std::string& path) {
         if (const auto shards = metadata.find("shards"); shards != metadata.end()) {
             const Json axes = parse_json(shards->second, message("an object of axes"));
             for (const auto& [name, axis] : axes.items())
-                if (axis.is_number_integer()) recorded.sharded.emplace(name, axis.get<Index>());
+                if (axes.is_object() && axis.is_number_integer()) recorded.sharded.emplace(name, axis.get<Index>());
         }
         say_what_is_missing(metadata, lost, trace);
         say_what_was_skipped(metadata, trace);
