@@ -40,7 +40,8 @@ std::vector<Case> cases() {
 
 Overrides settings_of(const std::string& way) {
     Overrides settings;
-    for (const auto& [key, value] : Json::parse(read_text(kBugs + "traces/" + way + "/set.json")).items())
+    const Json said = Json::parse(read_text(kBugs + "traces/" + way + "/set.json"));
+    for (const auto& [key, value] : said.items())
         settings.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     return settings;
 }
