@@ -46,6 +46,16 @@ bool JsonObject::boolean(const char* key) {
     return value.get<bool>();
 }
 
+std::string JsonObject::text(const char* key, const std::string& otherwise) {
+    const Json* value = find(key);
+    return value == nullptr || value->is_null() ? otherwise : text(key);
+}
+
+bool JsonObject::boolean(const char* key, bool otherwise) {
+    const Json* value = find(key);
+    return value == nullptr || value->is_null() ? otherwise : boolean(key);
+}
+
 double JsonObject::number(const char* key) {
     const Json& value = member(key, message("a number"));
     if (!value.is_number()) fail(key, message("expected a number"));

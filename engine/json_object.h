@@ -24,7 +24,9 @@ public:
     [[nodiscard]] const nlohmann::json* find(const char* key);
 
     [[nodiscard]] std::string text(const char* key);
+    [[nodiscard]] std::string text(const char* key, const std::string& otherwise);  // where absent or null
     [[nodiscard]] bool boolean(const char* key);
+    [[nodiscard]] bool boolean(const char* key, bool otherwise);  // where absent or null
     [[nodiscard]] double number(const char* key);
     [[nodiscard]] float real(const char* key);           // as float_from_json
     [[nodiscard]] std::int64_t index(const char* key);   // from 0

@@ -107,41 +107,59 @@ TEST_CASE("a template's first token stands before every text") {
     CHECK(tokenizer.decode(tokenizer.encode("a")) == "a");
 }
 
-TEST_CASE("a tokenizer that cuts text in another way labels, and says why it does no more") {
+TEST_CASE("a tokenizer with a part that is unknown here labels, and names the part's key") {
     struct Case {
         const char* pointer;
         Json value;
         const char* why;
     };
+    const auto split = [](const char* pattern) {
+        return Json{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+    };
     for (const Case& one : {
-             Case{"/normalizer", {{"type", "NFC"}}, "normalizer, NFC"},
-             Case{"/pre_tokenizer",
-                  {{"type", "Sequence"}, {"pretokenizers", Json::array()}},
-                  "pre-tokenizer is Sequence"},
-             Case{"/pre_tokenizer", nullptr, "pre-tokenizer is none"},
-             Case{"/pre_tokenizer/use_regex", false, "GPT-2's pattern"},
-             Case{"/pre_tokenizer/add_prefix_space", true, "a space before every text"},
-             Case{"/model/ignore_merges", true, "ignores its merges"},
-             Case{"/model/dropout", 0.1, "at random"},
-             Case{"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
-             Case{"/added_tokens/0/lstrip", true, "lstrip"},
+             Case{"/normalizer", {{"type", "Nmt"}}, "normalizer.type: \"Nmt\" is unknown here"},
+             Case{"/normalizer",
+                  {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}},
+                  "normalizer.normalizers[1].type: \"Lowercase\""},
+             Case{"/normalizer", {{"type", "NFC"}, {"version", 2}}, "\"version\""},
+             Case{"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "?"}}, "precompiled_charsmap"},
+             Case{"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AAQA"}}, "precompiled_charsmap"},
+             Case{"/pre_tokenizer", {{"type", "UnicodeScripts"}}, "pre_tokenizer.type: \"UnicodeScripts\""},
+             Case{"/pre_tokenizer", split("a|(?i)b"), "pre_tokenizer.pattern.Regex: \"(?i)\""},
+             Case{"/pre_tokenizer", split("^a"), "\"^\""},
+             Case{"/pre_tokenizer", split("\\bword"), "pre_tokenizer.pattern.Regex"},
+             Case{"/pre_tokenizer", split("[a&&b]"), "\"&&b]\""},
+             Case{"/pre_tokenizer", split("[[:alpha:]]"), "\"[:al\""},
+             Case{"/pre_tokenizer", split("a{1,2}+"), "\"{1,2}+\""},
+             Case{"/pre_tokenizer", split("\\p{Klingon}"), "Klingon"},
+             Case{"/pre_tokenizer", split("a*"), "can match nothing"},
+             Case{"/pre_tokenizer", split("a(b"), "pre_tokenizer.pattern.Regex"},
+             Case{"/pre_tokenizer/use_regex", 7, "pre_tokenizer.use_regex"},
+             Case{"/post_processor", {{"type", "New"}}, "post_processor.type"},
+             Case{"/post_processor",
+                  {{"type", "TemplateProcessing"}, {"single", Json::array()}},
+                  "post_processor.single: expected the sequence A once"},
+             Case{"/decoder", {{"type", "CTC"}}, "decoder.type"},
+             Case{"/model/dropout", 0.1, "model.dropout: 0.1"},
+             Case{"/model/new_key", true, "\"new_key\""},
+             Case{"/new_key", 1, "\"new_key\""},
          }) {
         Json file = gpt2_json(false);
         file[Json::json_pointer(one.pointer)] = one.value;
-        INFO(one.pointer);
+        INFO(one.pointer << " " << one.value.dump());
         const ReadTokenizer labels = read(file);
         CHECK_FALSE(labels.tokenizer.can_encode());
+        INFO(labels.labels_alone_because.english());
         CHECK(labels.labels_alone_because.english().find(one.why) != std::string::npos);
-        CHECK(labels.tokenizer.piece(262) == " the");
+        CHECK(labels.tokenizer.piece(262) == (std::string_view(one.pointer) == "/decoder" ? "Ġthe" : " the"));
     }
-    const ReadTokenizer unigram = parse_tokenizer_json(
-        R"({"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["▁the▁cat", -1.5], ["<0x0A>", -2.0], ["<0xZZ>", -2]]},
-            "pre_tokenizer": {"type": "Metaspace"}})");
-    CHECK(unigram.labels_alone_because.english() == "its model is Unigram");
-    CHECK(unigram.tokenizer.size() == 4);
-    CHECK(unigram.tokenizer.piece(1) == " the cat");
-    CHECK(unigram.tokenizer.piece(2) == "\n");
-    CHECK(unigram.tokenizer.piece(3) == "<0xZZ>");
+    const ReadTokenizer pieces = parse_tokenizer_json(
+        R"({"model": {"type": "WordPiece", "vocab": {"<unk>": 0, "▁the▁cat": 1, "<0x0A>": 2, "<0xZZ>": 3}}})");
+    CHECK(pieces.labels_alone_because.english() == "model.type: \"WordPiece\" is unknown here");
+    CHECK(pieces.tokenizer.size() == 4);
+    CHECK(pieces.tokenizer.piece(1) == " the cat");
+    CHECK(pieces.tokenizer.piece(2) == "\n");
+    CHECK(pieces.tokenizer.piece(3) == "<0xZZ>");
 }
 
 TEST_CASE("a broken tokenizer.json is refused by its key") {
@@ -157,6 +175,10 @@ TEST_CASE("a broken tokenizer.json is refused by its key") {
     check_message(changed("/model/vocab", nullptr), {"model.vocab", "object"});
     check_message(changed("/model/vocab/a", 50), {"model.vocab", "id 50"});
     check_message(changed("/added_tokens/0/id", 7), {"added_tokens", "<|endoftext|>"});
+    Json doubled = gpt2_json(false);
+    doubled["added_tokens"].push_back({{"id", 64}, {"content", "<x>"}});
+    check_message(said(doubled), {"added_tokens", "64", "<x>", "one token an id"});
+    check_message(changed("/added_tokens/0/lstrip", 1), {"added_tokens", "<|endoftext|>", "lstrip", "true or false"});
     check_message(changed("/added_tokens/0/id", "x"), {"added_tokens", "<|endoftext|>", "whole number"});
     check_message(changed("/added_tokens/0/content", ""), {"added_tokens", "content"});
     check_message(changed("/added_tokens", 7), {"added_tokens", "list"});

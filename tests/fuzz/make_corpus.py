@@ -222,11 +222,32 @@ def tokenizers():
     file = {"model": {"type": "BPE", "vocab": vocabulary, "merges": ["a b", ["Ġ", "ab"]], "dropout": None},
             "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}, "decoder": {"type": "ByteLevel"},
             "added_tokens": [{"id": 6, "content": "<|endoftext|>"}],
-            "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<|endoftext|>"}}]}}
+            "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<|endoftext|>"}},
+                                                                         {"Sequence": {"id": "A"}}]}}
     write("tokenizers", "json-gpt2", "j" + json.dumps(file, ensure_ascii=False))
     unigram = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["▁a", -1.5], ["<0x0A>", -2.0]]},
-               "decoder": {"type": "Sequence", "decoders": [{"type": "Metaspace"}]}}
+               "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"},
+               "decoder": {"type": "Sequence", "decoders": [{"type": "Metaspace", "replacement": "▁"}]}}
     write("tokenizers", "json-unigram", "j" + json.dumps(unigram, ensure_ascii=False))
+    write("tokenizers", "json-pattern", "j" + json.dumps({
+        **file, "normalizer": {"type": "NFC"}, "post_processor": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": "(?i:'s)|[^\\s\\p{L}]?\\p{L}+|\\p{N}{1,3}|\\s+(?!\\S)|\\s+"},
+             "behavior": "Isolated", "invert": False}, {"type": "ByteLevel", "use_regex": False}]}}, ensure_ascii=False))
+    fallback = {"<unk>": 0, "<s>": 1, "▁": 2, "a": 3, "▁a": 4, **{f"<0x{byte:02X}>": 5 + byte for byte in range(256)}}
+    write("tokenizers", "json-fallback", "j" + json.dumps({
+        "model": {"type": "BPE", "vocab": fallback, "merges": [["▁", "a"]], "unk_token": "<unk>", "fuse_unk": True,
+                  "byte_fallback": True},
+        "added_tokens": [{"id": 1, "content": "<s>", "special": True, "lstrip": True}],
+        "normalizer": {"type": "Sequence", "normalizers": [
+            {"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+        "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]},
+        "decoder": {"type": "Sequence", "decoders": [
+            {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}}, ensure_ascii=False))
+    t5 = json.loads((CORPUS.parents[1] / "reference/foreign/tokenizers/t5/tokenizer.json").read_text())
+    t5["model"]["vocab"] = t5["model"]["vocab"][:60]
+    write("tokenizers", "json-t5", "j" + json.dumps(t5, ensure_ascii=False))
     characters = {"tokens": ["<pad>", "<bos>", "<eos>", "a", "b", "c", "文"], "pad": "<pad>", "beginning": "<bos>",
                   "end": "<eos>"}
     write("tokenizers", "characters", "c" + json.dumps(characters, ensure_ascii=False))

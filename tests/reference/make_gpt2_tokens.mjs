@@ -63,7 +63,11 @@ const tokens = new Set([...characters.values(), '<|endoftext|>', ...kept.flatMap
 const ids = {};
 for (const [token, id] of Object.entries(vocabulary)) if (tokens.has(token)) ids[token] = id;
 
-const golden = list => JSON.stringify(list.map(text => ({ text, ids: encode(text) })))
+// The package's pattern is JavaScript's: its \s lacks U+0085. GPT-2's own pattern, in Python, and Hugging Face's have it;
+// these ids are Hugging Face's (tokenizers 0.22).
+const corrected = { 'a \u0085b': [64, 220, 126, 227, 65] };
+
+const golden = list => JSON.stringify(list.map(text => ({ text, ids: corrected[text] ?? encode(text) })))
   .replaceAll('},{', '},\n{').replace(/[\u007f-\u{10ffff}]/gu, c => [...Array(c.length).keys()]
     .map(i => '\\u' + c.charCodeAt(i).toString(16).padStart(4, '0')).join('')) + '\n';
 
@@ -86,7 +90,7 @@ function randomTexts(count) {
   const ranges = [[0x20, 0x7e], [0x20, 0x7e], [0x61, 0x7a], [0x61, 0x7a], [0x00, 0xff], [0xa0, 0x24f], [0x300, 0x3ff], [0x400, 0x52f], [0x5d0, 0x6ff],
     [0x900, 0xdff], [0x1e00, 0x206f], [0x2070, 0x2bff], [0x3000, 0x30ff], [0x4e00, 0x9fff], [0xac00, 0xd7a3], [0xfe00, 0xffff], [0x1f300, 0x1faff], [0x1f1e6, 0x1f1ff],
     [0x10000, 0x1ffff]];
-  const pieces = [' ', '  ', '\n', "'s", "'re", "'LL", "'", ' the', '\u00a0', '\u3000', '\u200d', '\ufe0f', '\u0085', '\ufeff', '1', '...'];
+  const pieces = [' ', '  ', '\n', "'s", "'re", "'LL", "'", ' the', '\u00a0', '\u3000', '\u200d', '\ufe0f', '1', '...'];
   const words = texts.join(' ').split(/\s+/u);
   const list = [];
   while (list.length < count) {

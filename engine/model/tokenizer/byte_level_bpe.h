@@ -1,17 +1,15 @@
 #pragma once
 
+#include "engine/model/tokenizer/byte_pairs.h"
 #include "engine/model/tokenizer/tokenizer.h"
 #include "engine/model/tokenizer/vocabulary_ids.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace decoderscope {
-
-using WrittenMerge = std::pair<std::string, std::string>;
 
 // The tables of a byte-level byte-pair encoding, written in the byte alphabet.
 struct ByteLevelTables {
@@ -25,8 +23,8 @@ struct ByteLevelTables {
 // vocabulary.
 [[nodiscard]] Tokenizer byte_level_tokenizer(const ByteLevelTables& tables);
 
-// Only their pieces as labels, for a tokenizer that doesn't cut text as GPT-2's does.
-[[nodiscard]] Tokenizer byte_level_labels(const ByteLevelTables& tables);
+// The token at which generation stops, by the names that models give it.
+[[nodiscard]] std::optional<Index> end_token(const TokenIds& ids);
 
 // GPT-2's two files: vocab.json, an object of tokens and their ids, and merges.txt, one merge per line. Both throw
 // Error naming the token or the line.

@@ -1,10 +1,11 @@
 #include "engine/model/tokenizer/byte_pairs.h"
 
 #include "engine/error.h"
+#include "engine/model/tokenizer/byte_fallback.h"
+#include "engine/model/tokenizer/unicode.h"
 
 #include <functional>
 #include <queue>
-#include <string>
 
 namespace decoderscope {
 
@@ -12,11 +13,6 @@ namespace {
 
 std::uint64_t key(Index left, Index right) {
     return (static_cast<std::uint64_t>(left) << 32U) | static_cast<std::uint64_t>(right);
-}
-
-std::string hexadecimal(unsigned char byte) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    return {digits[byte >> 4U], digits[byte & 15U]};
 }
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -39,20 +35,77 @@ using Candidates = std::priority_queue<Candidate, std::vector<Candidate>, std::g
 
 }  // namespace
 
-BytePairs::BytePairs(const std::array<Index, 256>& bytes, const std::vector<Merge>& merges) : bytes_(bytes) {
+BytePairs::BytePairs(BytePairTables tables) : tables_(std::move(tables)) {
+    const auto id = [&](const std::string& token, const WrittenMerge& merge) {
+        if (const auto found = id_of(token)) return *found;
+        throw Error("merge \"{first} {second}\": \"{token}\" is not in the vocabulary",
+                    {{"first", merge.first}, {"second", merge.second}, {"token", token}});
+    };
     std::uint32_t rank = 0;
     // A pair listed twice gets its later rank, as in GPT-2's own table.
-    for (const Merge& merge : merges) merges_[key(merge.left, merge.right)] = {rank++, merge.result};
+    for (const WrittenMerge& merge : tables_.merges) {
+        const bool marked = !tables_.prefix.empty() && merge.second.starts_with(tables_.prefix);
+        const std::string result = merge.first + merge.second.substr(marked ? tables_.prefix.size() : 0);
+        const Index left = id(merge.first, merge), right = id(merge.second, merge);
+        merges_[key(left, right)] = {rank++, id(result, merge)};
+    }
+    tables_.merges = {};
+    if (!tables_.unknown) return;
+    unknown_ = id_of(*tables_.unknown);
+    if (!unknown_) throw Error("unk_token: \"{token}\" is not in the vocabulary", {{"token", *tables_.unknown}});
+}
+
+std::optional<Index> BytePairs::id_of(std::string_view token) const {
+    const auto found = tables_.ids.find(token);
+    return found == tables_.ids.end() ? std::nullopt : std::optional(found->second);
 }
 
 void BytePairs::encode(std::string_view word, std::vector<Index>& ids) const {
-    std::vector<Link> chain(word.size());
-    for (std::size_t i = 0; i < word.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(word[i]);
-        if (bytes_[byte] < 0)
-            throw Error("the vocabulary has no token for the byte {byte}", {{"byte", hexadecimal(byte)}});
-        chain[i] = {bytes_[byte], i == 0 ? kNone : i - 1, i + 1 == word.size() ? kNone : i + 1};
+    if (const auto whole = tables_.ignore_merges ? id_of(word) : std::nullopt)
+        ids.push_back(*whole);
+    else
+        merge(characters(word), ids);
+}
+
+// The tokens of a character's bytes; nothing if one of them has none.
+std::optional<std::vector<Index>> BytePairs::spelled(std::string_view character) const {
+    std::vector<Index> ids;
+    for (const char byte : character) {
+        const auto id = id_of(byte_token(static_cast<unsigned char>(byte)));
+        if (!id) return std::nullopt;
+        ids.push_back(*id);
     }
+    return ids;
+}
+
+std::vector<Index> BytePairs::characters(std::string_view word) const {
+    std::vector<Index> ids;
+    bool unknown = false;  // the character before was
+    for (std::size_t at = 0; at < word.size();) {
+        const std::string_view plain = word.substr(at, first_code_point(word.substr(at)).bytes);
+        const std::string character = (at == 0 ? "" : tables_.prefix) + std::string(plain) +
+                                      (at + plain.size() == word.size() ? tables_.suffix : "");
+        at += plain.size();
+        if (const auto id = id_of(character)) {
+            ids.push_back(*id);
+            unknown = false;
+        } else if (const auto bytes = tables_.byte_fallback ? spelled(character) : std::nullopt) {
+            ids.insert(ids.end(), bytes->begin(), bytes->end());
+            unknown = false;
+        } else if (!unknown_) {
+            throw Error("the vocabulary has no token for \"{character}\"", {{"character", character}});
+        } else {
+            if (!unknown || !tables_.fuse_unknown) ids.push_back(*unknown_);
+            unknown = true;
+        }
+    }
+    return ids;
+}
+
+void BytePairs::merge(const std::vector<Index>& characters, std::vector<Index>& ids) const {
+    std::vector<Link> chain(characters.size());
+    for (std::size_t i = 0; i < chain.size(); ++i)
+        chain[i] = {characters[i], i == 0 ? kNone : i - 1, i + 1 == chain.size() ? kNone : i + 1};
     Candidates candidates;
     const auto consider = [&](std::size_t left) {
         if (left == kNone || chain[left].after == kNone) return;

@@ -5,6 +5,7 @@
 #include "engine/model/tokenizer/byte_level_bpe.h"
 #include "engine/model/tokenizer/character_vocabulary.h"
 #include "engine/model/tokenizer/pieces.h"
+#include "engine/model/tokenizer/special_ids.h"
 #include "engine/model/tokenizer/tokenizer_json.h"
 
 namespace decoderscope {
@@ -84,21 +85,23 @@ Tokenizers read_tokenizers(const fs::path& folder, const Config& config) {
     if (config.vocab_size == 0) return tokenizers;
     const Found target = read_target(folder);
     if (!target.labels_alone_because.empty())
-        tokenizers.remarks.push_back(message(
-            "{path}: labels the tokens but can't cut a text into them, because {reason}; GPT-2's byte-level BPE could.",
-            {{"path", target.path}, {"reason", target.labels_alone_because}}));
+        tokenizers.remarks.push_back(message("{path}: labels the tokens but can't cut a text into them: {reason}.",
+                                             {{"path", target.path}, {"reason", target.labels_alone_because}}));
     if (!target.path.empty()) check_size(target, "vocab_size", config.vocab_size, tokenizers.remarks);
-    tokenizers.target = target.tokenizer;
-
+    const SpecialIds ids = read_special_ids(folder);
     const bool has_source = config.cross_attention && config.encoder_layers > 0;
+    tokenizers.target =
+        ids.end && *ids.end < target.tokenizer.size() ? target.tokenizer.ending_with(*ids.end) : target.tokenizer;
     const fs::path own = folder / "encoder_vocabulary.json";
     if (has_source && is_there(own)) {
         const Found source = read_characters(own);
         check_size(source, "encoder_vocab_size", config.encoder_vocab_size, tokenizers.remarks);
         tokenizers.source = source.tokenizer;
     } else if (target.tokenizer.size() <= config.encoder_vocab_size || !has_source) {
-        tokenizers.source = target.tokenizer;
+        tokenizers.source = tokenizers.target;
     }
+    if (has_source && ids.decoder_start && *ids.decoder_start < config.vocab_size)
+        tokenizers.target = tokenizers.target.beginning_with(*ids.decoder_start);
     return tokenizers;
 }
 

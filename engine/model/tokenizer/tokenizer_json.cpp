@@ -2,10 +2,10 @@
 
 #include "engine/error.h"
 #include "engine/json.h"
+#include "engine/json_object.h"
+#include "engine/model/tokenizer/byte_fallback.h"
 #include "engine/model/tokenizer/byte_level_bpe.h"
-
-#include <algorithm>
-#include <charconv>
+#include "engine/model/tokenizer/pipeline.h"
 
 namespace decoderscope {
 
@@ -26,21 +26,7 @@ std::string text_at(const Json& object, const char* key) {
     return text.is_string() ? text.get<std::string>() : std::string();
 }
 
-bool is_true(const Json& object, const char* key) { return at(object, key) == Json(true); }
-
-// The step itself, or those of a Sequence of them (under `list`).
-std::vector<Json> steps(const Json& step, const char* list) {
-    if (text_at(step, "type") != "Sequence") return {step};  // not a message: a type
-    const Json& members = at(step, list);
-    return members.is_array() ? members.get<std::vector<Json>>() : std::vector<Json>();
-}
-
-bool has_step(const Json& step, const char* list, const std::string& type) {
-    const std::vector<Json> all = steps(step, list);
-    return std::any_of(all.begin(), all.end(), [&](const Json& one) { return text_at(one, "type") == type; });
-}
-
-// ---- what the file holds
+// ---- the vocabulary
 
 // BPE, WordPiece and WordLevel have an object; Unigram has a list of pieces and scores.
 TokenIds read_ids(const Json& vocabulary) {
@@ -51,23 +37,9 @@ TokenIds read_ids(const Json& vocabulary) {
         if (!entry.is_array() || entry.empty() || !entry[0].is_string() ||
             !ids.emplace(entry[0].get<std::string>(), number).second)
             throw Error("entry {number}, expected a piece of its own and its score", {{"number", number}});
+        static_cast<void>(token_id(number, entry[0].get<std::string>()));  // not too many
     }
     return ids;
-}
-
-TokenIds read_added(const Json& list, const TokenIds& ids) {
-    TokenIds added;
-    if (list.is_null()) return added;
-    if (!list.is_array()) throw Error("expected a list of tokens");
-    for (const Json& entry : list) {
-        const std::string content = text_at(entry, "content");
-        if (content.empty()) throw Error("expected a list of tokens, each with an id and a content");
-        const Index id = token_id(at(entry, "id"), content);
-        const auto known = ids.find(content);
-        if ((known != ids.end() && known->second != id) || !added.emplace(content, id).second)
-            throw Error("\"{text}\" has another id elsewhere, expected one", {{"text", content.substr(0, 100)}});
-    }
-    return added;
 }
 
 std::vector<WrittenMerge> read_merges(const Json& list) {
@@ -83,46 +55,92 @@ std::vector<WrittenMerge> read_merges(const Json& list) {
     return merges;
 }
 
-// The token that a template puts before every text.
-std::optional<Index> read_beginning(const Json& post_processor, const ByteLevelTables& tables) {
-    for (const Json& step : steps(post_processor, "processors")) {
-        const Json& single = at(step, "single");
-        if (text_at(step, "type") != "TemplateProcessing" || !single.is_array() || single.empty()) continue;
-        const std::string token = text_at(at(single[0], "SpecialToken"), "id");
-        for (const TokenIds* ids : {&tables.added, &tables.ids})
-            if (const auto found = ids->find(token); found != ids->end()) return found->second;
+std::vector<Unigram::Piece> read_pieces(const Json& list) {
+    std::vector<Unigram::Piece> pieces;
+    for (const Json& entry : list) {
+        if (entry.size() != 2 || !entry[1].is_number())
+            throw Error("entry {number}, expected a piece of its own and its score", {{"number", pieces.size()}});
+        pieces.emplace_back(entry[0].get<std::string>(), entry[1].get<double>());
     }
+    return pieces;
+}
+
+// A vocabulary, all of which is in the file.
+struct Vocabulary {
+    TokenIds ids;
+    std::vector<AddedToken> added;
+
+    [[nodiscard]] std::optional<Index> id_of(std::string_view token) const {
+        for (const AddedToken& one : added)
+            if (one.content == token) return one.id;
+        const auto found = ids.find(token);
+        return found == ids.end() ? std::nullopt : std::optional(found->second);
+    }
+    [[nodiscard]] std::optional<Index> end() const {
+        TokenIds contents;
+        for (const AddedToken& one : added) contents.emplace(one.content, one.id);
+        const std::optional<Index> marked = end_token(contents);
+        return marked ? marked : end_token(ids);
+    }
+};
+
+// ---- the model
+
+BytePairs read_byte_pairs(JsonObject& json, const Json& model, const TokenIds& ids) {
+    BytePairTables tables{.ids = ids};
+    tables.merges = naming("model.merges", [&] { return read_merges(at(model, "merges")); });
+    const std::string unknown = json.text("unk_token", "");
+    if (!unknown.empty()) tables.unknown = unknown;
+    tables.fuse_unknown = json.boolean("fuse_unk", false);
+    tables.byte_fallback = json.boolean("byte_fallback", false);
+    tables.ignore_merges = json.boolean("ignore_merges", false);
+    tables.prefix = json.text("continuing_subword_prefix", "");
+    tables.suffix = json.text("end_of_word_suffix", "");
+    return naming("model.merges", [&] { return BytePairs(std::move(tables)); });
+}
+
+Unigram read_unigram(JsonObject& json, const Json& model) {
+    const Json* unknown = json.find("unk_id");
+    std::optional<Index> unknown_id;
+    if (unknown != nullptr && !unknown->is_null()) unknown_id = json.index("unk_id");
+    const Json& vocabulary = at(model, "vocab");
+    if (unknown_id && *unknown_id >= static_cast<Index>(vocabulary.size()))
+        json.fail("unk_id", message("{id}, expected an id of the vocabulary", {{"id", *unknown_id}}));
+    const bool byte_fallback = json.boolean("byte_fallback", false);
+    return naming("model.vocab", [&] { return Unigram(read_pieces(vocabulary), unknown_id, byte_fallback); });
+}
+
+// Files of the first years don't name the kind.
+std::string kind_of(const Json& model) {
+    if (at(model, "type").is_string()) return text_at(model, "type");
+    if (at(model, "vocab").is_array()) return "Unigram";
+    return at(model, "merges").is_array() ? "BPE" : "";
+}
+
+// Nothing if the kind is unknown here. Throws Error naming what is wrong with the vocabulary.
+std::optional<TokenModel> read_model(const Json& model, const TokenIds& ids) {
+    JsonObject json(model, "model.");
+    const std::string kind = kind_of(model);
+    const bool list = at(model, "vocab").is_array();
+    if (kind == "Unigram" && list) return read_unigram(json, model);
+    if (kind == "BPE" && !list) return read_byte_pairs(json, model, ids);
+    if (kind == "WordLevel" && !list) return WordLevel(ids, json.text("unk_token", ""));
     return std::nullopt;
 }
 
-// ---- whether text is cut as GPT-2 does
-
-// Why it is not; empty if it is.
-Sentence other_than_gpt2(const Json& file) {
-    const Json& model = at(file, "model");
-    const Json& words = at(file, "pre_tokenizer");
-    const Json& normalizer = at(file, "normalizer");
-    const std::string kind = text_at(model, "type");
-    if (!kind.empty() && kind != "BPE") return message("its model is {kind}", {{"kind", kind}});
-    if (!normalizer.is_null()) return message("it has a normalizer, {type}", {{"type", text_at(normalizer, "type")}});
-    if (words.is_null()) return message("its pre-tokenizer is none");
-    if (text_at(words, "type") != "ByteLevel")
-        return message("its pre-tokenizer is {type}", {{"type", text_at(words, "type")}});
-    if (at(words, "use_regex") == Json(false)) return message("its pre-tokenizer doesn't use GPT-2's pattern");
-    if (is_true(words, "add_prefix_space")) return message("it puts a space before every text");
-    if (is_true(model, "ignore_merges")) return message("it ignores its merges for words that are tokens");
-    if (at(model, "dropout").is_number() && at(model, "dropout") != 0.0)
-        return message("it leaves out merges at random");
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-        if (!text_at(model, key).empty()) return message("it has a {key}", {{"key", key}});
-    for (const Json& token : at(file, "added_tokens"))
-        for (const char* key : {"lstrip", "rstrip", "single_word"})
-            if (is_true(token, key))
-                return message("its token \"{token}\" has {key}", {{"token", text_at(token, "content")}, {"key", key}});
-    return {};
+// Throws Error naming a key that would change ids in a way that is unknown here.
+void check_model(const Json& model, bool known) {
+    JsonObject json(model, "model.");
+    if (!known) json.fail("type", message("\"{type}\" is unknown here", {{"type", kind_of(model)}}));
+    if (const Json* dropout = json.find("dropout"); dropout != nullptr && !dropout->is_null() && *dropout != 0.0)
+        json.fail("dropout", message("{value}, which leaves out merges at random", {{"value", dropout->dump()}}));
+    for (const char* key : {"type", "vocab", "merges", "unk_token", "unk_id", "fuse_unk", "byte_fallback",
+                            "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix"})
+        static_cast<void>(json.find(key));
+    json.finish();
 }
 
-// ---- labels of tokenizers that don't write bytes in the alphabet
+// ---- labels, where the rest is not understood
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t found = text.find(from); found != std::string::npos; found = text.find(from, found + to.size()))
@@ -131,21 +149,47 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 // SentencePiece writes a space as "▁", and a byte without a piece as "<0x0A>".
 std::string sentence_piece(std::string piece) {
-    unsigned byte = 0;
-    if (piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>') &&
-        std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16).ptr == piece.data() + 5)
-        return {static_cast<char>(byte)};
+    if (const auto byte = byte_of_token(piece)) return {static_cast<char>(*byte)};
     replace_all(piece, "▁", " ");
     return piece;
 }
 
-Tokenizer labels(const Json& file, const ByteLevelTables& tables) {
-    if (has_step(at(file, "decoder"), "decoders", "ByteLevel")) return byte_level_labels(tables);
-    TokenIds all = tables.ids;
-    all.insert(tables.added.begin(), tables.added.end());
-    std::vector<std::string> pieces = tokens_by_id(all);
-    for (std::string& piece : pieces) piece = sentence_piece(std::move(piece));
-    return {std::move(pieces), {}, nullptr};
+Tokenizer labels(const Json& file, const Vocabulary& vocabulary, const DecodedTokens& tokens) {
+    const SpecialTokens special{.end = vocabulary.end()};
+    std::vector<std::string> pieces;
+    try {
+        pieces = shown_pieces(tokens, TokenDecoder::read(at(file, "decoder"), "decoder"));
+    } catch (const Error&) {
+        for (const DecodedToken& token : tokens) pieces.push_back(token.text);
+    }
+    if (at(file, "decoder").is_null())
+        for (std::string& piece : pieces) piece = sentence_piece(std::move(piece));
+    return {std::move(pieces), special, nullptr};
+}
+
+void check_keys(const Json& file) {
+    JsonObject keys(file, "");
+    for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                            "post_processor", "decoder", "model"})
+        static_cast<void>(keys.find(key));
+    keys.finish();
+}
+
+Tokenizer whole_tokenizer(const Json& file, const Vocabulary& vocabulary, const DecodedTokens& tokens,
+                          std::optional<TokenModel> model) {
+    check_keys(file);
+    check_model(at(file, "model"), model.has_value());
+    TextCutter cutter(vocabulary.added, read_normalizer(at(file, "normalizer"), "normalizer"),
+                      read_pre_tokenizer(at(file, "pre_tokenizer"), "pre_tokenizer"), std::move(*model));
+    TemplateTokens around = read_template(at(file, "post_processor"), "post_processor",
+                                          [&](std::string_view token) { return vocabulary.id_of(token); });
+    for (const std::vector<Index>* ids : {&around.before, &around.behind})
+        for (const Index id : *ids)
+            if (id >= static_cast<Index>(tokens.size()))
+                throw Error("post_processor: id {id} is not in the vocabulary", {{"id", id}});
+    const SpecialTokens special{.end = vocabulary.end()};
+    return pipeline_tokenizer(tokens, std::move(cutter), std::move(around),
+                              TokenDecoder::read(at(file, "decoder"), "decoder"), special);
 }
 
 }  // namespace
@@ -154,13 +198,17 @@ ReadTokenizer parse_tokenizer_json(std::string_view json) {
     const Json file = parse_json(json, message("a tokenizer as Hugging Face writes it"));
     const Json& model = at(file, "model");
     if (!model.is_object()) throw Error("model: missing, expected an object with a vocabulary");
-    ByteLevelTables tables;
-    tables.ids = naming("model.vocab", [&] { return read_ids(at(model, "vocab")); });
-    tables.added = naming("added_tokens", [&] { return read_added(at(file, "added_tokens"), tables.ids); });
-    tables.beginning = read_beginning(at(file, "post_processor"), tables);
-    if (Sentence why = other_than_gpt2(file); !why.empty()) return {labels(file, tables), std::move(why)};
-    tables.merges = naming("model.merges", [&] { return read_merges(at(model, "merges")); });
-    return {byte_level_tokenizer(tables), {}};
+    Vocabulary vocabulary;
+    vocabulary.ids = naming("model.vocab", [&] { return read_ids(at(model, "vocab")); });
+    vocabulary.added =
+        naming("added_tokens", [&] { return read_added_tokens(at(file, "added_tokens"), vocabulary.ids); });
+    std::optional<TokenModel> read = read_model(model, vocabulary.ids);
+    const DecodedTokens tokens = naming("added_tokens", [&] { return tokens_of(vocabulary.ids, vocabulary.added); });
+    try {
+        return {whole_tokenizer(file, vocabulary, tokens, std::move(read)), {}};
+    } catch (const Error& error) {
+        return {labels(file, vocabulary, tokens), error.sentence()};
+    }
 }
 
 }  // namespace decoderscope

@@ -14,9 +14,10 @@ struct ReadTokenizer {
     Sentence labels_alone_because;  // empty if it cuts text correctly
 };
 
-// Hugging Face's tokenizer.json. A byte-level BPE with GPT-2's words is read exactly. Of any other, only the pieces are
-// kept, as labels: cutting text almost correctly would be worse. Throws Error naming the key or token, and what was
-// expected, if not even the pieces can be read.
+// Hugging Face's tokenizer.json: normalizer, pre-tokenizer, model (BPE, Unigram, WordLevel), post-processor and
+// decoder, with the ids of Hugging Face's own library. If a part of it is unknown here, only the pieces are kept, as
+// labels, and the sentence names its key: cutting text almost correctly would be worse. "truncation" and "padding" are
+// ignored. Throws Error naming the key or token, and what was expected, if the vocabulary can't be read.
 [[nodiscard]] ReadTokenizer parse_tokenizer_json(std::string_view json);
 
 }  // namespace decoderscope
