@@ -115,7 +115,8 @@ Trace debugger(const std::string& path, const std::string& text) {
     const OrderedJson tree = parsed(text);
     Debugger reader;
     reader.folder = fs::path(path).parent_path();
-    if (!tree.is_object() || !tree.contains("module_path") || !tree["module_path"].is_string()) throw Error("module_path: missing");
+    if (!tree.is_object() || !tree.contains("module_path") || !tree["module_path"].is_string())
+        throw Error("module_path: missing");
     reader.root = tree["module_path"].get<std::string>();
     reader.trace.path = path;
     reader.trace.origin = message("Hugging Face's model debugger");
