@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/bundled.h"
 
 #include <filesystem>
@@ -19,7 +20,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::string tour;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window = WindowRequest{cli::work_of(run), tour};
+        result.window = WindowRequest{cli::work_of(run), tour, {}};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -39,9 +40,13 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     cli::add_run_options(app, run);
     app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 
-    const cli::Context context{run, work, out};
+    const cli::Context context{run, work, out, [&](const std::string& path) {
+                                   run.notes = nullptr;
+                                   result.window = WindowRequest{cli::work_of(run), tour, absolute_path(path)};
+                               }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
-                           cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train})
+                           cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
+                           cli::add_bisect, cli::add_recorder, cli::add_open})
         add(app, context);
 
     try {

@@ -157,6 +157,19 @@ Ref Plan::step(std::string name, Operation operation, std::span<const Ref> opera
     return add(std::move(step));
 }
 
+void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands) {
+    Step& step = steps_[id];
+    OperandAxes operand_axes;
+    for (const StepId operand : operands) {
+        if (operand >= id) throw std::logic_error(step.name + " would read a step behind it");
+        operand_axes.push_back(steps_[operand].axes);
+    }
+    if (!same_shape(operation.axes(operand_axes), step.axes))
+        throw std::logic_error(step.name + " would change its shape");
+    step.operation = std::move(operation);
+    step.operands = std::move(operands);
+}
+
 // Records where masks act: from the step that fills one in, back to the scores it reads and forward to what is computed
 // from it.
 void Plan::follow_scores(Step& step) {

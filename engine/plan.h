@@ -147,6 +147,9 @@ public:
     void begin_reading(std::string of) { here_.lens = std::move(of); }
     void end_reading() { here_.lens.clear(); }
 
+    // Makes a step compute something else, of the same shape, from steps before it: how a mutation changes the plan.
+    void replace(StepId id, Operation operation, std::vector<StepId> operands);
+
     // Adds an edit of a step's output.
     void patch(StepId id, Patch patch) { steps_[id].patches.push_back(std::move(patch)); }
 

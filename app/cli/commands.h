@@ -13,6 +13,7 @@ struct Context {
     RunOptions& run;
     std::function<void()>& work;  // to be done once the whole command line is parsed
     std::ostream& out;
+    std::function<void(const std::string& path)> open_trace;  // in the window
 };
 
 void add_models(CLI::App& app, const Context& context);
@@ -25,6 +26,9 @@ void add_generate(CLI::App& app, const Context& context);
 void add_bench(CLI::App& app, const Context& context);
 void add_names(CLI::App& app, const Context& context);
 void add_train(CLI::App& app, const Context& context);
+void add_bisect(CLI::App& app, const Context& context);
+void add_recorder(CLI::App& app, const Context& context);
+void add_open(CLI::App& app, const Context& context);
 
 // A command that runs a model: its name first, then what is run.
 [[nodiscard]] inline CLI::App& add_running(CLI::App& app, const Context& context, const std::string& name,

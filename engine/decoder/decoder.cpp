@@ -2,7 +2,10 @@
 
 #include "engine/decoder/layers.h"
 #include "engine/error.h"
+#include "engine/gradient.h"
+#include "engine/mutations/mutation.h"
 #include "engine/ops/carry.h"
+#include "engine/ops/given.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/rescale.h"
 #include "engine/ops/soft_cap.h"
@@ -145,6 +148,13 @@ bool names_tensor(const Edit& edit, const std::string& tensor) {
     return cell != nullptr && cell->tensor == tensor;
 }
 
+// Puts recorded values in the place of computed ones.
+void give(Plan& plan, const std::map<std::string, Tensor, std::less<>>& given) {
+    for (const auto& [name, values] : given)
+        if (const Ref step = plan.find(name); step != nullptr && !step->is_source())
+            plan.replace(step->id, Given{values.with_axes(step->axes)}, {});
+}
+
 Plan plan_of(const PassRequest& request) {
     Plan plan(request.weights);
     const auto edited = [&](const std::string& tensor) {
@@ -155,15 +165,39 @@ Plan plan_of(const PassRequest& request) {
     Builder builder{plan, request.config, request.past != nullptr ? *request.past : nothing, request.dropout_seed,
                     edited};
     decoder(builder, input_steps(plan, request.inputs), request.logit_lens);
+    if (request.mutation != nullptr && request.mutation->change) request.mutation->change(plan, request.config);
+    if (request.given != nullptr) give(plan, *request.given);
     apply_edits(plan, request.edits);
     if (!request.gradients_of.empty())
         add_gradients(plan, request.gradients_of, request.inputs, request.weights, request.gradients_by);
     return plan;
 }
 
+// The pass with the mutation's configuration and inputs.
+std::shared_ptr<const Plan> mutated(const PassRequest& request) {
+    const Mutation& mutation = *request.mutation;
+    Config config = request.config;
+    Inputs inputs = request.inputs;
+    if (mutation.configure) mutation.configure(config);
+    if (mutation.feed) mutation.feed(inputs, config);
+    check_inputs(inputs, config, 0);
+    const PassRequest changed = {config,
+                                 request.weights,
+                                 inputs,
+                                 request.edits,
+                                 request.dropout_seed,
+                                 nullptr,
+                                 request.logit_lens,
+                                 request.gradients_of,
+                                 request.mutation,
+                                 request.given};
+    return std::make_shared<Plan>(plan_of(changed));
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> plan_decoder(const PassRequest& request) {
+    if (request.mutation != nullptr) return mutated(request);
     const Index before = request.past != nullptr ? request.past->positions : 0;
     if (before > 0 && request.dropout_seed)
         throw Error("dropout is on: each pass drops other cells, expected it off where k and v are kept");

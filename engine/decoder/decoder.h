@@ -8,12 +8,15 @@
 #include "engine/plan.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace decoderscope {
+
+struct Mutation;
 
 // Everything that one forward pass depends on.
 struct PassRequest {
@@ -29,6 +32,10 @@ struct PassRequest {
     // Also the way back: the gradient of this cell, or of the loss, by everything (engine/gradient.h). Empty: none.
     std::string gradients_of = {};
     GradientsBy gradients_by = GradientsBy::everything;
+    // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.
+    const Mutation* mutation = nullptr;
+    // Steps whose values are given instead of computed, by name; of a step's shape. Names without a step are ignored.
+    const std::map<std::string, Tensor, std::less<>>* given = nullptr;
 };
 
 // The forward pass of a decoder, with its encoder if any, as a plan that includes the edits. Throws Error naming the

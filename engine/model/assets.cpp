@@ -36,4 +36,15 @@ std::string trained_model_folder(std::string_view name) {
                 {{"name", name}, {"installed", (installed / name).string()}, {"source", (source / name).string()}});
 }
 
+std::string asset_path(std::string_view file) {
+    const fs::path installed = installed_folder().parent_path() / file;
+    const fs::path source = fs::path(DECODERSCOPE_SOURCE_MODELS).parent_path() / file;
+    for (const fs::path& path : {installed, source}) {
+        std::error_code failed;
+        if (fs::exists(path, failed)) return path.string();
+    }
+    throw Error("{name}: missing, expected it at {installed} or {source}",
+                {{"name", file}, {"installed", installed.string()}, {"source", source.string()}});
+}
+
 }  // namespace decoderscope

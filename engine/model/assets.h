@@ -14,4 +14,7 @@ namespace decoderscope {
 // Throws Error naming both places if it is in neither.
 [[nodiscard]] std::string trained_model_folder(std::string_view name);
 
+// Another file that comes with the program, "recorder/record.py", in the same two places. Throws the same Error.
+[[nodiscard]] std::string asset_path(std::string_view file);
+
 }  // namespace decoderscope

@@ -3,6 +3,7 @@
 #include "engine/json.h"
 #include "engine/message.h"
 #include "engine/model/folder_file.h"
+#include "engine/trace/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -152,7 +153,8 @@ Checkpoint::Checkpoint(const fs::path& path)
 
 void Checkpoint::open(const fs::path& file) {
     if (weights_path_.empty()) weights_path_ = file.string();
-    const SafetensorsFile& opened = files_.emplace_back(file.string());
+    SafetensorsFile& opened = files_.emplace_back(file.string());
+    opened.only_under(kParameterPrefix);  // a recorded file holds a model's parameters among what it computed
     for (const auto& [name, entry] : opened.entries())
         if (!shapes_.emplace(name, entry.shape).second)
             throw Error("{file}: {name}: in another file, too; expected it once",

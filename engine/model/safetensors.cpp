@@ -120,6 +120,13 @@ const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) cons
     return found->second;
 }
 
+void SafetensorsFile::only_under(std::string_view prefix) {
+    StoredTensors under;
+    for (const auto& [name, entry] : entries_)
+        if (std::string_view(name).starts_with(prefix)) under.emplace(name.substr(prefix.size()), entry);
+    if (!under.empty()) entries_ = std::move(under);
+}
+
 std::vector<std::string> SafetensorsFile::names_in_order() const {
     std::vector<std::string> names;
     for (const auto& [name, entry] : entries_) names.push_back(name);

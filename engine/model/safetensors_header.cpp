@@ -83,8 +83,8 @@ StoredTensor read_tensor(const Json& json, std::size_t data_size) {
     return tensor;
 }
 
-// Checks that tensors lie one after another, from the first byte to the last, as the format requires.
-void check_layout(const StoredTensors& tensors, std::size_t data_size) {
+// Checks that tensors lie one after another from the first byte on, as the format requires. Returns where they end.
+std::size_t check_layout(const StoredTensors& tensors) {
     std::vector<std::pair<std::string_view, const StoredTensor*>> in_order;
     for (const auto& [name, tensor] : tensors) in_order.emplace_back(name, &tensor);
     std::ranges::sort(in_order, [](const auto& a, const auto& b) {
@@ -97,9 +97,7 @@ void check_layout(const StoredTensors& tensors, std::size_t data_size) {
                         {{"name", name}, {"begin", tensor->begin}, {"end", end}});
         end = tensor->end;
     }
-    if (end != data_size)
-        throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
-                    {{"end", end}, {"data_size", data_size}});
+    return end;
 }
 
 Json parse_object(std::string_view text) {
@@ -112,7 +110,9 @@ Json parse_object(std::string_view text) {
 
 }  // namespace
 
-StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size) {
+namespace {
+
+StoredTensors read_tensors(std::string_view text, std::size_t data_size) {
     const Json header = naming(message("the header"), [&] { return parse_object(text); });
     StoredTensors tensors;
     for (const auto& [name, json] : header.items()) {
@@ -122,8 +122,39 @@ StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_s
                         {{"text", name.substr(0, 100)}, {"size", name.size()}, {"most", limits::kNameBytes}});
         tensors.emplace(name, naming(name, [&, &json = json] { return read_tensor(json, data_size); }));
     }
-    check_layout(tensors, data_size);
     return tensors;
+}
+
+}  // namespace
+
+StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size) {
+    StoredTensors tensors = read_tensors(text, data_size);
+    if (const std::size_t end = check_layout(tensors); end != data_size)
+        throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
+                    {{"end", end}, {"data_size", data_size}});
+    return tensors;
+}
+
+StoredTensors parse_cut_safetensors_header(std::string_view text, std::size_t data_size,
+                                           std::vector<std::string>& lost) {
+    StoredTensors tensors = read_tensors(text, static_cast<std::size_t>(limits::kNumbers) * 8);
+    static_cast<void>(check_layout(tensors));
+    std::erase_if(tensors, [&](const auto& entry) {
+        if (entry.second.end <= data_size) return false;
+        lost.push_back(entry.first);
+        return true;
+    });
+    return tensors;
+}
+
+std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text) {
+    const Json header = naming(message("the header"), [&] { return parse_object(text); });
+    std::map<std::string, std::string, std::less<>> metadata;
+    const auto found = header.find("__metadata__");
+    if (found == header.end() || !found->is_object()) return metadata;
+    for (const auto& [key, value] : found->items())
+        if (value.is_string()) metadata.emplace(key, value.get<std::string>());
+    return metadata;
 }
 
 }  // namespace decoderscope

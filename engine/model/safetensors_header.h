@@ -26,4 +26,12 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // axes. Throws Error naming the tensor and what was expected.
 [[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size);
 
+// The same of a file that may have been cut short: tensors whose bytes are not all there are left out, and named in
+// `lost`. Bytes behind the last tensor are not looked at: they were not listed yet when the writing program ended.
+[[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::size_t data_size,
+                                                         std::vector<std::string>& lost);
+
+// What the header says of the file as a whole: its __metadata__. Values that are no texts are left out.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text);
+
 }  // namespace decoderscope

@@ -185,6 +185,13 @@ def tensors():
     numbers = struct.pack("<4f", float("inf"), float("nan"), -0.0, 1e-40)
     write("safetensors", "unaligned", safetensors({"b": ("U8", [1], None), "f": ("F32", [4], numbers)}))
 
+    recorded = {"param/h.q.weight": ("F32", [2, 2], None), "h.q/out": ("BF16", [1, 3, 2], None), "h.q/in.x": ("F32", [1, 3, 2], None)}
+    calls = [{"name": "h.q", "module": "h.q", "class": "Linear", "in": {"x": "h.q/in.x"}, "out": {"": "h.q/out"}}]
+    write("trace", "recorded", safetensors(recorded, {"format": "decoderscope-trace 1", "finished": "no", "calls": json.dumps(calls),
+                                                      "hyperparameters": json.dumps({"h": {"eps": 1e-5}}), "shards": '{"h.q/out":-1}'}))
+    for dump in sorted((Path(__file__).parents[1] / "reference" / "traces").iterdir()):
+        if dump.suffix != ".safetensors":
+            write("trace", dump.stem, dump.read_bytes())
     write("inputs", "tokens", safetensors({"tokens": ids([1, 2, 4], [0, 3, 1]), "attention_mask": ids([1, 1, 1], [1, 1, 0]),
                                            "custom_mask": ids([1, 1, 0])}))
     write("inputs", "rows", safetensors({"x": ("F32", [1, 3, 4], None)}))

@@ -1,0 +1,70 @@
+#include "app/cli/commands.h"
+#include "app/core/bisect/bisection_text.h"
+#include "app/core/bisect/trace_inputs.h"
+#include "engine/error.h"
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace decoderscope::cli {
+
+namespace {
+
+struct Wanted {
+    std::string against;
+    std::optional<double> tolerance;
+    bool json = false;
+};
+
+bool gives_inputs(const RunOptions& run) {
+    return !run.inputs.empty() || !run.tokens.empty() || !run.encoder_tokens.empty() || run.text || run.source;
+}
+
+// The scenario on what the recorded model was given, unless the command line says otherwise.
+Scenario scenario_for(const RunOptions& run, const Trace& trace) {
+    Scenario scenario = scenario_of(run);
+    if (gives_inputs(run)) return scenario;
+    const Inputs recorded = inputs_of_trace(trace, scenario.config());
+    if (recorded.tokens.empty() && recorded.x.empty()) return scenario;
+    naming(trace.path, [&] { check_inputs(recorded, scenario.config()); });
+    scenario.inputs = recorded;
+    return scenario;
+}
+
+void run_bisect(const RunOptions& run, const Wanted& wanted, std::ostream& out) {
+    const Trace trace = open_trace(wanted.against);
+    const Bisection bisection = bisect(scenario_for(run, trace), trace, {.tolerance = wanted.tolerance});
+    out << (wanted.json ? bisection_json(bisection) : bisection_text(bisection));
+    if (!bisection.first) return;
+    const TensorCheck& first = bisection.checks[*bisection.first];
+    throw Error("{path}: {theirs} differs from {ours}; expected them to agree",
+                {{"path", wanted.against}, {"theirs", first.theirs}, {"ours", first.ours}});
+}
+
+}  // namespace
+
+void add_bisect(CLI::App& app, const Context& context) {
+    const auto wanted = std::make_shared<Wanted>();
+    CLI::App& command =
+        add_running(app, context, "bisect",
+                    "Find the first tensor that differs from a trace recorded elsewhere, and the cause; "
+                    "status 1 if one differs");
+    command
+        .add_option(
+            "--against", wanted->against,
+            "the trace: the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging "
+            "Face's model debugger or of Polygraphy")
+        ->required();
+    command
+        .add_option("--tolerance", wanted->tolerance,
+                    "relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, 8e-2 for bfloat16)")
+        ->check(CLI::NonNegativeNumber);
+    command.add_flag("--json", wanted->json,
+                     "print JSON: first, theirs, largest, cell, agreed_before, unmatched, causes");
+    command.callback(
+        [context, wanted] { context.work = [context, wanted] { run_bisect(context.run, *wanted, context.out); }; });
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,501 @@
+"""Records what a PyTorch model computes, for Decoderscope to open, compare and explain.
+
+    from record import record
+
+    with record(model, "trace.safetensors"):
+        model(tokens)
+
+    decoderscope open trace.safetensors
+    decoderscope bisect MODEL --against trace.safetensors
+
+The trace holds, in the order of calls: every module's inputs and outputs, repeated calls apart; what attention, softmax,
+masked fills, norms and products of two activations were given and gave, also where no module stands for them; the
+state_dict; the hyperparameters that modules carry. It is a safetensors file. Names in it:
+
+    param/h.0.attn.q.weight       a parameter or buffer, by its key in the state_dict
+    h.0.attn.q/in.input           an input of a module, by the argument's name
+    h.0.attn.q/out                its output; out.0, out.1, ... of a tuple, out.KEY of a dictionary
+    h.0.attn.q#2/out              of its second call
+    h.0.attn/softmax/in.input     what a function was given that was called inside of h.0.attn
+    h.0.attn/softmax#2/out        the second softmax of that call
+    (model)/in.tokens             the recorded module itself
+
+A tensor that was recorded already is not stored again: the list of calls, in the file's metadata, refers to it by its
+first name. Numbers are stored as they are: float16 stays float16.
+
+It is written as it goes, a piece at a time. If the program ends in the middle, the file opens with all pieces that were
+written. Under torch.distributed each rank writes a file of its own, and rank 0 a manifest, trace.manifest.json, that
+names them all; Decoderscope opens the manifest.
+
+Needs torch 1.13 or later, and nothing else.
+"""
+
+import ctypes
+import fnmatch
+import inspect
+import json
+import os
+import struct
+import weakref
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+try:
+    from torch.utils._python_dispatch import TorchDispatchMode
+except ImportError:
+    TorchDispatchMode = None
+
+__all__ = ["record"]
+
+FORMAT = "decoderscope-trace 1"
+
+_DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
+           "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "uint16": "U16", "uint32": "U32", "uint64": "U64",
+           "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
+_DTYPES = {getattr(torch, name): code for name, code in _DTYPES.items() if hasattr(torch, name)}
+
+# The functions that are recorded: the names of their tensor arguments, and of other arguments worth keeping.
+_FUNCTIONS = {
+    "scaled_dot_product_attention": (("query", "key", "value", "attn_mask"),
+                                     ("dropout_p", "is_causal", "scale", "enable_gqa")),
+    "softmax": (("input",), ("dim",)),
+    "log_softmax": (("input",), ("dim",)),
+    "masked_fill": (("input", "mask", "value"), ()),
+    "where": (("condition", "input", "other"), ()),
+    "layer_norm": (("input", "normalized_shape", "weight", "bias", "eps"), ("eps",)),
+    "rms_norm": (("input", "normalized_shape", "weight", "eps"), ("eps",)),
+    "group_norm": (("input", "num_groups", "weight", "bias", "eps"), ("num_groups", "eps")),
+    "matmul": (("input", "other"), ()),
+    "bmm": (("input", "other"), ()),
+    "baddbmm": (("input", "batch1", "batch2"), ("beta", "alpha")),
+    "einsum": (("equation",), ()),
+    "gelu": (("input",), ("approximate",)),
+    "relu": (("input",), ()),
+    "silu": (("input",), ()),
+    "dropout": (("input", "p", "training"), ("p", "training")),
+    "embedding": (("input", "weight"), ()),
+}
+_POSITIONS = {"scaled_dot_product_attention": ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale"),
+              "softmax": ("input", "dim"), "log_softmax": ("input", "dim"), "gelu": ("input", "approximate")}
+_ALIASES = {"__matmul__": "matmul", "__rmatmul__": "matmul", "masked_fill_": "masked_fill", "_softmax": "softmax",
+            "_safe_softmax": "softmax", "softmax_": "softmax", "relu_": "relu", "silu_": "silu", "native_layer_norm":
+            "layer_norm", "_scaled_dot_product_attention": "scaled_dot_product_attention"}
+_PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum")
+# Written in Python from other functions, which the function mode doesn't see inside of it.
+_COMPOSED = ("multi_head_attention_forward",)
+
+
+class record:
+    """Records the calls of `module` while the context lasts.
+
+    path        the safetensors file to write
+    modules     names of modules to record, as patterns ("h.0.*", "lm_head"); all if not given
+    functions   whether functions are recorded that no module stands for
+    parameters  whether the state_dict is written
+    piece       how many bytes are collected before they are written
+    shards      of a rank under tensor parallelism: {pattern of tensors' names: axis along which ranks hold parts}.
+                DTensors say it themselves.
+    """
+
+    def __init__(self, module, path, modules=None, functions=True, parameters=True, piece=64 << 20, shards=None):
+        self.module, self.path = module, os.fspath(path)
+        self.patterns = [modules] if isinstance(modules, str) else modules
+        self.with_functions, self.with_parameters = functions, parameters
+        self.rank, self.world = _rank()
+        self.shards = dict(shards or {})
+        self._file = _File(_rank_path(self.path, self.rank, self.world), piece)
+        self._calls, self._stack, self._wrapped = [], [], []
+        self._names, self._seen, self._counts = set(), {}, {}
+        self._skipped, self._sharded = {}, {}
+        self._busy = self._within_one = False
+
+    # ---- the context
+
+    def __enter__(self):
+        if self.world > 1 and self.rank == 0:
+            _write_manifest(self.path, self.world, self.shards)
+        self._file.metadata = self._metadata
+        if self.with_parameters:
+            for name, value in self.module.state_dict().items():
+                if torch.is_tensor(value):
+                    self._store("param/" + name, value)
+        for name, module in self.module.named_modules():
+            if self._chosen(name):
+                self._wrap(name or "(model)", module)
+        self._mode = _Functions(self) if self.with_functions else None
+        if self._mode is not None:
+            self._mode.__enter__()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if self._mode is not None:
+            self._mode.__exit__(kind, error, trace)
+        for module, before in reversed(self._wrapped):
+            if before is None:
+                module.__dict__.pop("forward", None)
+            else:
+                module.__dict__["forward"] = before
+        self._file.close(finished="%s: %s" % (kind.__name__, error) if kind else "yes")
+        self._seen.clear()
+        return False
+
+    # ---- modules
+
+    def _chosen(self, name):
+        return self.patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.patterns)
+
+    def _wrap(self, name, module):
+        before = module.__dict__.get("forward")
+        forward = module.forward
+        parameters = _parameter_names(forward)
+
+        def recorded(*args, **kwargs):
+            call = self._begin(name, module)
+            self._keep(call, "in", _named(parameters, args, kwargs))
+            try:
+                out = forward(*args, **kwargs)
+            finally:
+                self._stack.pop()
+                self._within_one = False
+            self._keep(call, "out", _flat("", out))
+            return out
+
+        try:
+            module.forward = recorded
+        except Exception:  # a scripted module can't be wrapped
+            self._skipped[name] = "its calls can't be followed: " + type(module).__name__
+            return
+        self._wrapped.append((module, before))
+
+    def _begin(self, name, module):
+        call = {"name": self._numbered(name), "module": name, "class": type(module).__name__, "in": {}, "out": {}}
+        if self._stack:
+            call["inside"] = self._stack[-1]["name"]
+        self._calls.append(call)
+        self._stack.append(call)
+        # torch.nn's own small modules are one function each, and what it was given is what they were given.
+        self._within_one = type(module).__module__.startswith("torch.nn") and not any(True for _ in module.children())
+        return call
+
+    def _numbered(self, name):
+        count = self._counts[name] = self._counts.get(name, 0) + 1
+        return name if count == 1 else "%s#%d" % (name, count)
+
+    # ---- functions
+
+    def _function(self, func, args, kwargs):
+        """The call of a function that is recorded; None for all others."""
+        if self._busy or not self._stack or self._within_one:
+            return None
+        name = getattr(func, "__name__", "")
+        if "." in name:  # aten's overloads: "bmm.default"
+            name = name.split(".")[0]
+        name = _ALIASES.get(name, name)
+        if name.startswith("_scaled_dot_product"):
+            name = "scaled_dot_product_attention"
+        if name not in _FUNCTIONS:
+            return None
+        given = _given(name, args, kwargs)
+        tensors = {key: value for key, value in given.items() if torch.is_tensor(value)}
+        if name in _PRODUCTS and (len(tensors) < 2 or any(value.dim() < 3 for value in tensors.values())):
+            return None
+        inside = self._stack[-1]
+        call = {"name": self._numbered(inside["name"] + "/" + name), "function": name, "module": inside["module"],
+                "inside": inside["name"], "in": {}, "out": {}}
+        for key, value in given.items():
+            if key in ("value",) + _FUNCTIONS[name][1] and isinstance(value, (int, float, bool, str)):
+                call.setdefault("with", {})[key] = value if value == value and abs(_number(value)) < 1e300 else str(value)
+        self._calls.append(call)
+        self._keep(call, "in", {key: value for key, value in tensors.items() if key not in ("weight", "bias")})
+        return call
+
+    # ---- tensors
+
+    def _keep(self, call, side, tensors):
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            for port, value in tensors.items():
+                name = call["name"] + "/" + side + ("." + port if port else "")
+                call[side][port] = self._tensor(name, value)
+        finally:
+            self._busy = False
+
+    def _tensor(self, name, value):
+        known = self._seen.get(id(value))
+        if known is not None and known[0]() is value and known[1] == _version(value):
+            return known[2]
+        if not self._store(name, value):
+            return None
+        self._seen[id(value)] = (weakref.ref(value), _version(value), name)
+        return name
+
+    def _store(self, name, value):
+        if name in self._names:
+            return True
+        try:
+            value, axis = _local(value.detach())
+            if axis is not None:
+                self._sharded[name] = axis
+            if value.is_complex():
+                value = torch.view_as_real(value)
+            if value.layout != torch.strided or value.dtype not in _DTYPES or value.is_quantized or value.device.type == "meta":
+                raise TypeError("%s, %s" % (value.layout, value.dtype))
+            value = value.cpu().contiguous()
+            self._file.add(name, _DTYPES[value.dtype], list(value.shape), _bytes(value))
+        except (TypeError, NotImplementedError, RuntimeError) as error:
+            self._skipped[name] = str(error).splitlines()[0][:200]
+            return False
+        self._names.add(name)
+        return True
+
+    def _metadata(self, finished):
+        return {"format": FORMAT, "finished": finished, "torch": torch.__version__, "module": type(self.module).__name__,
+                "training": str(bool(self.module.training)).lower(), "rank": str(self.rank), "world_size": str(self.world),
+                "calls": json.dumps(self._calls, separators=(",", ":")),
+                "hyperparameters": json.dumps(_hyperparameters(self.module), separators=(",", ":")),
+                "shards": json.dumps(self._sharded, separators=(",", ":")),
+                "skipped": json.dumps(self._skipped, separators=(",", ":"))}
+
+
+class _Functions(TorchFunctionMode):
+    """Sees functions of torch before they run, whatever module calls them."""
+
+    def __init__(self, recorder):
+        super().__init__()
+        self.recorder = recorder
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") in _COMPOSED and TorchDispatchMode is not None and not self.recorder._busy:
+            with _Kernels(self.recorder):
+                return func(*args, **kwargs)
+        return _run(self.recorder, func, args, kwargs)
+
+
+if TorchDispatchMode is not None:
+    class _Kernels(TorchDispatchMode):
+        """The same a floor below, inside of a function that is composed of others."""
+
+        def __init__(self, recorder):
+            super().__init__()
+            self.recorder = recorder
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return _run(self.recorder, func, args, kwargs or {})
+
+
+def _run(recorder, func, args, kwargs):
+    call = recorder._function(func, args, kwargs)
+    out = func(*args, **kwargs)
+    if call is not None:
+        if getattr(func, "__name__", "").split(".")[0].endswith("_"):
+            recorder._seen.pop(id(args[0]), None)  # it is another tensor now
+        first = out[0] if isinstance(out, (tuple, list)) and out and torch.is_tensor(out[0]) else out
+        recorder._keep(call, "out", _flat("", first))
+    return out
+
+
+# ---- what was given to whom
+
+
+def _parameter_names(forward):
+    try:
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [p.name for p in inspect.signature(forward).parameters.values() if p.kind in kinds]
+    except (TypeError, ValueError):
+        return []
+
+
+def _named(parameters, args, kwargs):
+    """The tensors among the arguments, by the arguments' names."""
+    found = {}
+    for number, value in enumerate(args):
+        found.update(_flat(parameters[number] if number < len(parameters) else str(number), value))
+    for key, value in kwargs.items():
+        found.update(_flat(key, value))
+    return found
+
+
+def _flat(name, value, depth=0):
+    """The tensors in a value, by where they are in it."""
+    if torch.is_tensor(value):
+        return {name: value}
+    if depth > 6:
+        return {}
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    elif hasattr(value, "__dataclass_fields__"):
+        items = ((key, getattr(value, key, None)) for key in value.__dataclass_fields__)
+    else:
+        return {}
+    found = {}
+    for key, inner in items:
+        found.update(_flat("%s.%s" % (name, key) if name else str(key), inner, depth + 1))
+    return found
+
+
+def _given(name, args, kwargs):
+    """A function's arguments by their names; tensors in a list by their numbers."""
+    names = _POSITIONS.get(name, _FUNCTIONS[name][0])
+    given = {}
+    for number, value in enumerate(args):
+        if name == "einsum" and number > 0:
+            given.update(_flat("operand%d" % number, value))
+        else:
+            given[names[number] if number < len(names) else str(number)] = value
+    given.update(kwargs)
+    return given
+
+
+def _number(value):
+    return 0 if isinstance(value, str) else value
+
+
+def _hyperparameters(root):
+    """What modules carry besides their parameters: sizes, rates, eps."""
+    found = {}
+    for name, module in root.named_modules():
+        values = {key: value for key, value in vars(module).items() if not key.startswith("_") and _is_plain(value)}
+        values.pop("training", None)
+        if values:
+            found[name or "(model)"] = values
+    for owner in (root, getattr(root, "config", None), getattr(root, "args", None)):
+        if owner is not None and owner is not root and hasattr(owner, "__dict__"):
+            plain = {key: value for key, value in vars(owner).items() if not key.startswith("_") and _is_plain(value)}
+            found.setdefault("(config)", {}).update(plain)
+    return found
+
+
+def _is_plain(value):
+    if isinstance(value, float):
+        return value == value and abs(value) < 1e300
+    if isinstance(value, str):
+        return len(value) < 200
+    if isinstance(value, (list, tuple)):
+        return len(value) < 20 and all(isinstance(item, (int, float, str, bool)) and _is_plain(item) for item in value)
+    return isinstance(value, (bool, int))
+
+
+def _version(value):
+    try:
+        return value._version
+    except RuntimeError:  # made under inference_mode
+        return None
+
+
+def _local(value):
+    """This rank's part of a DTensor, and the axis along which it is one."""
+    if not hasattr(value, "to_local") or not hasattr(value, "placements"):
+        return value, None
+    axes = [placement.dim for placement in value.placements if hasattr(placement, "dim")]
+    return value.to_local(), axes[0] if axes else None
+
+
+def _bytes(value):
+    size = value.numel() * value.element_size()
+    return ctypes.string_at(value.data_ptr(), size) if size else b""
+
+
+# ---- files
+
+
+class _File:
+    """A safetensors file that grows: its header is written anew after each piece. It begins with room for a header, and
+    moves behind a larger one when that is full."""
+
+    ROOM = 1 << 20
+
+    def __init__(self, path, piece):
+        self.path, self.piece = path, max(int(piece), 1)
+        self.metadata = lambda finished: {}
+        self.entries, self.waiting = {}, []
+        self.size = self.waiting_size = self.room = 0
+        self.file = None
+
+    def add(self, name, dtype, shape, data):
+        self.entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [self.size, self.size + len(data)]}
+        self.size += len(data)
+        self.waiting.append(data)
+        self.waiting_size += len(data)
+        if self.waiting_size >= self.piece:
+            self.write("no")
+
+    def header(self, finished, room):
+        text = json.dumps(dict({"__metadata__": self.metadata(finished)}, **self.entries), separators=(",", ":")).encode()
+        size = max(room, (len(text) + 7) // 8 * 8)
+        return struct.pack("<Q", size) + text + b" " * (size - len(text)), size
+
+    def write(self, finished):
+        header, size = self.header(finished, self.room if self.file else 0 if finished != "no" else self.ROOM)
+        if self.file is None:
+            self.file = open(self.path, "w+b")
+            self.room = size
+        elif size > self.room:
+            self.room = 2 * size
+            header, size = self.header(finished, self.room)
+            self._move(size)
+        # The numbers first: a header never promises more than is there.
+        self.file.seek(0, os.SEEK_END)
+        if self.file.tell() < 8 + self.room:
+            self.file.write(header)
+        for data in self.waiting:
+            self.file.write(data)
+        self.file.flush()
+        self.file.seek(0)
+        self.file.write(header)
+        self.file.flush()
+        self.waiting, self.waiting_size = [], 0
+
+    def _move(self, room):
+        """The same numbers behind a larger header, in a new file that takes the place of the old one."""
+        beside = self.path + ".moving"
+        begin = struct.unpack("<Q", self._at(0, 8))[0] + 8
+        moved = open(beside, "w+b")
+        moved.write(struct.pack("<Q", room) + b"{}" + b" " * (room - 2))
+        self.file.seek(begin)
+        while True:
+            part = self.file.read(16 << 20)
+            if not part:
+                break
+            moved.write(part)
+        moved.flush()
+        self.file.close()
+        os.replace(beside, self.path)
+        self.file = moved
+
+    def _at(self, begin, size):
+        self.file.seek(begin)
+        return self.file.read(size)
+
+    def close(self, finished):
+        self.write(finished)
+        self.file.close()
+
+
+def _rank():
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return 0, 1
+
+
+def _rank_path(path, rank, world):
+    if world == 1:
+        return path
+    stem, ending = os.path.splitext(path)
+    return "%s.rank%d-of-%d%s" % (stem, rank, world, ending)
+
+
+def _write_manifest(path, world, shards):
+    files = [{"rank": rank, "file": os.path.basename(_rank_path(path, rank, world))} for rank in range(world)]
+    manifest = {"format": FORMAT, "world_size": world, "ranks": files,
+                "shards": [{"tensors": pattern, "axis": axis} for pattern, axis in shards.items()]}
+    beside = os.path.splitext(path)[0] + ".manifest.json"
+    with open(beside + ".writing", "w") as file:
+        json.dump(manifest, file, indent=1)
+    os.replace(beside + ".writing", beside)

@@ -1,0 +1,136 @@
+#include "engine/mutations/families.h"
+#include "engine/mutations/sites.h"
+#include "engine/mutations/wrong_mask.h"
+
+#include <algorithm>
+
+namespace decoderscope::mutations_of {
+
+namespace {
+
+bool concerns(const Step& mask, WrongMask::Kind kind) {
+    const auto facts = mask.operation.traits().masks;
+    if (!facts) return false;
+    switch (kind) {
+        case WrongMask::Kind::inverted:
+        case WrongMask::Kind::nothing:
+            return facts->causal || facts->padding || facts->custom || facts->window;
+        case WrongMask::Kind::shifted:
+        case WrongMask::Kind::future_only:
+            return facts->causal;
+        case WrongMask::Kind::padded_queries:
+            return facts->padding && mask.axes[2].size == mask.axes[3].size;
+    }
+    return false;
+}
+
+// A change of the masks of the attentions of a part, or of all.
+std::function<void(Plan&, const Config&)> wrong(WrongMask::Kind kind, Index shift = 0) {
+    return [kind, shift](Plan& plan, const Config&) {
+        for (const std::string& attention : sites::attentions(plan)) {
+            const Ref mask = plan.find(attention + ".mask");
+            if (mask == nullptr || !concerns(*mask, kind)) continue;
+            plan.replace(mask->id, WrongMask{mask->operation, kind, shift}, mask->operands);
+        }
+    };
+}
+
+Tensor inverted(const Tensor& padding) {
+    if (padding.empty()) return padding;
+    Tensor other = padding;
+    for (float& keep : other.writable()) keep = keep == 0.0F ? 1.0F : 0.0F;
+    return other;
+}
+
+void target_padding_for_source(Plan& plan, const Config&) {
+    const Ref target = plan.find("attention_mask"), source = plan.find("encoder_attention_mask");
+    if (target == nullptr || source == nullptr || shape_text(target->axes) != shape_text(source->axes)) return;
+    for (const std::string& attention : sites::attentions(plan, Part::cross_attention)) {
+        const Ref mask = plan.find(attention + ".mask");
+        if (mask == nullptr) continue;
+        std::vector<StepId> read = mask->operands;
+        std::ranges::replace(read, source->id, target->id);
+        plan.replace(mask->id, mask->operation, read);
+    }
+}
+
+}  // namespace
+
+void masks(std::vector<Mutation>& list) {
+    using Kind = WrongMask::Kind;
+    list.push_back({.name = "no-causal-mask",
+                    .cause = message("There is no causal mask: every position sees the ones behind it."),
+                    .configure = [](Config& config) { config.causal = false; }});
+    list.push_back({.name = "causal-mask",
+                    .cause = message("There is a causal mask where the model has none."),
+                    .configure = [](Config& config) { config.causal = true; }});
+    list.push_back({.name = "mask-inverted",
+                    .cause = message("The mask's polarity is wrong: what should be kept is hidden, and the other way "
+                                     "round."),
+                    .change = wrong(Kind::inverted)});
+    list.push_back({.name = "causal-one-too-far",
+                    .cause = message("The causal mask is off by one: each position sees the next one."),
+                    .change = wrong(Kind::shifted, 1)});
+    list.push_back({.name = "causal-one-too-short",
+                    .cause = message("The causal mask is off by one: no position sees itself."),
+                    .change = wrong(Kind::shifted, -1)});
+    list.push_back({.name = "causal-upper",
+                    .cause = message("The causal mask is the other triangle: each position sees itself and what comes "
+                                     "later."),
+                    .change = wrong(Kind::future_only)});
+    list.push_back({.name = "no-mask", .cause = message("No mask is applied at all."), .change = wrong(Kind::nothing)});
+    list.push_back({.name = "target-padding-ignored",
+                    .cause = message("The target's padding mask is not applied."),
+                    .feed = [](Inputs& inputs, const Config&) { inputs.attention_mask = {}; }});
+    list.push_back({.name = "source-padding-ignored",
+                    .cause = message("The source's padding mask is not applied."),
+                    .feed = [](Inputs& inputs, const Config&) { inputs.encoder_attention_mask = {}; }});
+    list.push_back({.name = "padding-ignored",
+                    .cause = message("The padding mask is not applied: padding is attended to."),
+                    .feed = [](Inputs& inputs, const Config&) {
+                        inputs.attention_mask = {};
+                        inputs.encoder_attention_mask = {};
+                    }});
+    list.push_back({.name = "source-padding-inverted",
+                    .cause = message("The source's padding mask has the wrong polarity."),
+                    .feed = [](Inputs& inputs, const Config&) {
+                        inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
+                    }});
+    list.push_back({.name = "padding-inverted",
+                    .cause = message("The padding mask's polarity is wrong: padding is kept and the text is hidden."),
+                    .feed = [](Inputs& inputs, const Config&) {
+                        inputs.attention_mask = inverted(inputs.attention_mask);
+                        inputs.encoder_attention_mask = inverted(inputs.encoder_attention_mask);
+                    }});
+    list.push_back({.name = "padding-on-queries",
+                    .cause = message("The padding mask is on the wrong side: it hides queries instead of keys."),
+                    .change = wrong(Kind::padded_queries)});
+    list.push_back({.name = "target-padding-for-source",
+                    .cause = message("Cross-attention uses the target's padding mask in place of the source's."),
+                    .change = target_padding_for_source});
+    list.push_back({.name = "cross-padding-ignored",
+                    .cause = message("Cross-attention has no padding mask, though the encoder has one."),
+                    .change = [](Plan& plan, const Config&) {
+                        for (const std::string& attention : sites::attentions(plan, Part::cross_attention))
+                            if (const Ref mask = plan.find(attention + ".mask"))
+                                plan.replace(mask->id, WrongMask{mask->operation, Kind::nothing}, mask->operands);
+                    }});
+    list.push_back({.name = "causal-cross-attention",
+                    .cause = message("Cross-attention has a causal mask; it should see the whole source."),
+                    .change = [](Plan& plan, const Config&) {
+                        for (const std::string& attention : sites::attentions(plan, Part::cross_attention))
+                            if (const Ref mask = plan.find(attention + ".mask"))
+                                plan.replace(mask->id, WrongMask{mask->operation, Kind::shifted, 0}, mask->operands);
+                    }});
+    list.push_back({.name = "window-one-longer",
+                    .cause = message("The sliding window is one position too long."),
+                    .configure = [](Config& config) { config.sliding_window += config.sliding_window > 0 ? 1 : 0; }});
+    list.push_back({.name = "window-one-shorter",
+                    .cause = message("The sliding window is one position too short."),
+                    .configure = [](Config& config) { config.sliding_window -= config.sliding_window > 1 ? 1 : 0; }});
+    list.push_back({.name = "no-window",
+                    .cause = message("There is no sliding window: every earlier position is seen."),
+                    .configure = [](Config& config) { config.sliding_window = 0; }});
+}
+
+}  // namespace decoderscope::mutations_of

@@ -1,0 +1,51 @@
+#include "engine/mutations/families.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+std::vector<Mutation> all() {
+    std::vector<Mutation> list;
+    for (const auto add :
+         {mutations_of::scale, mutations_of::masks, mutations_of::fills, mutations_of::softmax, mutations_of::residual,
+          mutations_of::norms, mutations_of::projections, mutations_of::heads, mutations_of::positions,
+          mutations_of::rope, mutations_of::mlp, mutations_of::embedding, mutations_of::encoder, mutations_of::output})
+        add(list);
+    return list;
+}
+
+// Whether two steps of different plans read steps of the same names, none of them an input with other values.
+bool same_operands(const Plan& a, const Step& one, const Plan& b, const Step& other) {
+    return std::ranges::equal(one.operands, other.operands, [&](StepId left, StepId right) {
+        const Step &l = a[left], &r = b[right];
+        return l.name == r.name && (!l.is_source() || l.source.shares_values_with(r.source));
+    });
+}
+
+}  // namespace
+
+std::span<const Mutation> mutations() {
+    static const std::vector<Mutation> list = all();
+    return list;
+}
+
+const Mutation* find_mutation(std::string_view name) {
+    const auto list = mutations();
+    const auto found = std::ranges::find(list, name, &Mutation::name);
+    return found == list.end() ? nullptr : &*found;
+}
+
+Ref first_changed(const Plan& right, const Plan& wrong) {
+    for (const Step& step : right.steps()) {
+        if (step.is_source() || step.role == Role::on_demand) continue;
+        const Ref other = wrong.find(step.name);
+        const bool same = other != nullptr && other->axes == step.axes && other->operation == step.operation &&
+                          same_operands(right, step, wrong, *other);
+        if (!same) return &step;
+    }
+    return nullptr;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,168 @@
+#include "engine/mutations/families.h"
+#include "engine/mutations/sites.h"
+#include "engine/mutations/wrong_norm.h"
+#include "engine/ops/carry.h"
+
+#include <string>
+#include <string_view>
+
+namespace decoderscope::mutations_of {
+
+namespace {
+
+std::function<void(Plan&, const Config&)> scale_by(const std::function<void(ScaleFacts&)>& change) {
+    return [change](Plan& plan, const Config&) {
+        for (const StepId id : sites::scales(plan)) {
+            ScaleFacts facts = *plan[id].operation.traits().scale;
+            change(facts);
+            plan.replace(id, WrongScale{facts}, plan[id].operands);
+        }
+    };
+}
+
+Mutation eps(std::string_view name, Phrase cause, double value) {
+    return {.name = name, .cause = cause, .configure = [value](Config& config) { config.layer_norm_eps = value; }};
+}
+
+// Norms with a part left out. Their operands: x, scale, gain, shift if any.
+std::function<void(Plan&, const Config&)> partial(bool centred, bool gain, bool shift) {
+    return [=](Plan& plan, const Config&) {
+        for (const StepId id : sites::norms(plan)) {
+            const std::vector<StepId> read = plan[id].operands;
+            const NormFacts facts = *plan[id].operation.traits().norm;
+            const bool has_shift = read.size() > 3;
+            if (facts.gain_offset != 0.0F) continue;
+            std::vector<StepId> kept = {read[0], read[1]};
+            if (gain) kept.push_back(read[2]);
+            if (shift && has_shift) kept.push_back(read[3]);
+            plan.replace(id, PartialNorm{facts.centred && centred, gain, shift && has_shift}, kept);
+        }
+    };
+}
+
+// The same parameter of the block's first norm: "layers.0.norm1.weight" for "layers.0.norm2.weight".
+Ref of_first_norm(const Plan& plan, std::string name, std::string_view later) {
+    const std::size_t at = name.find(later);
+    if (at == std::string::npos) return nullptr;
+    name[at + 5] = '1';
+    return plan.find(name);
+}
+
+// Norms of these numbers use the parameters of the block's first.
+void use_first(Plan& plan, std::string_view later) {
+    for (const StepId id : sites::norms(plan)) {
+        std::vector<StepId> read = plan[id].operands;
+        for (StepId& operand : read)
+            if (const Ref first = of_first_norm(plan, plan[operand].name, later); first != nullptr && first->id < id)
+                operand = first->id;
+        if (read != plan[id].operands) plan.replace(id, plan[id].operation, read);
+    }
+}
+
+}  // namespace
+
+void norms(std::vector<Mutation>& list) {
+    list.push_back({.name = "norm-elsewhere",
+                    .cause = message("The norms stand at another place: Post-Norm where Pre-Norm is meant, or the "
+                                     "other way round."),
+                    .configure = [](Config& config) {
+                        config.norm_first = config.placement() != NormPlacement::pre;
+                        config.norm_placement.reset();
+                    }});
+    list.push_back({.name = "norm-behind-sublayer",
+                    .cause = message("The norm stands behind the sublayer, before the sum: x + norm(f(x))."),
+                    .configure = [](Config& config) { config.norm_placement = NormPlacement::reordered; }});
+    list.push_back({.name = "no-final-norm",
+                    .cause = message("The norm behind the last block is missing."),
+                    .change = [](Plan& plan, const Config&) {
+                        if (const Ref norm = plan.find("ln_final.normalized"))
+                            plan.replace(norm->id, Carry{}, {norm->operands[0]});
+                    }});
+    list.push_back({.name = "norm-over-positions",
+                    .cause = message("The norms take mean and variance over the positions instead of the columns."),
+                    .change = [](Plan& plan, const Config& config) {
+                        for (const StepId id : sites::norms(plan)) {
+                            std::vector<StepId> read = plan[id].operands;
+                            read.erase(read.begin() + 1);
+                            plan.replace(id, NormOverPositions{config.layer_norm_eps}, read);
+                        }
+                    }});
+    list.push_back({.name = "unbiased-std",
+                    .cause = message("The norm divides by torch.std, over n − 1, with eps outside the root."),
+                    .change = scale_by([](ScaleFacts& facts) { facts.unbiased = facts.eps_outside = true; })});
+    list.push_back({.name = "unbiased-variance",
+                    .cause = message("The norm's variance is taken over n − 1 instead of n."),
+                    .change = scale_by([](ScaleFacts& facts) {
+                        facts.unbiased = true;
+                        facts.eps_outside = false;
+                    })});
+    list.push_back({.name = "biased-variance",
+                    .cause = message("The norm's variance is taken over n, with eps under the root."),
+                    .change = scale_by([](ScaleFacts& facts) { facts.unbiased = facts.eps_outside = false; })});
+    list.push_back({.name = "eps-outside-root",
+                    .cause = message("The norm adds eps outside the root instead of under it."),
+                    .change = scale_by([](ScaleFacts& facts) {
+                        facts.unbiased = false;
+                        facts.eps_outside = true;
+                    })});
+    list.push_back({.name = "no-mean",
+                    .cause = message("The norm does not subtract the mean: an RMSNorm where LayerNorm is meant."),
+                    .change = [](Plan& plan, const Config& config) {
+                        scale_by([](ScaleFacts& facts) { facts.centred = false; })(plan, config);
+                        partial(false, true, true)(plan, config);
+                    }});
+    list.push_back({.name = "rmsnorm-for-layernorm",
+                    .cause = message("The norms are RMSNorms, without mean and shift, where LayerNorm is meant."),
+                    .configure = [](Config& config) {
+                        if (is_centred(config.norm)) config.norm = NormKind::rmsnorm;
+                    }});
+    list.push_back({.name = "layernorm-for-rmsnorm",
+                    .cause = message("The norm subtracts the mean: a LayerNorm where RMSNorm is meant."),
+                    .change = [](Plan& plan, const Config&) {
+                        for (const StepId id : sites::scales(plan)) {
+                            ScaleFacts facts = *plan[id].operation.traits().scale;
+                            facts.centred = true;
+                            plan.replace(id, WrongScale{facts}, plan[id].operands);
+                        }
+                        for (const StepId id : sites::norms(plan))
+                            plan.replace(id, PartialNorm{true, true, plan[id].operands.size() > 3}, plan[id].operands);
+                    }});
+    list.push_back({.name = "gain-not-applied",
+                    .cause = message("The norms' gain is not applied."),
+                    .change = partial(true, false, true)});
+    list.push_back({.name = "shift-not-applied",
+                    .cause = message("The norms' shift is not applied."),
+                    .change = partial(true, true, false)});
+    list.push_back({.name = "gain-plus-one",
+                    .cause = message("The norm's gain is 1 + weight, as in Gemma."),
+                    .configure = [](Config& config) {
+                        if (config.norm == NormKind::rmsnorm) config.norm = NormKind::rmsnorm_plus_one;
+                    }});
+    list.push_back({.name = "gain-without-one",
+                    .cause = message("The norm's gain is the weight alone, where 1 + weight is meant, as in Gemma."),
+                    .configure = [](Config& config) {
+                        if (config.norm == NormKind::rmsnorm_plus_one) config.norm = NormKind::rmsnorm;
+                    }});
+    list.push_back({.name = "one-norm-for-both",
+                    .cause = message("The MLP's norm has the parameters of self-attention's: one module is used for "
+                                     "both."),
+                    .change = [](Plan& plan, const Config& config) {
+                        use_first(plan, config.cross_attention ? ".norm3." : ".norm2.");
+                    }});
+    list.push_back({.name = "one-norm-for-all",
+                    .cause = message("All norms of a block have the parameters of its first: one module is used for "
+                                     "all."),
+                    .change = [](Plan& plan, const Config&) {
+                        use_first(plan, ".norm2.");
+                        use_first(plan, ".norm3.");
+                    }});
+    list.push_back(eps("eps-1e-6", message("The norm's eps is 1e-6."), 1e-6));
+    list.push_back(eps("eps-1e-5", message("The norm's eps is 1e-5."), 1e-5));
+    list.push_back(eps("eps-1e-8", message("The norm's eps is 1e-8."), 1e-8));
+    list.push_back(eps("eps-1e-12", message("The norm's eps is 1e-12."), 1e-12));
+    list.push_back(eps("eps-1e-3", message("The norm's eps is 1e-3."), 1e-3));
+    list.push_back(eps("eps-1e-2", message("The norm's eps is 1e-2."), 1e-2));
+    list.push_back(eps("eps-1e-1", message("The norm's eps is 0.1."), 0.1));
+}
+
+}  // namespace decoderscope::mutations_of

@@ -1,0 +1,348 @@
+#include "engine/trace/alignment.h"
+
+#include "engine/trace/recorded_modules.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+bool is_comparable(const Step& step) { return !step.is_source() && step.role != Role::on_demand && step.lens.empty(); }
+
+// The step whose values another one only carries on: what leaves a block, for what enters the next.
+StepId origin_of(const Plan& plan, StepId id) {
+    while (!plan[id].is_source() && plan[id].operands.size() == 1 && plan[id].operation.traits().goes_on)
+        id = plan[id].operands[0];
+    return id;
+}
+
+bool is_integer(const TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype.starts_with("U"); }
+
+// Finds the steps of one trace's tensors.
+class Aligner {
+public:
+    Aligner(const Plan& plan, const Trace& trace, const KnownNames& known)
+        : plan_(plan), trace_(trace), known_(known), modules_(recorded_modules(plan, known.parameters)) {
+        for (std::size_t i = 0; i < trace.tensors.size(); ++i) numbers_.emplace(trace.tensors[i].name, i);
+    }
+
+    Alignment aligned() {
+        by_names();
+        for (const TraceCall& call : trace_.calls) visit(call);
+        if (trace_.calls.empty()) by_module_names();
+        Alignment alignment;
+        alignment.matches = std::move(matches_);
+        std::ranges::stable_sort(alignment.matches, {}, &Match::step);
+        std::set<std::size_t> matched;
+        for (const Match& match : alignment.matches) matched.insert(match.tensor);
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i)
+            if (!matched.contains(i)) alignment.unmatched.push_back(i);
+        return alignment;
+    }
+
+private:
+    // ---- matches
+
+    void add(StepId step, std::size_t tensor, Placed placed, Basis basis, Strictness strictness,
+             std::optional<StepId> reader = std::nullopt) {
+        const Step& ours = plan_[step];
+        if (!is_comparable(ours)) return;
+        // Its shape may still be another, which is a difference; but not that of something else.
+        const bool fits = can_be_laid_out(ours.axes, trace_.tensors[tensor].values.axes(), placed);
+        if (!fits && basis != Basis::name) return;
+        for (Match& known : matches_) {
+            if (known.step != step || known.tensor != tensor || !(known.placed == placed)) continue;
+            if (known.strictness == Strictness::up_to_factor) known.strictness = strictness;
+            if (!reader) known.reader.reset();
+            return;
+        }
+        matches_.push_back({step, tensor, placed, basis, strictness, reader});
+    }
+
+    void add(std::optional<StepId> step, const std::string& tensor, Placed placed = {},
+             Strictness strictness = Strictness::exact, std::optional<StepId> reader = std::nullopt) {
+        const auto number = numbers_.find(tensor);
+        if (step && number != numbers_.end()) add(*step, number->second, placed, Basis::call, strictness, reader);
+    }
+
+    [[nodiscard]] std::optional<StepId> step_named(const std::string& name) const {
+        const Ref step = plan_.find(name);
+        return step == nullptr ? std::nullopt : std::optional(step->id);
+    }
+
+    // ---- by names
+
+    void by_names() {
+        for (const auto& [name, number] : numbers_) {
+            const auto alias = known_.aliases.find(name);
+            const Ref step = plan_.find(alias == known_.aliases.end() ? name : alias->second);
+            if (step == nullptr) continue;
+            const bool ours = alias == known_.aliases.end();
+            const bool scores = step->masked_by && !step->mask_to_come && step->is_scores;
+            add(step->id, number, {.first_of_batch = true}, Basis::name,
+                !ours && scores ? Strictness::as_softmax : Strictness::exact);
+        }
+    }
+
+    // Without a list of calls, a tensor may have the name of the module that gave it.
+    void by_module_names() {
+        for (const TraceTensor& tensor : trace_.tensors) {
+            std::string name = tensor.name;
+            for (const std::string_view ending : {"/out", ".output", ".out", "_output", ":0", ".0", ".hook_out"})
+                if (name.size() > ending.size() && std::string_view(name).ends_with(ending)) {
+                    name.resize(name.size() - ending.size());
+                    break;
+                }
+            visit({name, name, {}, {}, {}, {{"", tensor.name}}});
+        }
+    }
+
+    // ---- by calls
+
+    [[nodiscard]] static std::string only(const std::vector<std::pair<std::string, std::string>>& ports) {
+        return ports.empty() ? std::string() : ports.front().second;
+    }
+    [[nodiscard]] static std::string port(const std::vector<std::pair<std::string, std::string>>& ports,
+                                          std::string_view name) {
+        for (const auto& [key, tensor] : ports)
+            if (key == name) return tensor;
+        return {};
+    }
+
+    void visit(const TraceCall& call) {
+        if (!call.function.empty()) return visit_function(call, call.function);
+        const std::string function = function_of(call.kind);
+        if (!function.empty()) visit_function(call, function);
+        const auto found = modules_.find(call.module);
+        if (found == modules_.end()) return;
+        const std::size_t number = calls_[call.module]++;
+        for (const RecordedModule& module : found->second) visit_module(call, module, number);
+    }
+
+    // torch.nn's modules that are only functions.
+    [[nodiscard]] static std::string function_of(const std::string& kind) {
+        return kind == "Softmax" ? "softmax" : std::string();
+    }
+
+    void visit_module(const TraceCall& call, const RecordedModule& module, std::size_t number) {
+        const std::string in = only(call.in), out = only(call.out);
+        const auto input = numbers_.find(in);
+        const bool of_tokens = input != numbers_.end() && is_integer(trace_.tensors[input->second]);
+        Index column = 0;
+        for (const RecordedPart& part : module.parts) {
+            std::vector<StepId> readers = part.readers;
+            if (readers.size() > 1 && input != numbers_.end())
+                std::erase_if(readers, [&](StepId id) { return (plan_[id].part == Part::embedding) != of_tokens; });
+            const Placed columns = {.first_column = column, .columns = module.parts.size() > 1 ? part.rows : 0};
+            column += part.rows;
+            if (number >= readers.size()) continue;
+            const Step& step = plan_[readers[number]];
+            enter(step, module.head);
+            if (module.is_container) {
+                container(call, step);
+                continue;
+            }
+            Placed placed = columns;
+            placed.head = module.head;
+            // A table's rows may be scaled behind the module.
+            const Strictness strictness = of_tokens ? Strictness::up_to_factor : Strictness::exact;
+            if (!module.is_mixed && !out.empty()) add(step.id, out, placed, strictness);
+            if (!step.operands.empty() && module.head < 0 && !of_tokens)
+                add(origin_of(plan_, step.operands[0]), in, {}, Strictness::exact, step.id);
+        }
+    }
+
+    // An attention that holds its projections itself (torch.nn.MultiheadAttention): what it is given and gives.
+    void container(const TraceCall& call, const Step& projection) {
+        const bool query = projection.meaning == Meaning::query;
+        const std::string in = port(call.in, query ? "query" : projection.meaning == Meaning::key ? "key" : "value");
+        add(origin_of(plan_, projection.operands[0]), in);
+        if (query) add(step_named(projection.attention + "_out"), only(call.out));
+    }
+
+    // Which attention the calls that follow belong to.
+    void enter(const Step& step, Index head) {
+        const bool begins = step.meaning == Meaning::query || step.meaning == Meaning::key;
+        if (begins && (step.attention != attention_ || head != head_ || weighed_)) {
+            attention_ = step.attention;
+            head_ = head;
+            weighed_ = scored_ = false;
+        } else if (!step.attention.empty() && !begins && step.meaning != Meaning::value) {
+            attention_.clear();
+        } else if (step.attention.empty()) {
+            attention_.clear();
+        }
+    }
+
+    void visit_function(const TraceCall& call, const std::string& function) {
+        if (attention_.empty()) {
+            if (function == "softmax") output_softmax(call);
+            return;
+        }
+        const Placed placed = {.head = head_};
+        if (function == "softmax" && !weighed_) {
+            add(step_named(attention_ + ".masked_scores"), only(call.in), placed, Strictness::as_softmax);
+            add(step_named(attention_ + ".pattern"), only(call.out), placed);
+            weighed_ = true;
+        } else if (function == "masked_fill" && !weighed_) {
+            fill(call);
+        } else if (function == "matmul" || function == "bmm" || function == "baddbmm") {
+            product(call, function);
+        } else if (function == "scaled_dot_product_attention") {
+            add(step_named(attention_ + ".q"), port(call.in, "query"), placed, Strictness::up_to_factor);
+            add(step_named(attention_ + ".k"), port(call.in, "key"), placed, Strictness::up_to_factor);
+            add(step_named(attention_ + ".v"), port(call.in, "value"), placed);
+            add(step_named(attention_ + ".z"), only(call.out), placed);
+            weighed_ = true;
+        }
+    }
+
+    void fill(const TraceCall& call) {
+        if (!scored_) add(step_named(attention_ + ".attn_scores"), port(call.in, "input"), {.head = head_});
+        scored_ = true;
+    }
+
+    void product(const TraceCall& call, const std::string& function) {
+        const bool added = function == "baddbmm";
+        const std::string left = port(call.in, added ? "batch1" : "input"),
+                          right = port(call.in, added ? "batch2" : "other");
+        const Placed placed = {.head = head_}, turned = {.turned = true, .head = head_};
+        if (!weighed_) {
+            add(step_named(attention_ + ".q"), left, placed, Strictness::up_to_factor);
+            add(step_named(attention_ + ".k"), right, turned, Strictness::up_to_factor);
+            if (!added) add(step_named(attention_ + ".attn_scores"), only(call.out), placed, Strictness::up_to_factor);
+        } else {
+            add(step_named(attention_ + ".pattern"), left, placed);
+            add(step_named(attention_ + ".v"), right, placed);
+            add(step_named(attention_ + ".z"), only(call.out), placed);
+        }
+    }
+
+    void output_softmax(const TraceCall& call) {
+        const auto logits = step_named("logits"), probs = step_named("probs");
+        const auto number = numbers_.find(only(call.in));
+        if (!logits || number == numbers_.end()) return;
+        const auto& shape = trace_.tensors[number->second].shape;
+        if (shape.empty() || shape.back() != plan_[*logits].axes.back().size) return;
+        add(logits, only(call.in));
+        add(probs, only(call.out));
+    }
+
+    const Plan& plan_;
+    const Trace& trace_;
+    const KnownNames& known_;
+    RecordedModules modules_;
+    std::map<std::string, std::size_t, std::less<>> numbers_;  // of tensors, by name
+    std::map<std::string, std::size_t> calls_;                 // of each module so far
+    std::vector<Match> matches_;
+    std::string attention_;  // that the calls are in; empty outside of all
+    Index head_ = -1;
+    bool weighed_ = false, scored_ = false;  // whether its softmax, its first fill were called
+};
+
+}  // namespace
+
+Alignment align(const Plan& plan, const Trace& trace, const KnownNames& known) {
+    return Aligner(plan, trace, known).aligned();
+}
+
+namespace {
+
+// A match of a tensor with a step that has none yet and that it equals.
+std::optional<Match> by_value(const Plan& plan, const Trace& trace, std::size_t tensor, const std::set<StepId>& taken,
+                              const Equal& equal) {
+    for (const Step& step : plan.steps()) {
+        if (!is_comparable(step) || taken.contains(step.id)) continue;
+        Match match = {step.id, tensor, {}, Basis::value};
+        if (can_be_laid_out(step.axes, trace.tensors[tensor].values.axes(), match.placed) && equal(match)) return match;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+// The steps between which a tensor stands by what was recorded before and behind it.
+struct Gap {
+    StepId after = 0, before = 0;
+    bool operator==(const Gap&) const = default;
+};
+
+Gap gap_of(const std::map<std::size_t, StepId>& known, std::size_t tensor, std::size_t steps) {
+    const auto behind = known.upper_bound(tensor);
+    return {behind == known.begin() ? 0 : std::prev(behind)->second, behind == known.end() ? steps : behind->second};
+}
+
+std::vector<Index> sizes_of(const Axes& axes) {
+    std::vector<Index> sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.size);
+    return sizes;
+}
+
+// Where as many tensors of one shape are left between two matches as steps of that shape, they are taken in turn.
+void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace, std::set<StepId> taken) {
+    std::map<std::size_t, StepId> known;
+    for (const Match& match : alignment.matches) known.emplace(match.tensor, match.step);
+    const std::vector<std::size_t> left = alignment.unmatched;
+    for (const std::size_t tensor : left) {
+        const auto& shape = trace.tensors[tensor].shape;
+        const Gap gap = gap_of(known, tensor, plan.steps().size());
+        std::vector<StepId> steps;
+        for (StepId id = gap.after; id < gap.before; ++id)
+            if (is_comparable(plan[id]) && !taken.contains(id) && sizes_of(plan[id].axes) == shape) steps.push_back(id);
+        std::vector<std::size_t> tensors;
+        for (const std::size_t other : alignment.unmatched)
+            if (trace.tensors[other].shape == shape && gap_of(known, other, plan.steps().size()) == gap)
+                tensors.push_back(other);
+        const auto at = std::ranges::find(tensors, tensor);
+        if (at == tensors.end() || steps.size() != tensors.size()) continue;
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            taken.insert(steps[i]);
+            known.emplace(tensors[i], steps[i]);
+            alignment.matches.push_back({steps[i], tensors[i], {}, Basis::place});
+            std::erase(alignment.unmatched, tensors[i]);
+        }
+    }
+}
+
+}  // namespace
+
+void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal) {
+    std::set<StepId> taken;
+    std::set<std::size_t> settled,
+        matched;  // tensors that equal a step they were matched with; that were matched at all
+    for (const Match& match : alignment.matches) {
+        matched.insert(match.tensor);
+        if (!equal(match)) continue;
+        taken.insert(match.step);
+        settled.insert(match.tensor);
+    }
+    // One that differs from what it was taken for may still be something else, besides.
+    for (const std::size_t tensor : matched)
+        if (!settled.contains(tensor))
+            if (const auto match = by_value(plan, trace, tensor, taken, equal)) alignment.matches.push_back(*match);
+    std::vector<std::size_t> left;
+    for (const std::size_t tensor : alignment.unmatched) {
+        const auto match = is_integer(trace.tensors[tensor]) || trace.tensors[tensor].dtype == "BOOL"
+                               ? std::nullopt
+                               : by_value(plan, trace, tensor, taken, equal);
+        if (match) {
+            taken.insert(match->step);
+            alignment.matches.push_back(*match);
+        } else {
+            left.push_back(tensor);
+        }
+    }
+    alignment.unmatched = left;
+    // Only where no list of calls says what is what, and the recording has the order of the computation.
+    if (trace.calls.empty()) align_by_places(alignment, plan, trace, taken);
+    std::ranges::stable_sort(alignment.matches, {}, &Match::step);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "engine/model/mapping.h"
+#include "engine/plan.h"
+#include "engine/trace/layout.h"
+#include "engine/trace/trace.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// What told that a recorded tensor is one of ours.
+enum class Basis {
+    name,   // it has our name, or one that means the same
+    call,   // the module or function that it was given to, or that gave it
+    value,  // shape and numbers
+    place,  // shape, and what stands before and behind it
+};
+
+// How strictly two tensors of a match are compared.
+enum class Strictness {
+    exact,         // number by number
+    as_softmax,    // scores as the softmax sees them: hidden is hidden, and a constant a row is nothing
+    up_to_factor,  // what the scores are made from: some divide the query, some the scores
+};
+
+// A recorded tensor that is a step's.
+struct Match {
+    StepId step = 0;
+    std::size_t tensor = 0;  // in the trace
+    Placed placed;
+    Basis basis = Basis::name;
+    Strictness strictness = Strictness::exact;
+    std::optional<StepId> reader = std::nullopt;  // it was recorded where this step reads it, not where it was made
+};
+
+// Which recorded tensors are which steps, by the steps' order; a tensor may be several, and a step have several.
+struct Alignment {
+    std::vector<Match> matches;
+    std::vector<std::size_t> unmatched;  // tensors that are none of ours
+};
+
+// What is known about names beforehand: what each stored parameter of theirs is of ours, and other names of our steps.
+struct KnownNames {
+    Mapping parameters;
+    std::map<std::string, std::string, std::less<>> aliases;  // their name -> our step's
+};
+
+// Aligns by names, then by calls: a module is known by its parameters, its input and output by the steps that read
+// these, and functions by the attention that they are called in.
+[[nodiscard]] Alignment align(const Plan& plan, const Trace& trace, const KnownNames& known);
+
+// Adds a match for each tensor that is left and that `equal` accepts for a step that has none yet; then those between
+// two matches that are alone with their shape there.
+using Equal = std::function<bool(const Match& candidate)>;
+void align_by_values(Alignment& alignment, const Plan& plan, const Trace& trace, const Equal& equal);
+
+}  // namespace decoderscope

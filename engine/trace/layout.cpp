@@ -1,0 +1,190 @@
+#include "engine/trace/layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+using Sizes = std::vector<Index>;
+
+Sizes sizes_of(const Axes& axes) {
+    Sizes sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.size);
+    return sizes;
+}
+
+Sizes without_ones(Sizes sizes) {
+    std::erase(sizes, 1);
+    return sizes;
+}
+
+// How theirs becomes ours: seen as `as`, its axes taken in the order `order`; then of the shape of ours but for
+// `repeats` of its heads.
+struct Way {
+    Sizes as;
+    std::vector<std::size_t> order;
+    Index repeats = 1;
+    bool broadcast = false;
+    bool first_of_batch = false;
+};
+
+std::vector<std::size_t> as_they_are(std::size_t count) {
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) order[i] = i;
+    return order;
+}
+
+bool can_broadcast(const Sizes& from, const Sizes& to) {
+    if (from.size() > to.size()) return false;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const Index own = from[from.size() - 1 - i], wanted = to[to.size() - 1 - i];
+        if (own != wanted && own != 1) return false;
+    }
+    return true;
+}
+
+// The ways in which [batch, head, pos, width] is written elsewhere.
+std::optional<Way> heads_way(const Sizes& o, const Sizes& t) {
+    const Index b = o[0], h = o[1], p = o[2], d = o[3];
+    if (t == Sizes{b, p, h * d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};
+    if (t == Sizes{p, b, h * d}) return Way{{p, b, h, d}, {1, 2, 0, 3}};
+    if (t == Sizes{b, p, h, d}) return Way{t, {0, 2, 1, 3}};
+    if (t == Sizes{b * h, p, d}) return Way{{b, h, p, d}, as_they_are(4)};
+    if (t == Sizes{b * p, h * d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};
+    if (t == Sizes{b * p, h, d}) return Way{{b, p, h, d}, {0, 2, 1, 3}};
+    if (t.size() == 4 && t[0] == b && t[2] == p && t[3] == d && t[1] > h && t[1] % h == 0)
+        return Way{t, as_they_are(4), t[1] / h};
+    return std::nullopt;
+}
+
+std::optional<Way> way_between(const Sizes& o, const Sizes& t, const Placed& placed) {
+    if (o == t) return Way{t, as_they_are(t.size())};
+    if (o.size() == 4)
+        if (const auto way = heads_way(o, t)) return way;
+    if (without_ones(o) == without_ones(t)) return Way{o, as_they_are(o.size())};
+    if (o.size() == 3) {
+        if (t == Sizes{o[1], o[0], o[2]}) return Way{t, {1, 0, 2}};
+        if (t == Sizes{o[0] * o[1], o[2]}) return Way{o, as_they_are(3)};
+    }
+    if (placed.first_of_batch && t.size() == o.size() + 1 && std::equal(o.begin(), o.end(), t.begin() + 1))
+        return Way{t, as_they_are(t.size()), 1, false, true};
+    if (placed.broadcast && can_broadcast(t, o)) return Way{t, as_they_are(t.size()), 1, true};
+    return std::nullopt;
+}
+
+// The sizes of theirs once its columns are chosen and its last axes turned.
+Sizes prepared_sizes(Sizes sizes, const Placed& placed) {
+    if (placed.columns > 0 && !sizes.empty()) sizes.back() = placed.columns;
+    if (placed.turned && sizes.size() > 1) std::swap(sizes[sizes.size() - 1], sizes[sizes.size() - 2]);
+    return sizes;
+}
+
+bool columns_fit(const Sizes& sizes, const Placed& placed) {
+    return placed.columns == 0 || (!sizes.empty() && placed.first_column + placed.columns <= sizes.back());
+}
+
+Sizes one_head(Sizes sizes, const Placed& placed) {
+    if (placed.head >= 0 && sizes.size() == 4) sizes[1] = 1;
+    return sizes;
+}
+
+// A tensor whose cell at each index is `at` of that index.
+Tensor gathered(const Sizes& sizes, const std::function<float(const Cell&)>& at) {
+    Tensor out(unnamed(sizes));
+    const std::span<float> values = out.writable();
+    Cell cell(sizes.size(), 0);
+    for (float& value : values) {
+        value = at(cell);
+        for (std::size_t axis = sizes.size(); axis-- > 0;) {
+            if (++cell[axis] < sizes[axis]) break;
+            cell[axis] = 0;
+        }
+    }
+    return out;
+}
+
+Tensor prepared(const Tensor& theirs, const Placed& placed) {
+    const Sizes stored = sizes_of(theirs.axes()), sizes = prepared_sizes(stored, placed);
+    const bool cut = placed.columns > 0 && placed.columns != stored.back();
+    if (!cut && !placed.turned) return theirs;
+    return gathered(sizes, [&](const Cell& cell) {
+        Cell from = cell;
+        if (placed.turned) std::swap(from[from.size() - 1], from[from.size() - 2]);
+        if (placed.columns > 0) from.back() += placed.first_column;
+        return theirs.at(from);
+    });
+}
+
+Tensor of_head(const Tensor& ours, Index head) {
+    Sizes sizes = sizes_of(ours.axes());
+    sizes[1] = 1;
+    return gathered(sizes, [&](Cell cell) {
+        cell[1] = head;
+        return ours.at(cell);
+    });
+}
+
+Tensor with_repeats(const Tensor& ours, Index repeats) {
+    Sizes sizes = sizes_of(ours.axes());
+    sizes[1] *= repeats;
+    return gathered(sizes, [&](Cell cell) {
+        cell[1] /= repeats;
+        return ours.at(cell);
+    });
+}
+
+Tensor arranged(const Tensor& theirs, const Way& way, const Sizes& wanted) {
+    const Tensor seen = theirs.with_axes(unnamed(way.as));
+    const bool in_order = std::ranges::is_sorted(way.order);
+    if (way.broadcast)
+        return gathered(wanted, [&](const Cell& cell) {
+            Cell from(way.as.size());
+            for (std::size_t i = 0; i < from.size(); ++i)
+                from[i] = way.as[i] == 1 ? 0 : cell[cell.size() - from.size() + i];
+            return seen.at(from);
+        });
+    if (way.first_of_batch)
+        return gathered(wanted, [&](const Cell& cell) {
+            Cell from = {0};
+            from.insert(from.end(), cell.begin(), cell.end());
+            return seen.at(from);
+        });
+    if (in_order) return seen.with_axes(unnamed(wanted));
+    return gathered(wanted, [&](const Cell& cell) {
+        Cell from(cell.size());
+        for (std::size_t i = 0; i < cell.size(); ++i) from[way.order[i]] = cell[i];
+        return seen.at(from);
+    });
+}
+
+}  // namespace
+
+bool can_be_laid_out(const Axes& ours, const Axes& theirs, const Placed& placed) {
+    const Sizes stored = sizes_of(theirs);
+    return columns_fit(stored, placed) &&
+           way_between(one_head(sizes_of(ours), placed), prepared_sizes(stored, placed), placed).has_value();
+}
+
+std::optional<LaidOut> laid_out(const Tensor& ours, const Tensor& theirs, const Placed& placed) {
+    const Sizes stored = sizes_of(theirs.axes());
+    Sizes wanted = one_head(sizes_of(ours.axes()), placed);
+    if (theirs.empty() || !columns_fit(stored, placed)) return std::nullopt;
+    const auto way = way_between(wanted, prepared_sizes(stored, placed), placed);
+    if (!way) return std::nullopt;
+    LaidOut both;
+    both.ours = placed.head >= 0 && ours.rank() == 4 ? of_head(ours, placed.head) : ours;
+    if (way->repeats > 1) {
+        both.ours = with_repeats(both.ours, way->repeats);
+        wanted[1] *= way->repeats;
+    }
+    both.theirs = arranged(prepared(theirs, placed), *way, wanted);
+    if (placed.inverted)
+        for (float& kept : both.theirs.writable()) kept = kept == 0.0F ? 1.0F : 0.0F;
+    return both;
+}
+
+}  // namespace decoderscope

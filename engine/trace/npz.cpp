@@ -1,0 +1,127 @@
+#include "engine/error.h"
+#include "engine/model/mapped_file.h"
+#include "engine/trace/sources.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace decoderscope::trace_sources {
+
+namespace {
+
+// A zip's bytes, read with a check that they are there.
+class Zip {
+public:
+    explicit Zip(const MappedFile& file) : file_(file) {}
+
+    template <class T>
+    [[nodiscard]] T at(std::size_t offset) const {
+        T value;
+        check(offset, sizeof value);
+        std::memcpy(&value, file_.data() + offset, sizeof value);
+        return value;
+    }
+    [[nodiscard]] std::string_view text(std::size_t offset, std::size_t size) const {
+        check(offset, size);
+        return {file_.data() + offset, size};
+    }
+    [[nodiscard]] std::size_t size() const { return file_.size(); }
+    void check(std::size_t offset, std::size_t size) const {
+        if (offset > file_.size() || size > file_.size() - offset) throw Error("cut short, or no .npz");
+    }
+
+private:
+    const MappedFile& file_;
+};
+
+constexpr std::uint32_t kEnd = 0x06054b50U, kEntry = 0x02014b50U, kEnd64Locator = 0x07064b50U;
+constexpr std::uint32_t kInExtra = 0xffffffffU;
+
+struct Directory {
+    std::size_t offset = 0, entries = 0;
+};
+
+// Where the list of files is: the last record of a zip says it.
+Directory directory_of(const Zip& zip) {
+    constexpr std::size_t kRecord = 22, kLongestComment = 65535;
+    if (zip.size() < kRecord) throw Error("cut short, or no .npz");
+    const std::size_t last = zip.size() - kRecord;
+    for (std::size_t back = 0; back <= std::min(last, kLongestComment); ++back) {
+        const std::size_t at = last - back;
+        if (zip.at<std::uint32_t>(at) != kEnd) continue;
+        if (at >= 20 && zip.at<std::uint32_t>(at - 20) == kEnd64Locator) {
+            const auto record = static_cast<std::size_t>(zip.at<std::uint64_t>(at - 12));
+            return {static_cast<std::size_t>(zip.at<std::uint64_t>(record + 48)),
+                    static_cast<std::size_t>(zip.at<std::uint64_t>(record + 32))};
+        }
+        return {zip.at<std::uint32_t>(at + 16), zip.at<std::uint16_t>(at + 10)};
+    }
+    throw Error("cut short, or no .npz: a zip's list of files is missing");
+}
+
+struct Entry {
+    std::string name;
+    bool compressed = false;
+    std::size_t size = 0, offset = 0, next = 0;
+};
+
+Entry entry_at(const Zip& zip, std::size_t at) {
+    if (zip.at<std::uint32_t>(at) != kEntry) throw Error("a zip's list of files is damaged");
+    const auto name_size = zip.at<std::uint16_t>(at + 28);
+    const auto extra_size = zip.at<std::uint16_t>(at + 30), comment_size = zip.at<std::uint16_t>(at + 32);
+    Entry entry;
+    entry.compressed = zip.at<std::uint16_t>(at + 10) != 0;
+    entry.name = zip.text(at + 46, name_size);
+    entry.next = at + 46 + name_size + extra_size + comment_size;
+    const auto full = zip.at<std::uint32_t>(at + 24), packed = zip.at<std::uint32_t>(at + 20);
+    const auto offset = zip.at<std::uint32_t>(at + 42);
+    entry.size = full;
+    entry.offset = offset;
+    // Sizes beyond 4 GB are in the extra field, in this order, each only if it is needed.
+    for (std::size_t extra = at + 46 + name_size; extra + 4 <= at + 46 + name_size + extra_size;) {
+        const auto id = zip.at<std::uint16_t>(extra), length = zip.at<std::uint16_t>(extra + 2);
+        std::size_t value = extra + 4;
+        if (id == 1) {
+            if (full == kInExtra) entry.size = zip.at<std::uint64_t>(value);
+            if (full == kInExtra) value += 8;
+            if (packed == kInExtra) value += 8;
+            if (offset == kInExtra) entry.offset = zip.at<std::uint64_t>(value);
+        }
+        extra += 4 + std::size_t{length};
+    }
+    return entry;
+}
+
+}  // namespace
+
+Trace npz(const std::string& path) {
+    const MappedFile file(path);
+    const Zip zip(file);
+    Trace trace;
+    trace.path = path;
+    trace.origin = message("an .npz of arrays");
+    trace.remarks.push_back(message("arrays alone: no calls, no parameters and no hyperparameters were saved"));
+    return naming(path, [&] {
+        const Directory directory = directory_of(zip);
+        std::size_t at = directory.offset;
+        for (std::size_t i = 0; i < directory.entries; ++i) {
+            const Entry entry = entry_at(zip, at);
+            at = entry.next;
+            std::string name = entry.name;
+            if (name.ends_with(".npy")) name.resize(name.size() - 4);
+            if (entry.compressed)
+                throw Error("{name}: compressed; expected numpy.savez, which numpy.savez_compressed is not",
+                            {{"name", name}});
+            const std::size_t begin =
+                entry.offset + 30 + zip.at<std::uint16_t>(entry.offset + 26) + zip.at<std::uint16_t>(entry.offset + 28);
+            zip.check(begin, entry.size);
+            const std::shared_ptr<const char> first(file.bytes(), file.data() + begin);
+            trace.tensors.push_back(npy_tensor(name, {first, entry.size, file.descriptor(), begin}));
+        }
+        return trace;
+    });
+}
+
+}  // namespace decoderscope::trace_sources

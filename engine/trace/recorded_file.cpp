@@ -1,0 +1,158 @@
+#include "engine/error.h"
+#include "engine/json.h"
+#include "engine/limits.h"
+#include "engine/model/mapped_file.h"
+#include "engine/model/safetensors_header.h"
+#include "engine/trace/sources.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace decoderscope::trace_sources {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kFormat = "decoderscope-trace";
+
+// The header's text. A file cut within its header holds nothing that could be opened.
+std::string_view header_of(const std::string& path, const MappedFile& file) {
+    std::uint64_t size = 0;
+    if (file.size() >= 8) std::memcpy(&size, file.data(), sizeof size);
+    if (file.size() < 8 || size > file.size() - 8 || size > limits::kHeaderBytes)
+        throw Error("{path}: {size} bytes, expected a safetensors file: not one, or cut within its header",
+                    {{"path", path}, {"size", file.size()}});
+    return {file.data() + 8, static_cast<std::size_t>(size)};
+}
+
+std::vector<std::pair<std::string, std::string>> ports(const Json& call, const char* side) {
+    std::vector<std::pair<std::string, std::string>> found;
+    if (const auto at = call.find(side); at != call.end() && at->is_object())
+        for (const auto& [port, tensor] : at->items())
+            if (tensor.is_string()) found.emplace_back(port, tensor.get<std::string>());
+    return found;
+}
+
+std::string text_of(const Json& call, const char* key) {
+    const auto at = call.find(key);
+    return at != call.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+std::vector<TraceCall> calls_of(const std::string& text) {
+    std::vector<TraceCall> calls;
+    const Json list = parse_json(text, message("a list of calls"));
+    if (!list.is_array()) throw Error("calls: expected a list");
+    for (const Json& call : list)
+        if (call.is_object())
+            calls.push_back({text_of(call, "name"), text_of(call, "module"), text_of(call, "class"),
+                             text_of(call, "function"), ports(call, "in"), ports(call, "out")});
+    return calls;
+}
+
+// {"h.0.ln_1": {"eps": 1e-05}} as "h.0.ln_1.eps" and "1e-05".
+std::map<std::string, std::string, std::less<>> hyperparameters_of(const std::string& text) {
+    std::map<std::string, std::string, std::less<>> found;
+    const Json modules = parse_json(text, message("an object of modules"));
+    if (!modules.is_object()) return found;
+    for (const auto& [module, values] : modules.items())
+        if (values.is_object())
+            for (const auto& [key, value] : values.items())
+                found.emplace(module + "." + key, value.is_string() ? value.get<std::string>() : value.dump());
+    return found;
+}
+
+void say_what_is_missing(const std::map<std::string, std::string, std::less<>>& metadata,
+                         const std::vector<std::string>& lost, Trace& trace) {
+    if (!lost.empty())
+        trace.remarks.push_back(message_n("the file is cut short: {count} tensor is missing, {first}",
+                                          "the file is cut short: {count} tensors are missing, {first} the first",
+                                          lost.size(), {{"first", lost.front()}}));
+    const auto finished = metadata.find("finished");
+    if (finished == metadata.end() || finished->second == "yes") return;
+    if (finished->second == "no")
+        trace.remarks.push_back(
+            message("the recorded program ended before the recording did: this is what was written"));
+    else
+        trace.remarks.push_back(message("the recorded program ended with {error}", {{"error", finished->second}}));
+}
+
+void say_what_was_skipped(const std::map<std::string, std::string, std::less<>>& metadata, Trace& trace) {
+    const auto skipped = metadata.find("skipped");
+    if (skipped == metadata.end()) return;
+    const Json names = parse_json(skipped->second, message("an object of names"));
+    if (!names.is_object() || names.empty()) return;
+    trace.remarks.push_back(message_n("{count} tensor could not be recorded: {first}",
+                                      "{count} tensors could not be recorded: {first} is the first", names.size(),
+                                      {{"first", names.begin().key()}}));
+}
+
+Index number_of(const std::map<std::string, std::string, std::less<>>& metadata, const char* key, Index otherwise) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end() || found->second.empty() || found->second.size() > 6 ||
+        !std::ranges::all_of(found->second, [](char c) { return c >= '0' && c <= '9'; }))
+        return otherwise;
+    return std::stol(found->second);
+}
+
+}  // namespace
+
+RecordedFile recorded_file(const std::string& path) {
+    const MappedFile file(path);
+    const std::string_view header = header_of(path, file);
+    const std::size_t data_offset = 8 + header.size();
+    RecordedFile recorded;
+    Trace& trace = recorded.trace;
+    trace.path = path;
+    return naming(path, [&] {
+        const auto metadata = safetensors_metadata(header);
+        const auto format = metadata.find("format");
+        recorded.is_recorders = format != metadata.end() && format->second.starts_with(kFormat);
+        trace.origin =
+            recorded.is_recorders
+                ? message("the recorder, of PyTorch {version}",
+                          {{"version", metadata.contains("torch") ? metadata.find("torch")->second : std::string("?")}})
+                : Sentence(message("a safetensors file"));
+        // Only the recorder's files are written as they go; another one that is cut short is damaged.
+        std::vector<std::string> lost;
+        const std::size_t size = file.size() - data_offset;
+        const StoredTensors stored = recorded.is_recorders ? parse_cut_safetensors_header(header, size, lost)
+                                                           : parse_safetensors_header(header, size);
+        std::vector<const StoredTensors::value_type*> order;
+        for (const auto& entry : stored) order.push_back(&entry);
+        std::ranges::stable_sort(order, {},
+                                 [](const auto* entry) { return std::pair(entry->second.begin, entry->second.end); });
+        for (const auto* entry : order) {
+            const StoredTensor& at = entry->second;
+            const std::shared_ptr<const char> first(file.bytes(), file.data() + data_offset + at.begin);
+            TraceTensor tensor = {entry->first, at.dtype, at.shape,
+                                  stored_tensor({first, at.end - at.begin, file.descriptor(), data_offset + at.begin},
+                                                at.dtype, at.shape)};
+            const bool parameter = recorded.is_recorders && tensor.name.starts_with(kParameterPrefix);
+            if (parameter) tensor.name.erase(0, kParameterPrefix.size());
+            (parameter ? trace.parameters : trace.tensors).push_back(std::move(tensor));
+        }
+        if (!recorded.is_recorders) return recorded;
+        recorded.rank = number_of(metadata, "rank", 0);
+        recorded.world_size = number_of(metadata, "world_size", 1);
+        if (const auto calls = metadata.find("calls"); calls != metadata.end()) trace.calls = calls_of(calls->second);
+        if (const auto carried = metadata.find("hyperparameters"); carried != metadata.end())
+            trace.hyperparameters = hyperparameters_of(carried->second);
+        if (const auto shards = metadata.find("shards"); shards != metadata.end()) {
+            const Json axes = parse_json(shards->second, message("an object of axes"));
+            for (const auto& [name, axis] : axes.items())
+                if (axes.is_object() && axis.is_number_integer()) recorded.sharded.emplace(name, axis.get<Index>());
+        }
+        say_what_is_missing(metadata, lost, trace);
+        say_what_was_skipped(metadata, trace);
+        if (const auto training = metadata.find("training"); training != metadata.end() && training->second == "true")
+            trace.remarks.push_back(message("the module was in training mode: its dropout was on"));
+        if (recorded.world_size > 1)
+            trace.remarks.push_back(message("rank {rank} of {count}: the manifest opens all of them",
+                                            {{"rank", recorded.rank}, {"count", recorded.world_size}}));
+        return recorded;
+    });
+}
+
+}  // namespace decoderscope::trace_sources

@@ -1,0 +1,62 @@
+#include "engine/trace/trace.h"
+
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/model/checkpoint.h"
+#include "engine/trace/sources.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+
+namespace decoderscope {
+
+const TraceTensor* Trace::find(std::string_view name) const {
+    const auto found = std::ranges::find(tensors, name, &TraceTensor::name);
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+std::string_view Trace::precision() const {
+    const auto holds = [&](std::string_view dtype) {
+        return std::ranges::any_of(tensors, [&](const TraceTensor& tensor) { return tensor.dtype == dtype; });
+    };
+    return holds("BF16") ? "BF16" : holds("F16") ? "F16" : "F32";
+}
+
+namespace {
+
+// A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.
+Trace from_json(const std::string& path) {
+    constexpr std::size_t kMost = std::size_t{4} << 30;  // a dump of tensors as text is large
+    const std::string text = read_text(path, kMost);
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+    return naming(path, [&] {
+        if (has("\"world_size\"")) return trace_sources::ranks(path, text);
+        if (has("polygraphy")) return trace_sources::polygraphy(path, text);
+        if (has("\"module_path\"")) return trace_sources::debugger(path, text);
+        throw Error(
+            "expected a recorder's manifest, the tree of Hugging Face's model debugger (…_FULL_TENSORS.json) or "
+            "Polygraphy's outputs");
+    });
+}
+
+[[noreturn]] void refuse_pickle(const std::string& path) {
+    throw Error(
+        "{path}: pickled by Python, and a pickle is a program, which isn't run here; expected safetensors, which a "
+        "dictionary of tensors (nnsight's cache too) is saved as by safetensors.torch.save_file({{str(k): "
+        "v.contiguous() "
+        "for k, v in cache.items()}}, \"trace.safetensors\")",
+        {{"path", path}});
+}
+
+}  // namespace
+
+Trace open_trace(const std::string& path) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    if (kind_of_path(path) == PathKind::pickled) refuse_pickle(path);
+    if (ending == ".json") return from_json(path);
+    if (ending == ".npz") return trace_sources::npz(path);
+    return trace_sources::recorded_file(path).trace;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "engine/message.h"
+#include "engine/model/config.h"
+#include "engine/tensor.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A tensor that another program recorded. Its numbers stay in the mapped file until they are read.
+struct TraceTensor {
+    std::string name;
+    std::string dtype;  // as stored: "F32", "BF16", …
+    std::vector<Index> shape;
+    Tensor values;  // as floats, axes unnamed
+};
+
+// A call that was recorded: of a module, or of a function inside of one. Ports name what it was given and gave: the
+// argument's name and the tensor's.
+struct TraceCall {
+    std::string name;      // "h.0.attn#2", "h.0.attn/softmax"
+    std::string module;    // "h.0.attn": the module that was called, or that called the function
+    std::string kind;      // the module's class, "Linear"; empty for a function
+    std::string function;  // "softmax"; empty for a module
+    std::vector<std::pair<std::string, std::string>> in, out;
+};
+
+// What a model computed elsewhere: its tensors in the order in which they were recorded, without the model.
+struct Trace {
+    std::string path;
+    Sentence origin;                   // what wrote it
+    std::vector<TraceTensor> tensors;  // without the parameters
+    std::vector<TraceTensor> parameters;
+    std::vector<TraceCall> calls;                                     // empty if it doesn't list them
+    std::map<std::string, std::string, std::less<>> hyperparameters;  // "h.0.ln_1.eps" and "1e-05"
+    std::vector<Sentence> remarks;                                    // what it lacks, a sentence each
+
+    // nullptr if there is none of that name.
+    [[nodiscard]] const TraceTensor* find(std::string_view name) const;
+    // The coarsest type of its floating tensors: "F32", "F16" or "BF16".
+    [[nodiscard]] std::string_view precision() const;
+};
+
+// Opens a trace without reading its numbers. It may be
+// - a file of the recorder (assets/recorder/record.py), also one that was cut short, or the manifest of several ranks;
+// - any safetensors file of tensors, such as a TransformerLens cache or what `decoderscope trace` writes;
+// - an .npz of arrays;
+// - Hugging Face's model debugger's JSON with full tensors;
+// - Polygraphy's JSON of outputs.
+// Throws Error naming the file and what was expected. Pickles are never read.
+[[nodiscard]] Trace open_trace(const std::string& path);
+
+// Where parameters are among a recorded file's tensors: "param/h.0.attn.q.weight".
+inline constexpr std::string_view kParameterPrefix = "param/";
+
+}  // namespace decoderscope

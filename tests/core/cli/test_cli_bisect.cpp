@@ -1,0 +1,86 @@
+// decoderscope bisect, open and recorder.
+#include "app/cli.h"
+#include "engine/json.h"
+#include "engine/model/safetensors.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <sstream>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+const std::string kGpt = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/gpt/";
+
+struct Outcome {
+    int status = 0;
+    std::string out, err;
+};
+
+Outcome run(const std::vector<std::string>& arguments) {
+    std::ostringstream out, err;
+    const CliResult result = run_cli(arguments, out, err);
+    return {result.status, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Outcome bisect_gpt(const std::string& trace, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        "bisect", kGpt + "model.safetensors", "--against", trace, "--set", "nhead=2", "--set", "norm_first=true",
+        "--set",  "activation=gelu_tanh"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+}
+
+}  // namespace
+
+TEST_CASE("bisect ends with status 1 where something differs and names it") {
+    const Outcome wrong = bisect_gpt(kGpt + "no-scale.safetensors");
+    CHECK(wrong.status == 1);
+    CHECK(contains(wrong.out, "First difference: blocks.0.attn.attn_scores"));
+    CHECK(contains(wrong.out, "no-scale: The scores are not divided by √d_head. With it, everything agrees."));
+    CHECK(contains(wrong.err, "no-scale.safetensors"));
+    const Outcome right = bisect_gpt(kGpt + "right-additive.safetensors");
+    CHECK(right.status == 0);
+    CHECK(contains(right.out, "tensors agree"));
+}
+
+TEST_CASE("bisect takes inputs and a tolerance from the command line") {
+    // The recorded model was given other tokens than these.
+    CHECK(bisect_gpt(kGpt + "right-plain.safetensors", {"--tokens", "1 2 3 4 5; 5 4 3 2 1"}).status == 1);
+    CHECK(bisect_gpt(kGpt + "gelu-exact.safetensors").status == 1);
+    CHECK(bisect_gpt(kGpt + "gelu-exact.safetensors", {"--tolerance", "0.1"}).status == 0);
+    CHECK(bisect_gpt(kGpt + "right-plain.safetensors", {"--tolerance", "-1"}).status == 2);
+    CHECK(bisect_gpt(kGpt + "no-such-file.safetensors").status == 1);
+}
+
+TEST_CASE("a recording that has the parameters is a model, too") {
+    const std::string trace = kGpt + "right-apart.safetensors";
+    const Outcome same = run({"bisect", trace, "--against", trace, "--json", "--set", "nhead=2", "--set",
+                              "norm_first=true", "--set", "activation=gelu_tanh"});
+    CHECK(same.status == 0);
+    CHECK(nlohmann::json::parse(same.out)["first"].is_null());
+}
+
+TEST_CASE("open lists a trace's tensors in the order of recording") {
+    const Outcome listed = run({"open", kGpt + "no-scale.safetensors", "--list"});
+    CHECK(listed.status == 0);
+    CHECK(contains(listed.out, "h.0.attn/softmax/out\tF32\t[2, 2, 5, 5]\n"));
+    CHECK(listed.out.find("wte/out") < listed.out.find("lm_head/out"));
+    CHECK(run({"open", kGpt + "set.json", "--list"}).status == 1);
+    CHECK(run({"open"}).status == 2);
+    std::ostringstream out, err;
+    const CliResult opened = run_cli(std::vector<std::string>{"open", kGpt + "no-scale.safetensors"}, out, err);
+    REQUIRE(opened.window);
+    CHECK(contains(opened.window->trace, "no-scale.safetensors"));
+}
+
+TEST_CASE("recorder prints the Python file") {
+    const Outcome printed = run({"recorder"});
+    CHECK(printed.status == 0);
+    CHECK(contains(printed.out, "class record:"));
+    CHECK(!contains(printed.out, "import numpy"));
+}

@@ -1,0 +1,180 @@
+// Marked mistakes: what each changes, first and honestly.
+#include "engine/error.h"
+#include "engine/mutations/mutation.h"
+#include "tests/catch.h"
+#include "tests/engine/same_bits.h"
+#include "tests/engine/small_models.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// Models between which every mutation has something to change.
+std::vector<SmallModel> models() {
+    std::vector<SmallModel> all;
+    const Overrides plain = {
+        {"vocab_size", "11"}, {"lm_head", "true"}, {"norm_first", "true"}, {"final_norm", "true"}, {"num_layers", "2"}};
+    const auto with = [&](Overrides more) {
+        Overrides keys = plain;
+        for (auto& key : more) {
+            std::erase_if(keys, [&](const auto& known) { return known.first == key.first; });
+            keys.push_back(key);
+        }
+        return keys;
+    };
+    all.push_back(
+        small_model(with({{"positional_encoding", "learned"}, {"max_positions", "9"}, {"activation", "gelu"}})));
+    all.push_back(small_model(with({{"norm", "rmsnorm"},
+                                    {"positional_encoding", "rope"},
+                                    {"rotary_dim", "4"},
+                                    {"rope_theta", "100"},
+                                    {"layer_norm_eps", "1e-4"},
+                                    {"mask_value", "-1e5"},
+                                    {"gated_mlp", "true"},
+                                    {"rope_scaling", "linear"},
+                                    {"rope_factor", "2"},
+                                    {"qk_norm", "true"},
+                                    {"sliding_window", "2"},
+                                    {"attention_soft_cap", "2"},
+                                    {"logit_soft_cap", "3"},
+                                    {"logit_scale", "0.5"},
+                                    {"residual_scale", "1.5"}}),
+                              {.pos = 5}));
+    all.push_back(small_model(with({{"cross_attention", "true"},
+                                    {"encoder_layers", "1"},
+                                    {"scale_embedding", "true"},
+                                    {"positional_encoding", "sinusoidal"},
+                                    {"position_scale", "0.5"},
+                                    {"encoder_vocab_size", "9"},
+                                    {"norm_first", "false"},
+                                    {"embedding_norm", "true"},
+                                    {"shared_qkv", "true"}}),
+                              {.batch = 2, .pos = 4, .src = 4}));
+    all.push_back(small_model(with({{"cross_attention", "true"},
+                                    {"encoder_layers", "1"},
+                                    {"scale_embedding", "true"},
+                                    {"positional_encoding", "sinusoidal"},
+                                    {"position_scale", "0.5"},
+                                    {"encoder_vocab_size", "9"},
+                                    {"norm", "layernorm_std"}}),
+                              {.batch = 2, .pos = 4, .src = 4}));
+    all.push_back(small_model(with({{"norm", "rmsnorm_plus_one"},
+                                    {"norm_placement", "peri"},
+                                    {"sliding_window", "3"},
+                                    {"causal", "false"},
+                                    {"attention_scale", "0.3"}}),
+                              {.pos = 5}));
+    for (SmallModel& model : all) {
+        const Index batch = model.inputs.batch(), pos = model.inputs.pos();
+        model.inputs.attention_mask = Tensor({{axis::batch, batch}, {axis::pos, pos}});
+        for (float& keep : model.inputs.attention_mask.writable()) keep = 1.0F;
+        model.inputs.attention_mask.writable()[static_cast<std::size_t>(pos)] = 0.0F;  // on the left of the second row
+        if (model.config.cross_attention) {
+            model.inputs.encoder_attention_mask = Tensor({{axis::batch, batch}, {axis::src, 4}});
+            for (float& keep : model.inputs.encoder_attention_mask.writable()) keep = 1.0F;
+            model.inputs.encoder_attention_mask.writable()[3] = 0.0F;
+        }
+        // Parameters that are 0 or 1 when they are new would hide what uses them.
+        float seed = 0.1F;
+        for (auto& [name, weight] : model.weights)
+            if (weight.rank() == 1)
+                for (float& value : weight.writable()) value += 0.2F * std::sin(seed += 1.3F);
+    }
+    return all;
+}
+
+std::shared_ptr<const Plan> plan_of(const SmallModel& model, const Mutation* mutation) {
+    PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed};
+    request.mutation = mutation;
+    return plan_decoder(request);
+}
+
+bool near(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-4 * std::max(1.0, std::abs(b));
+}
+
+}  // namespace
+
+TEST_CASE("mutations have names of their own, and each can be found by it") {
+    std::set<std::string_view> names;
+    for (const Mutation& mutation : mutations()) {
+        CHECK(names.insert(mutation.name).second);
+        CHECK(find_mutation(mutation.name) == &mutation);
+        CHECK((mutation.configure || mutation.feed || mutation.change));
+    }
+    CHECK(mutations().size() >= 24);
+    CHECK(find_mutation("no-such-mistake") == nullptr);
+}
+
+TEST_CASE("a mutation's first changed step is the first whose numbers change") {
+    std::set<std::string_view> worked;
+    for (const SmallModel& model : models()) {
+        const std::shared_ptr<const Run> right = execute(plan_of(model, nullptr));
+        for (const Mutation& mutation : mutations()) {
+            INFO(mutation.name);
+            std::shared_ptr<const Plan> plan;
+            try {
+                plan = plan_of(model, &mutation);
+            } catch (const Error&) {
+                continue;  // this model has not what it is about
+            }
+            const Ref first = first_changed(right->plan(), *plan);
+            if (first == nullptr) continue;
+            worked.insert(mutation.name);
+            const std::shared_ptr<const Run> wrong = execute(plan);
+            // Every step before it is the same.
+            for (const Step& step : right->plan().steps()) {
+                if (step.id >= first->id) break;
+                if (!step.is_source() && step.role != Role::on_demand)
+                    CHECK(same_bits(right->value(step.id), wrong->value(step.name)));
+            }
+        }
+    }
+    for (const Mutation& mutation : mutations()) {
+        INFO(mutation.name);
+        CHECK(worked.contains(mutation.name));
+    }
+}
+
+TEST_CASE("what a mutation computes, it explains") {
+    for (const SmallModel& model : models()) {
+        for (const Mutation& mutation : mutations()) {
+            if (!mutation.change) continue;
+            std::shared_ptr<const Run> run;
+            try {
+                run = execute(plan_of(model, &mutation));
+            } catch (const Error&) {
+                continue;
+            }
+            for (const Step& step : run->plan().steps()) {
+                if (step.is_source() || step.role == Role::on_demand) continue;
+                const Tensor& values = run->value(step.id);
+                for (const Index at : {Index{0}, values.size() / 2, values.size() - 1}) {
+                    const Cell cell = values.cell(at);
+                    const double explained = run->explain(step.id, cell).lines.back().value;
+                    INFO(mutation.name << " " << step.name << " " << explained << " " << values.at(cell));
+                    CHECK(near(explained, static_cast<double>(values.at(cell))));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("given values stand in the place of computed ones") {
+    const SmallModel model = small_model();
+    const std::shared_ptr<const Run> run = model.run();
+    Tensor other = run->value("blocks.0.attn_out");
+    for (float& value : other.writable()) value += 1.0F;
+    const std::map<std::string, Tensor, std::less<>> given = {{"blocks.0.attn_out", other}, {"no such step", other}};
+    PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed};
+    request.given = &given;
+    const std::shared_ptr<const Run> changed = execute(plan_decoder(request));
+    CHECK(same_bits(changed->value("blocks.0.attn_out"), other));
+    CHECK(same_bits(changed->value("blocks.0.attn.z"), run->value("blocks.0.attn.z")));
+    CHECK(!same_bits(changed->value("blocks.0.resid_post"), run->value("blocks.0.resid_post")));
+}
