@@ -205,7 +205,7 @@ Rgba text_color_on(Rgba background) {
 }
 
 double contrast(Rgba a, Rgba b) {
-    const auto [darker, lighter] = std::minmax(luminance(a), luminance(b));
+    const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
     return (lighter + 0.05) / (darker + 0.05);
 }
 

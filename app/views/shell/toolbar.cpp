@@ -33,6 +33,9 @@ std::string input_text(const Scenario& scenario) {
     return tr(own);
 }
 
+// Whether the file left something open that was assumed or asked.
+bool has_assumptions(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
+
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
     if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
@@ -52,6 +55,8 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
     if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
+    if (has_assumptions(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
+        commands.push_back(command::AskAgain{});
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
@@ -146,6 +151,23 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
     return area.high.x - width;
 }
 
+// What was assumed about the model, as a link, and the size of its input. Where there is no room, the model's menu and
+// its tooltip say it.
+void draw_input_text(const Ui& ui, const Session& session, Area area, Commands& commands) {
+    ImFont* font = ui.fonts.caption;
+    const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
+    float x = area.low.x;
+    const std::string assumed = tr("what was assumed");
+    if (const float width = compat::text_size(font, assumed).x; has_assumptions(session) && x + width < area.high.x) {
+        ImGui::SetCursorScreenPos({x, y});
+        if (link(ui, font, ui.theme.accent, assumed, 0)) commands.push_back(command::AskAgain{});
+        tooltip(tr("What the model's files don't say was assumed or asked: see it, and change it"));
+        x += width + ui.px(16);
+    }
+    const std::string input = input_text(session.scenario());
+    if (x + compat::text_size(font, input).x < area.high.x) draw_text(ui, font, {x, y}, ui.theme.muted, input);
+}
+
 }  // namespace
 
 void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -167,12 +189,7 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     const float end = ImGui::GetItemRectMax().x;
     ImGui::SameLine();
     const float start = right_side(ui, state, area);
-    // Where there is no room, the model's tooltip says it.
-    const std::string input = input_text(session.scenario());
-    if (end + ui.px(16) + compat::text_size(ui.fonts.caption, input).x < start - ui.px(16))
-        draw_text(ui, ui.fonts.caption,
-                  {end + ui.px(16), area.low.y + (area.height() - compat::font_size(ui.fonts.caption)) * 0.5F},
-                  ui.theme.muted, input);
+    draw_input_text(ui, session, {{end + ui.px(16), area.low.y}, {start - ui.px(16), area.high.y}}, commands);
     if (session.stale())
         list.AddRectFilled({area.low.x, area.high.y - ui.px(2)},
                            {area.low.x + area.width() * session.progress(), area.high.y}, ui.theme.accent);
