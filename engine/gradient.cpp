@@ -6,7 +6,6 @@
 #include "engine/ops/pull_back.h"
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 namespace decoderscope {
@@ -134,8 +133,8 @@ private:
         const std::vector<Way>& ways = ways_[step.id];
         if (ways.size() == 1) return pull_back(name, ways.front(), step.meaning, role);
         std::vector<Ref> parts;
-        for (const Way& way : std::views::reverse(ways))
-            parts.push_back(pull_back(name + ".through." + plan_[way.reader].name + operand_suffix(ways, way), way,
+        for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+            parts.push_back(pull_back(name + ".through." + plan_[way->reader].name + operand_suffix(ways, *way), *way,
                                       step.meaning, Role::internal));
         return plan_.step(name, SumGradients{}, parts, step.meaning, role);
     }

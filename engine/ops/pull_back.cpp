@@ -4,7 +4,6 @@
 #include "engine/translate.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace decoderscope {
@@ -100,7 +99,8 @@ double PullBackEdits::factor_of(const Cell& cell) const {
 
 Tensor PullBackEdits::compute(const Operands& in, const Axes& axes) const {
     Tensor out = in[0].with_axes(axes);
-    for (Patch patch : std::views::reverse(patches)) {
+    for (auto next = patches.rbegin(); next != patches.rend(); ++next) {
+        Patch patch = *next;
         if (patch.kind == Patch::Kind::set) patch.value = 0.0F;
         patch.apply(out);
     }
