@@ -202,7 +202,8 @@ private:
 
     // Keys and values have as many heads, and queries no fewer.
     void refuse_missing_heads() const {
-        for (const auto& [name, queries] : heads_) {
+        for (const auto& [key, queries] : heads_) {
+            const std::string& name = key;  // clang 14 can't capture a structured binding
             const std::size_t at = name.find("q_proj.");
             if (at == std::string::npos) continue;
             const auto heads_of = [&](const char* part) {

@@ -54,7 +54,6 @@ Effect goes_in_block(std::string step) {
 
 bool reads_tokens(const Session& session) { return !session.scenario().inputs.tokens.empty(); }
 bool can_write(const Session& session) { return writing_obstacle(session.scenario()).empty(); }
-bool was_asked(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 bool can_undo(const Session& session) { return session.can_undo(); }
 bool can_redo(const Session& session) { return session.can_redo(); }
 
@@ -386,6 +385,8 @@ std::vector<Action> make_actions() {
 }
 
 }  // namespace
+
+bool was_asked(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
 
 const std::vector<Action>& actions() {
     static const std::vector<Action> table = make_actions();

@@ -25,6 +25,9 @@ struct Action {
 // The window's own actions, and those of all labs.
 [[nodiscard]] const std::vector<Action>& actions();
 
+// Whether the model's files left something open that was assumed or asked; "What was assumed …" shows it.
+[[nodiscard]] bool was_asked(const Session& session);
+
 // "F1", "←"; empty for no key.
 [[nodiscard]] std::string key_text(Key key);
 // "Ctrl+Shift+Z", "←"; empty if the action has no key.

@@ -1,5 +1,6 @@
 #include "app/core/norms/placements.h"
 #include "app/core/work/path_list.h"
+#include "app/views/shell/actions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -33,9 +34,6 @@ std::string input_text(const Scenario& scenario) {
     return tr(own);
 }
 
-// Whether the file left something open that was assumed or asked.
-bool has_assumptions(const Session& session) { return !session.scenario().model()->recognised.questions.empty(); }
-
 void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::string name = std::filesystem::path(session.scenario().model()->name).filename().string();
     if (focusable(ImGui::Button((fitted(ui.fonts.text, name, ui.px(190)) + "  ▾##model").c_str())))
@@ -55,7 +53,7 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
     if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
-    if (has_assumptions(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
+    if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(command::AskAgain{});
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
@@ -158,7 +156,7 @@ void draw_input_text(const Ui& ui, const Session& session, Area area, Commands& 
     const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
     float x = area.low.x;
     const std::string assumed = tr("what was assumed");
-    if (const float width = compat::text_size(font, assumed).x; has_assumptions(session) && x + width < area.high.x) {
+    if (const float width = compat::text_size(font, assumed).x; was_asked(session) && x + width < area.high.x) {
         ImGui::SetCursorScreenPos({x, y});
         if (link(ui, font, ui.theme.accent, assumed, 0)) commands.push_back(command::AskAgain{});
         tooltip(tr("What the model's files don't say was assumed or asked: see it, and change it"));

@@ -41,7 +41,7 @@ DecodedToken DecodeReplaced::shown(DecodedToken token) const {
 DecodedTokens DecodeByteTokens::operator()(DecodedTokens tokens) const { return each_shown(*this, std::move(tokens)); }
 
 DecodedToken DecodeByteTokens::shown(DecodedToken token) const {
-    if (const auto byte = byte_of_token(token.text)) token.text = {static_cast<char>(*byte)};
+    if (const auto byte = byte_of_token(token.text)) token.text.assign(1, static_cast<char>(*byte));
     return token;
 }
 
