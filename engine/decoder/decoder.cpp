@@ -189,6 +189,7 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
                                  nullptr,
                                  request.logit_lens,
                                  request.gradients_of,
+                                 request.gradients_by,
                                  request.mutation,
                                  request.given};
     return std::make_shared<Plan>(plan_of(changed));
