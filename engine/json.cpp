@@ -3,6 +3,8 @@
 #include "engine/error.h"
 #include "engine/limits.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -119,7 +121,7 @@ nlohmann::ordered_json float_to_json(float value) {
     std::array<char, 32> digits;
     const auto [end, failed] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     double shortest = 0.0;
-    std::from_chars(digits.data(), end, shortest);
+    fast_float::from_chars(static_cast<const char*>(digits.data()), static_cast<const char*>(end), shortest);
     // JSON's numbers are doubles. If these digits, read as a double, are equally near to another float, more digits are
     // written.
     return static_cast<float>(shortest) == value ? shortest : static_cast<double>(value);

@@ -1,6 +1,6 @@
 #include "engine/memory.h"
 
-#include <sys/mman.h>
+#include "engine/pages.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,8 +16,6 @@ namespace {
 
 // Aligned for vector instructions, so that the order of a vectorised sum never depends on an address.
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // Smaller pieces come from malloc. Under the address sanitizer all do, and none is kept: it checks only malloc's.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kLarge = SIZE_MAX / 2;
@@ -26,26 +24,6 @@ constexpr std::size_t kMostSmallBytes = 0;
 constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
 #endif
-
-constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
-
-// A piece of whole pages from the system; on huge pages if it fills at least one.
-void* map_pages(std::size_t bytes) {
-    const bool huge = bytes >= kHugePage;
-    const std::size_t slack = huge ? kHugePage - kPage : 0;
-    void* mapped =
-        ::mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) throw std::bad_alloc();
-    if (!huge) return mapped;
-    // Cut off what lies before the first huge page boundary, and the rest at the end.
-    auto* const start = static_cast<std::byte*>(mapped);
-    const auto address = reinterpret_cast<std::uintptr_t>(start);
-    const std::size_t before = rounded_up(address, kHugePage) - address;
-    if (before > 0) ::munmap(start, before);
-    if (slack > before) ::munmap(start + before + bytes, slack - before);
-    ::madvise(start + before, bytes, MADV_HUGEPAGE);
-    return start + before;
-}
 
 // Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
 // exceeds the need.
@@ -78,7 +56,7 @@ public:
 
     void release(std::size_t bytes) {
         for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
-            ::munmap(pieces_.front().start, pieces_.front().bytes);
+            unmap_pages(pieces_.front().start, pieces_.front().bytes);
             released += pieces_.front().bytes;
         }
     }
@@ -179,6 +157,8 @@ const std::shared_ptr<KeptPieces>& kept() {
 void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
 
 Floats floats(std::int64_t count) {
+    // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too large.
+    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - kPage) / sizeof(float)) throw std::bad_alloc();
     const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
     const std::size_t bytes = rounded_up(wanted, wanted >= kLarge ? kPage : kAlignment);
     const std::shared_ptr<KeptPieces>& pieces = kept();

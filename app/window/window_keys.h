@@ -6,13 +6,14 @@
 
 namespace decoderscope {
 
-// The key for GLFW's number and scancode, as labelled in the keyboard's layout; Key::none for an unknown one.
-[[nodiscard]] Key key_of_glfw(int key, int scancode, bool ctrl = false);
-// The same, from what the layout prints on it without Shift. In the row of digits a key is its digit, and only with
-// Ctrl the plus or minus that is printed on it.
-[[nodiscard]] Key key_meant(int key, std::string_view printed, bool ctrl);
+// Where a key lies, by what an English keyboard has there.
+struct KeyPlace {
+    Key key = Key::none;
+    bool in_digit_row = false;
+};
 
-// The modifiers after a key event: for a modifier's own press, GLFW reports the state before it.
-[[nodiscard]] Mods mods_of_glfw(int mods, int key, int action);
+// The key that a press means: what the layout prints on it, if that is one ASCII character, else where it lies. The row of
+// digits chooses heads on every layout; with Ctrl its plus and minus change the text's size.
+[[nodiscard]] Key key_meant(KeyPlace place, std::string_view printed, bool ctrl);
 
 }  // namespace decoderscope

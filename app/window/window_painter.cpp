@@ -5,7 +5,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
-#include <GL/gl.h>
+#include "app/window/window_gl.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace decoderscope {
 namespace {
 
 void start_backend() {
-    if (!ImGui_ImplOpenGL3_Init("#version 330 core")) throw Error("Dear ImGui found no OpenGL 3.3 to draw with");
+    if (!ImGui_ImplOpenGL3_Init(kShaderVersion)) throw Error("Dear ImGui found no OpenGL 3.3 to draw with");
 }
 
 void clear(int width, int height) {

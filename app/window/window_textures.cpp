@@ -3,7 +3,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/error.h"
 
-#include <GL/gl.h>
+#include "app/window/window_gl.h"
 
 #include <stdexcept>
 #include <string>

@@ -11,11 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// share/decoderscope/models next to the bin/ that this program runs from; empty if the system doesn't report it.
+// share/decoderscope/models next to the bin/ that this program runs from; /usr/share's if the system doesn't report it, as
+// in a browser.
 fs::path installed_folder() {
     std::error_code failed;
     const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::path() : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
+    return failed ? fs::path("/usr/share/decoderscope/models") : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ std::string trained_model_folder(std::string_view name) {
     const fs::path installed = installed_folder(), source = DECODERSCOPE_SOURCE_MODELS;
     for (const fs::path& folder : {installed, source}) {
         std::error_code failed;
-        if (!folder.empty() && fs::exists(folder / name / "model.safetensors", failed)) return (folder / name).string();
+        if (fs::exists(folder / name / "model.safetensors", failed)) return (folder / name).string();
     }
     throw Error("{name}: the model's files are missing, expected them in {installed} or {source}",
                 {{"name", name}, {"installed", (installed / name).string()}, {"source", (source / name).string()}});

@@ -5,6 +5,8 @@
 #include "engine/json.h"
 #include "engine/limits.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -163,7 +165,7 @@ Key mask_value() {
                     config.mask_value = -std::numeric_limits<float>::infinity();
                     return;
                 }
-                const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), config.mask_value);
+                const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), config.mask_value);
                 if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(config.mask_value))
                     fail(name, expected, found_text(value));
             },

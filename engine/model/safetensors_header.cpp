@@ -24,7 +24,7 @@ std::size_t bytes_of(std::string_view dtype) {
     return 0;
 }
 
-std::vector<Index> read_shape(const Json& json, std::size_t data_size) {
+std::vector<Index> read_shape(const Json& json, std::uint64_t data_size) {
     if (!json.is_array() || json.size() > limits::kAxes)
         throw Error("shape: expected a list of at most {most} sizes", {{"most", limits::kAxes}});
     const auto too_large = [&] {
@@ -44,18 +44,18 @@ std::vector<Index> read_shape(const Json& json, std::size_t data_size) {
         if (!all) too_large();
         count = *all;
     }
-    if (!empty && static_cast<std::size_t>(count) > data_size) too_large();
+    if (!empty && static_cast<std::uint64_t>(count) > data_size) too_large();
     return shape;
 }
 
-// How many bytes the shape takes.
-std::size_t bytes_of(const StoredTensor& tensor) {
-    std::size_t bytes = bytes_of(tensor.dtype);
-    for (const Index size : tensor.shape) bytes *= static_cast<std::size_t>(size);
+// How many bytes the shape takes. In 64 bits on every machine: read_shape() allows more than 32 bits count.
+std::uint64_t bytes_of(const StoredTensor& tensor) {
+    std::uint64_t bytes = bytes_of(std::string_view(tensor.dtype));
+    for (const Index size : tensor.shape) bytes *= static_cast<std::uint64_t>(size);
     return bytes;
 }
 
-void read_offsets(const Json& json, std::size_t data_size, StoredTensor& tensor) {
+void read_offsets(const Json& json, std::uint64_t data_size, StoredTensor& tensor) {
     if (!json.is_array() || json.size() != 2 || !json[0].is_number_unsigned() || !json[1].is_number_unsigned())
         throw Error("data_offsets: expected [begin, end]");
     tensor.begin = json[0].get<std::uint64_t>();
@@ -67,7 +67,7 @@ void read_offsets(const Json& json, std::size_t data_size, StoredTensor& tensor)
             {{"begin", tensor.begin}, {"end", tensor.end}, {"data_size", data_size}});
 }
 
-StoredTensor read_tensor(const Json& json, std::size_t data_size) {
+StoredTensor read_tensor(const Json& json, std::uint64_t data_size) {
     if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
         throw Error("the header lacks dtype, shape or data_offsets");
     if (!json["dtype"].is_string()) throw Error("dtype: expected a string");
@@ -84,13 +84,13 @@ StoredTensor read_tensor(const Json& json, std::size_t data_size) {
 }
 
 // Checks that tensors lie one after another from the first byte on, as the format requires. Returns where they end.
-std::size_t check_layout(const StoredTensors& tensors) {
+std::uint64_t check_layout(const StoredTensors& tensors) {
     std::vector<std::pair<std::string_view, const StoredTensor*>> in_order;
     for (const auto& [name, tensor] : tensors) in_order.emplace_back(name, &tensor);
     std::ranges::sort(in_order, [](const auto& a, const auto& b) {
         return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
     });
-    std::size_t end = 0;
+    std::uint64_t end = 0;
     for (const auto& [name, tensor] : in_order) {
         if (tensor->begin != end)
             throw Error("{name}: data_offsets begin at {begin}, expected {end}, where the tensor before it ends",
@@ -112,7 +112,7 @@ Json parse_object(std::string_view text) {
 
 namespace {
 
-StoredTensors read_tensors(std::string_view text, std::size_t data_size) {
+StoredTensors read_tensors(std::string_view text, std::uint64_t data_size) {
     const Json header = naming(message("the header"), [&] { return parse_object(text); });
     StoredTensors tensors;
     for (const auto& [name, json] : header.items()) {
@@ -127,17 +127,17 @@ StoredTensors read_tensors(std::string_view text, std::size_t data_size) {
 
 }  // namespace
 
-StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size) {
+StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size) {
     StoredTensors tensors = read_tensors(text, data_size);
-    if (const std::size_t end = check_layout(tensors); end != data_size)
+    if (const std::uint64_t end = check_layout(tensors); end != data_size)
         throw Error("the tensors end at byte {end} of the data, expected its end at {data_size}",
                     {{"end", end}, {"data_size", data_size}});
     return tensors;
 }
 
-StoredTensors parse_cut_safetensors_header(std::string_view text, std::size_t data_size,
+StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
                                            std::vector<std::string>& lost) {
-    StoredTensors tensors = read_tensors(text, static_cast<std::size_t>(limits::kNumbers) * 8);
+    StoredTensors tensors = read_tensors(text, static_cast<std::uint64_t>(limits::kNumbers) * 8);
     static_cast<void>(check_layout(tensors));
     std::erase_if(tensors, [&](const auto& entry) {
         if (entry.second.end <= data_size) return false;

@@ -2,7 +2,7 @@
 
 #include "engine/storage.h"
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -15,8 +15,8 @@ namespace decoderscope {
 struct StoredTensor {
     std::string dtype;  // "F32", "I64", …
     std::vector<Index> shape;
-    std::size_t begin = 0;  // bytes from the start of the data
-    std::size_t end = 0;
+    std::uint64_t begin = 0;  // bytes from the start of the data
+    std::uint64_t end = 0;
 };
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by name
@@ -24,11 +24,11 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 // Parses the header's text, followed by `data_size` bytes of data. Checks that shapes, types and offsets fit each other
 // and cover the data from the first byte to the last, and that no product of a shape's sizes overflows, even with empty
 // axes. Throws Error naming the tensor and what was expected.
-[[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::size_t data_size);
+[[nodiscard]] StoredTensors parse_safetensors_header(std::string_view text, std::uint64_t data_size);
 
 // The same of a file that may have been cut short: tensors whose bytes are not all there are left out, and named in
 // `lost`. Bytes behind the last tensor are not looked at: they were not listed yet when the writing program ended.
-[[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::size_t data_size,
+[[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
                                                          std::vector<std::string>& lost);
 
 // What the header says of the file as a whole: its __metadata__. Values that are no texts are left out.

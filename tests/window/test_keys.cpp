@@ -1,4 +1,4 @@
-#include "app/window/window_keys.h"
+#include "app/window/desktop/glfw_keys.h"
 #include "tests/catch.h"
 
 #include <GLFW/glfw3.h>

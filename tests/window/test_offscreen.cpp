@@ -1,7 +1,7 @@
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/textures.h"
-#include "app/window/window_offscreen.h"
+#include "app/window/desktop/window_offscreen.h"
 #include "tests/catch.h"
 
 #include <algorithm>

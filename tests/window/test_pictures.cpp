@@ -2,7 +2,7 @@
 #include "app/application.h"
 #include "app/core/picture/colormap.h"
 #include "app/views/widgets/theme.h"
-#include "app/window/window_offscreen.h"
+#include "app/window/desktop/window_offscreen.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"

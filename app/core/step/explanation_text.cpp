@@ -2,6 +2,8 @@
 
 #include "engine/translate.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -27,7 +29,7 @@ bool parse_number(std::string_view text, float& value) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '+'; };
     while (!plain.empty() && blank(plain.front())) plain.erase(plain.begin());
     while (!plain.empty() && (plain.back() == ' ' || plain.back() == '\t')) plain.pop_back();
-    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+    const auto [end, error] = fast_float::from_chars(plain.data(), plain.data() + plain.size(), value);
     return error == std::errc() && end == plain.data() + plain.size() && !plain.empty();
 }
 

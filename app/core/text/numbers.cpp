@@ -1,5 +1,7 @@
 #include "app/core/text/numbers.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -51,7 +53,7 @@ std::string special_text(double value) {
 
 double parsed(const std::string& number) {
     double value = 0.0;
-    std::from_chars(number.data(), number.data() + number.size(), value);
+    fast_float::from_chars(number.data(), number.data() + number.size(), value);
     return value;
 }
 

@@ -1,4 +1,4 @@
-#include "app/application_folder.h"
+#include "app/folder.h"
 
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,15 +1,16 @@
 #include "app/window/window.h"
 
-#include "app/window/window_desktop.h"
-#include "app/window/window_glfw.h"
+#include "app/window/desktop/window_desktop.h"
+#include "app/window/desktop/window_glfw.h"
 #include "app/window/window_painter.h"
-#include "app/window/window_signals.h"
+#include "app/window/desktop/window_signals.h"
 #include "app/window/window_wake.h"
 
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -148,11 +149,11 @@ private:
 
 }  // namespace
 
-int run_window(Frontend& frontend, const WindowOptions& options) {
+int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options) {
     const StopSignals signals;
     const Glfw glfw;
-    Loop(frontend, options).run();
-    frontend.ended(!StopSignals::told_to_stop());
+    Loop(*frontend, options).run();
+    frontend->ended(!StopSignals::told_to_stop());
     return 0;
 }
 

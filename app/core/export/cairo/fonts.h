@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/export/cairo_handle.h"
+#include "app/core/export/cairo/cairo_handle.h"
 
 #include <fontconfig/fontconfig.h>
 

@@ -1,4 +1,4 @@
-#include "app/window/window_offscreen.h"
+#include "app/window/desktop/window_offscreen.h"
 
 #include "app/window/window_painter.h"
 #include "engine/error.h"

@@ -1,4 +1,4 @@
-#include "app/window/window_signals.h"
+#include "app/window/desktop/window_signals.h"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "app/core/export/cairo_pen.h"
+#include "app/core/export/cairo/cairo_pen.h"
 
 #include "app/core/text/utf8.h"
 #include "engine/error.h"

@@ -1,4 +1,4 @@
-#include "app/window/window_desktop.h"
+#include "app/window/desktop/window_desktop.h"
 
 #include "app/views/widgets/wide_characters.h"
 

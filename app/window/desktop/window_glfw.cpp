@@ -1,7 +1,7 @@
-#include "app/window/window_glfw.h"
+#include "app/window/desktop/window_glfw.h"
 
 #include "app/views/shell/text_size.h"
-#include "app/window/window_keys.h"
+#include "app/window/desktop/glfw_keys.h"
 #include "app/window/window_wake.h"
 #include "engine/error.h"
 

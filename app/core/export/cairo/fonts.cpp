@@ -1,4 +1,4 @@
-#include "app/core/export/fonts.h"
+#include "app/core/export/cairo/fonts.h"
 
 #include <cairo-ft.h>
 

@@ -1,4 +1,4 @@
-#include "app/application_clipboard.h"
+#include "app/clipboard.h"
 
 #include "engine/message.h"
 

@@ -4,11 +4,14 @@
 #include "app/cli.h"
 #include "app/core/work/autosave.h"
 #include "app/core/work/settings.h"
+#include "app/desktop/tour.h"
 #include "app/window/window.h"
 #include "engine/error.h"
 
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <utility>
 
 namespace {
 
@@ -18,10 +21,10 @@ int show(const decoderscope::WindowRequest& request) {
         for (const std::string& file : draw_tour(request.work.scenario, request.tour)) std::cout << file << '\n';
         return 0;
     }
-    Application application(request.work, wake_window);
-    application.remember_settings(settings_path());
-    application.autosave_in(autosave_folder());
-    return run_window(application);
+    auto application = std::make_unique<Application>(request.work, wake_window);
+    application->remember_settings(settings_path());
+    application->autosave_in(autosave_folder());
+    return run_window(std::move(application));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "app/core/export/pdf.h"
 
-#include "app/core/export/cairo_pen.h"
+#include "app/core/export/cairo/cairo_pen.h"
 
 #include <cairo-pdf.h>
 

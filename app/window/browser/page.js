@@ -1,0 +1,269 @@
+// The page's side of the window (app/window/browser/window.cpp): events, files, the clipboard, what is kept. It is put
+// before Emscripten's own script, whose Module, FS and IDBFS it uses.
+Module.page = (() => {
+    const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
+    const canvas = () => document.getElementById('canvas');
+    const field = () => document.getElementById('field');
+    const cursors = ['default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
+    const call = (name, types, values) => Module.ccall(name, null, types, values);
+
+    // ---- sizes: the canvas has as many pixels as the screen shows
+
+    const ratio = () => window.devicePixelRatio || 1;
+    const width = () => Math.round(canvas().clientWidth * ratio());
+    const height = () => Math.round(canvas().clientHeight * ratio());
+    const place = event => {
+        const box = canvas().getBoundingClientRect();
+        return [(event.clientX - box.left) * ratio(), (event.clientY - box.top) * ratio()];
+    };
+
+    // Dear ImGui's backend asks for OpenGL's state in each frame, to leave it as it was. A browser answers only once all
+    // drawing before is done. Nobody else uses this context: what was said once is said again.
+    const prepareGl = context => {
+        const asked = context.getParameter.bind(context);
+        const answers = new Map();
+        context.getParameter = name => {
+            if (!answers.has(name)) {
+                const answer = asked(name);
+                answers.set(name, answer instanceof Object && !ArrayBuffer.isView(answer) ? null : answer);
+            }
+            return answers.get(name);
+        };
+        context.isEnabled = () => false;
+        context.getError = () => 0;
+    };
+
+    // ---- keys and text
+
+    const mods = event => (event.ctrlKey || event.metaKey ? 1 : 0) | (event.shiftKey ? 2 : 0) | (event.altKey ? 4 : 0);
+    // What is left to the browser: its own page keys, and the clipboard, whose events come as copy, cut and paste.
+    const browsers = event => {
+        const ctrl = event.ctrlKey || event.metaKey;
+        return event.key === 'F5' || event.key === 'F12' || (ctrl && ['r', 't', 'w', 'n', 'l'].includes(event.key.toLowerCase()));
+    };
+    const onKey = (event, down) => {
+        if (event.isComposing || event.keyCode === 229 || browsers(event)) return;
+        const ctrl = event.ctrlKey || event.metaKey;
+        const pastes = ctrl && event.key.toLowerCase() === 'v';
+        if (!pastes && !event.repeat)
+            call('page_key', ['string', 'string', 'number', 'number'], [event.code, event.key, down ? 1 : 0, mods(event)]);
+        const writes = event.key.length === 1 && !ctrl && !event.altKey;
+        if (!writes && !pastes) event.preventDefault();
+    };
+    const takeText = () => {
+        const text = field().value;
+        field().value = '';
+        if (text) call('page_text', ['string'], [text]);
+    };
+
+    // ---- the pointer, and fingers: a tap is a click, two fingers pan and zoom, a long press holds the button down
+
+    const onPointer = (event, down) => {
+        call('page_move', ['number', 'number'], place(event));
+        call('page_button', ['number', 'number', 'number'], [[0, 2, 1][event.button] ?? -1, down ? 1 : 0, mods(event)]);
+        if (down) field().focus({preventScroll: true});
+    };
+    const fingers = new Map();
+    let held = null;      // the timer of a long press
+    let pressed = false;  // the finger holds the button down
+    let spread = null;    // the distance and the middle of two fingers
+    const press = down => {
+        if (pressed === down) return;
+        pressed = down;
+        call('page_button', ['number', 'number', 'number'], [0, down ? 1 : 0, 0]);
+    };
+    const between = () => {
+        const [a, b] = [...fingers.values()];
+        return {distance: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY),
+                clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2};
+    };
+    const onFinger = {
+        down: event => {
+            fingers.set(event.pointerId, event);
+            clearTimeout(held);
+            if (fingers.size === 2) {
+                press(false);
+                spread = between();
+                return;
+            }
+            call('page_move', ['number', 'number'], place(event));
+            held = setTimeout(() => press(true), 450);
+        },
+        move: event => {
+            const before = fingers.get(event.pointerId);
+            if (!before) return;
+            fingers.set(event.pointerId, event);
+            if (fingers.size === 2) {
+                const now = between();
+                call('page_move', ['number', 'number'], place(now));
+                const notch = 40;
+                call('page_wheel', ['number', 'number'], [(now.clientX - spread.clientX) / notch, (now.clientY - spread.clientY) / notch]);
+                const zoom = (now.distance - spread.distance) / notch;
+                if (Math.abs(zoom) > 0.5) {
+                    call('page_key', ['string', 'string', 'number', 'number'], ['ControlLeft', 'Control', 1, 1]);
+                    call('page_wheel', ['number', 'number'], [0, zoom]);
+                    call('page_key', ['string', 'string', 'number', 'number'], ['ControlLeft', 'Control', 0, 0]);
+                }
+                spread = now;
+                return;
+            }
+            if (!pressed && Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY) > 3) {
+                clearTimeout(held);
+                press(true);  // a drag
+            }
+            call('page_move', ['number', 'number'], place(event));
+        },
+        up: event => {
+            const alone = fingers.size === 1;
+            fingers.delete(event.pointerId);
+            clearTimeout(held);
+            if (alone) {
+                press(true);  // a tap
+                press(false);
+                field().focus({preventScroll: true});
+            }
+        },
+    };
+
+    // ---- files in and out
+
+    const said = text => {
+        document.getElementById('say').textContent = text;
+    };
+    const mostBytes = 1.5e9;  // of a file: with what is computed from it, it must fit into 4 GB
+    const take = async file => {
+        if (file.size > mostBytes) {
+            said(`${file.name}: ${(file.size / 1e9).toFixed(1)} GB, expected at most ${mostBytes / 1e9} GB in a browser; the desktop program opens it`);
+            return;
+        }
+        FS.mkdirTree('/dropped');
+        const path = `/dropped/${file.name.replaceAll('/', '_')}`;
+        FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+        return path;
+    };
+    const takeAll = async files => {
+        const paths = [];
+        for (const file of files) paths.push(await take(file));
+        const first = paths.find(path => path);
+        if (first) call('page_drop', ['string'], [paths.filter(path => path).length === 1 ? first : '/dropped']);
+    };
+    const download = path => {
+        const send = (name, bytes) => {
+            const link = document.createElement('a');
+            link.href = URL.createObjectURL(new Blob([bytes]));
+            link.download = name;
+            link.click();
+            setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+        };
+        const {mode} = FS.stat(path);
+        if (FS.isDir(mode))
+            for (const name of FS.readdir(path).filter(name => !name.startsWith('.'))) download(`${path}/${name}`);
+        else
+            send(path.split('/').pop(), FS.readFile(path));
+    };
+
+    // ---- the files that the program brings, each compressed
+
+    const unpacked = async name => {
+        const answer = await fetch(`files/${name}.gz`);
+        if (!answer.ok) throw new Error(`files/${name}.gz: not there (${answer.status})`);
+        const stream = answer.body.pipeThrough(new DecompressionStream('gzip'));
+        return new Uint8Array(await new Response(stream).arrayBuffer());
+    };
+    const bring = async entry => {
+        const bytes = await unpacked(entry.name);
+        FS.mkdirTree(entry.path.slice(0, entry.path.lastIndexOf('/')));
+        // Under its name only when it is whole.
+        FS.writeFile(`${entry.path}.part`, bytes);
+        FS.rename(`${entry.path}.part`, entry.path);
+    };
+    const bringAll = async entries => { for (const entry of entries) await bring(entry); };
+
+    // ---- the beginning and the end
+
+    const listen = () => {
+        const on = (target, name, act, options) => target.addEventListener(name, act, options);
+        const text = field();
+        on(document, 'keydown', event => onKey(event, true));
+        on(document, 'keyup', event => onKey(event, false));
+        on(text, 'input', event => { if (!event.isComposing) takeText(); });
+        on(text, 'compositionend', takeText);
+        on(document, 'paste', event => {
+            const files = [...event.clipboardData.files];
+            event.preventDefault();
+            if (files.length) takeAll(files);
+            else call('page_paste', ['string'], [event.clipboardData.getData('text/plain')]);
+        });
+        const surface = canvas();
+        const byKind = (mouse, finger) => event => {
+            event.preventDefault();
+            event.pointerType === 'touch' ? finger(event) : mouse(event);
+        };
+        on(surface, 'pointerdown', byKind(event => onPointer(event, true), onFinger.down));
+        on(window, 'pointerup', byKind(event => onPointer(event, false), onFinger.up));
+        on(window, 'pointercancel', byKind(event => onPointer(event, false), onFinger.up));
+        on(window, 'pointermove', byKind(event => call('page_move', ['number', 'number'], place(event)), onFinger.move));
+        on(surface, 'pointerleave', event => { if (event.pointerType === 'mouse') call('page_leave', [], []); });
+        on(surface, 'contextmenu', event => event.preventDefault());
+        on(surface, 'wheel', event => {
+            event.preventDefault();
+            const notch = event.deltaMode === 0 ? 100 : 3;
+            call('page_wheel', ['number', 'number'], [-event.deltaX / notch, -event.deltaY / notch]);
+        }, {passive: false});
+        on(window, 'dragover', event => event.preventDefault());
+        on(window, 'drop', event => {
+            event.preventDefault();
+            takeAll([...event.dataTransfer.files]);
+        });
+        new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
+        on(document, 'visibilitychange', () => call('page_damage', [], []));
+        text.focus();
+    };
+
+    return {
+        width, height, prepareGl, download,
+        showCursor: cursor => { canvas().style.cursor = cursor < 0 ? 'none' : cursors[cursor] ?? 'default'; },
+        showTitle: title => { document.title = title; },
+        copyText: text => { navigator.clipboard?.writeText(text).catch(() => {}); },
+        fullScreen: wanted => {
+            if (wanted === Boolean(document.fullscreenElement)) return;
+            (wanted ? document.documentElement.requestFullscreen() : document.exitFullscreen()).catch(() => {});
+        },
+        // An input method shows its candidates beside the field, and a touch keyboard opens for it.
+        placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
+        said, unpacked, bring, bringAll, listen, home,
+    };
+})();
+
+// What is kept from visit to visit, then the first files, are there before main() runs.
+Module.preRun = [() => {
+    const {page} = Module;
+    FS.mkdirTree(page.home);
+    FS.mount(IDBFS, {autoPersist: true}, page.home);
+    addRunDependency('what was kept');
+    FS.syncfs(true, () => removeRunDependency('what was kept'));
+    addRunDependency('the first files');
+    fetch('files/list.json').then(answer => answer.json()).then(async list => {
+        await Promise.all(list.first.map(page.bring));
+        page.later = list.later;
+        removeRunDependency('the first files');
+    }).catch(error => page.said(String(error)));
+}];
+Module.postRun = [() => {
+    Module.page.listen();
+    // All else while the person reads.
+    requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(error => Module.page.said(String(error))), {timeout: 2000});
+}];
+// The program's own sentence before it ended; a page has no other place for it.
+Module.printErr = text => {
+    console.error(text);
+    Module.page.said(text);
+};
+Module.instantiateWasm = (imports, done) => {
+    fetch('decoderscope_page.wasm.gz')
+        .then(answer => new Response(answer.body.pipeThrough(new DecompressionStream('gzip')), {headers: {'Content-Type': 'application/wasm'}}))
+        .then(answer => WebAssembly.instantiateStreaming(answer, imports))
+        .then(({instance, module}) => done(instance, module))
+        .catch(error => Module.page.said(String(error)));
+    return {};
+};

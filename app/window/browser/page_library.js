@@ -1,0 +1,11 @@
+// The functions of page_script.h, each a call of the page's script.
+addToLibrary({
+    page_width: () => Module.page.width(),
+    page_height: () => Module.page.height(),
+    page_prepare_gl: () => Module.page.prepareGl(GLctx),
+    page_show_cursor: cursor => Module.page.showCursor(cursor),
+    page_show_title: title => Module.page.showTitle(UTF8ToString(title)),
+    page_copy_text: text => Module.page.copyText(UTF8ToString(text)),
+    page_full_screen: wanted => Module.page.fullScreen(wanted !== 0),
+    page_place_caret: typing => Module.page.placeCaret(typing !== 0),
+});

@@ -1,0 +1,13 @@
+#pragma once
+
+// What the window asks of the page's script (page.js). Lengths are in pixels of the canvas.
+extern "C" {
+int page_width();
+int page_height();
+void page_prepare_gl();                    // after the context is made
+void page_show_cursor(int imgui_cursor);   // an ImGuiMouseCursor
+void page_show_title(const char* title);
+void page_copy_text(const char* text);     // onto the clipboard
+void page_full_screen(int wanted);
+void page_place_caret(int typing);         // whether keys go into a field: an input method and a touch keyboard open there
+}

@@ -1,0 +1,196 @@
+// The window's second face: a page. Its script (page.js) reports what the person does by the functions at the end of this
+// file, and the browser calls for a frame before it paints.
+#include "app/window/window.h"
+
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/wide_characters.h"
+#include "app/window/browser/page_keys.h"
+#include "app/window/browser/page_script.h"
+#include "app/window/window_painter.h"
+#include "engine/error.h"
+
+#include <emscripten/emscripten.h>
+#include <emscripten/html5.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double frame_seconds = 1.0 / 60.0;
+// ImGui needs a frame or two after an input until the layout has settled.
+constexpr int frames_to_settle = 3;
+
+// The page's clipboard: what was pasted last, until the program itself copies something.
+class PageClipboard : public compat::Clipboard {
+public:
+    const char* text() override { return text_.c_str(); }
+    void set_text(const char* text) override {
+        text_ = text;
+        page_copy_text(from_carriers(text).c_str());
+    }
+    void pasted(const char* text) { text_ = to_carriers(text); }
+
+private:
+    std::string text_;
+};
+
+// The page's WebGL 2, made before the painter and after all else gone.
+class Canvas {
+public:
+    Canvas() {
+        EmscriptenWebGLContextAttributes attributes;
+        emscripten_webgl_init_context_attributes(&attributes);
+        attributes.majorVersion = 2;
+        attributes.alpha = attributes.depth = attributes.stencil = attributes.antialias = false;
+        context_ = emscripten_webgl_create_context("#canvas", &attributes);
+        if (context_ <= 0 || emscripten_webgl_make_context_current(context_) != EMSCRIPTEN_RESULT_SUCCESS)
+            throw Error("this browser offers no WebGL 2 to draw with; a newer one does, or one with it switched on");
+        page_prepare_gl();
+    }
+
+private:
+    EMSCRIPTEN_WEBGL_CONTEXT_HANDLE context_ = 0;
+};
+
+class Page {
+public:
+    explicit Page(std::unique_ptr<Frontend> frontend) : frontend_(std::move(frontend)) {
+        ImGui::SetCurrentContext(painter_.context());
+        ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+        compat::set_clipboard(clipboard_);
+    }
+
+    // Called by the browser, up to sixty times a second.
+    void turn() {
+        if (const bool woken = std::exchange(woken_, false); woken || !input.empty()) settling_ = frames_to_settle;
+        if (again_ || settling_ > 0 || Clock::now() >= wake_at_) draw();
+    }
+    void wake() { woken_ = true; }
+    void paste(const char* text) {
+        clipboard_.pasted(text);
+        input.tap(Key::v, with_ctrl);
+        wake();
+    }
+    void drop(std::string path) {
+        frontend_->dropped(std::vector<std::string>{std::move(path)});
+        wake();
+    }
+    // The page is hidden or closes: what is unsaved is kept now.
+    void leave() { frontend_->ended(false); }
+    [[nodiscard]] bool unsaved() { return !frontend_->may_close(); }
+
+    InputQueue input;
+
+private:
+    void draw() {
+        const auto now = Clock::now();
+        const double seconds = std::chrono::duration<double>(now - last_frame_).count();
+        last_frame_ = now;
+        settling_ = std::max(settling_ - 1, 0);
+        const int width = page_width();
+        const int height = page_height();
+        if (width < 1 || height < 1) return;
+        emscripten_set_canvas_element_size("#canvas", width, height);
+        const Painter::Canvas canvas{width, height, static_cast<float>(emscripten_get_device_pixel_ratio()), seconds};
+        again_ = painter_.draw(*frontend_, input, canvas) || input.held();
+        page_show_cursor(static_cast<int>(ImGui::GetMouseCursor()));
+        page_place_caret(ImGui::GetIO().WantTextInput ? 1 : 0);
+        if (std::string title = frontend_->title(); title != title_) {
+            title_ = std::move(title);
+            page_show_title(title_.c_str());
+        }
+        page_full_screen(frontend_->wants_full_screen() ? 1 : 0);
+        constexpr double year = 3.2e7;
+        wake_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                      std::clamp(frontend_->next_wake(), frame_seconds, year)));
+    }
+
+    std::unique_ptr<Frontend> frontend_;
+    Canvas canvas_;
+    Painter painter_;
+    PageClipboard clipboard_;
+    std::string title_;
+    Clock::time_point last_frame_ = Clock::now() - std::chrono::milliseconds(16);
+    Clock::time_point wake_at_ = Clock::now();
+    int settling_ = frames_to_settle;
+    bool again_ = false;
+    bool woken_ = true;
+};
+
+// There is one page, and the browser calls it as long as it is open.
+std::unique_ptr<Page>& page() {
+    static std::unique_ptr<Page> the_one;
+    return the_one;
+}
+
+}  // namespace
+
+int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions&) {
+    page() = std::make_unique<Page>(std::move(frontend));
+    emscripten_set_main_loop([] { page()->turn(); }, 0, false);
+    return 0;
+}
+
+void wake_window() {
+    if (page()) page()->wake();
+}
+
+}  // namespace decoderscope
+
+// ---- what page.js calls. Positions are in pixels of the canvas; texts are UTF-8.
+
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE void page_key(const char* code, const char* printed, int down, int mods) {
+    using namespace decoderscope;
+    if (!page()) return;
+    const Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
+    page()->input.push(KeyEvent{key_of_code(code, printed, held.ctrl), down != 0, held});
+}
+
+EMSCRIPTEN_KEEPALIVE void page_text(const char* text) {
+    if (decoderscope::page()) decoderscope::page()->input.type(text);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_move(double x, double y) {
+    using namespace decoderscope;
+    if (page()) page()->input.push(MouseMove{static_cast<float>(x), static_cast<float>(y)});
+}
+
+EMSCRIPTEN_KEEPALIVE void page_leave() {
+    using namespace decoderscope;
+    if (page()) page()->input.push(MouseLeave{});
+}
+
+EMSCRIPTEN_KEEPALIVE void page_button(int button, int down, int mods) {
+    using namespace decoderscope;
+    if (!page() || button < 0 || button > 2) return;
+    const Mods held{(mods & 1) != 0, (mods & 2) != 0, (mods & 4) != 0};
+    page()->input.push(MouseButton{static_cast<Button>(button), down != 0, held});
+}
+
+EMSCRIPTEN_KEEPALIVE void page_wheel(double x, double y) {
+    using namespace decoderscope;
+    if (page()) page()->input.push(Wheel{static_cast<float>(x), static_cast<float>(y)});
+}
+
+EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
+    if (decoderscope::page()) decoderscope::page()->paste(text);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_drop(const char* path) {
+    if (decoderscope::page()) decoderscope::page()->drop(path);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_damage() { decoderscope::wake_window(); }
+
+EMSCRIPTEN_KEEPALIVE int page_unsaved() { return decoderscope::page() && decoderscope::page()->unsaved() ? 1 : 0; }
+}

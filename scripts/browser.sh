@@ -1,0 +1,158 @@
+#!/bin/sh
+# Builds the program for a browser: a folder that any static server serves.
+#   scripts/browser.sh [FOLDER]     FOLDER: build/browser/site unless given
+# The compiler is Emscripten's: the one on the PATH if it is 3.1.69 or newer (an emsdk), else Debian 13's, which is put
+# into a folder of its own (build/browser/toolchain) by debootstrap. That takes root, and says so before. The libraries'
+# sources are Debian's own source packages.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+. scripts/packages.sh
+site=${1:-build/browser/site}
+work=$root/build/browser
+toolchain=$work/toolchain
+libraries=$work/libraries
+mkdir -p "$work"
+
+# ---- the compiler
+
+has_emscripten() {
+    command -v emcmake >/dev/null && version=$(emcc -dumpversion 2>/dev/null) &&
+        [ "$(printf '%s\n3.1.69\n' "$version" | sort -V | head -n 1)" = 3.1.69 ]
+}
+
+get_toolchain() {
+    [ -e "$toolchain/complete" ] && return
+    if ! may_be_root; then
+        echo "No Emscripten from 3.1.69 on is on the PATH, and getting Debian 13's takes root: install an emsdk." >&2
+        exit 1
+    fi
+    echo "Getting Debian 13's Emscripten into $toolchain: 3 GB on disk, 500 MB to load ..." >&2
+    install debootstrap
+    as_root rm -rf "$toolchain"
+    quietly as_root debootstrap --variant=minbase --include=emscripten,cmake,ninja-build \
+        trixie "$toolchain" "$(debian_mirror)"
+    as_root chroot "$toolchain" apt-get clean
+    as_root touch "$toolchain/complete"
+}
+
+# Where this Debian gets its packages from.
+debian_mirror() {
+    apt-cache policy | grep -oE 'https?://[^ ]+/debian ' | head -n 1 | tr -d ' '
+}
+
+# ---- the libraries' sources
+
+# Unpacks the original source of a Debian source package into a folder of that name.
+unpack() {
+    mkdir -p "$libraries/$1"
+    tar -xf "$(find "$libraries/archives" -name "$2_*.orig.tar.*" | grep -v '\.asc$' | head -n 1)" \
+        -C "$libraries/$1" --strip-components=1
+}
+
+get_libraries() {
+    [ -e "$libraries/complete" ] && return
+    echo "Getting the libraries' sources ..." >&2
+    install dpkg-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfast-float-dev
+    rm -rf "$libraries"
+    mkdir -p "$libraries/archives" "$libraries/lists/partial" "$libraries/include"
+    # A list of sources of our own: the system's stays as it is.
+    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    echo "deb-src $(debian_mirror) $release main" >"$libraries/sources.list"
+    apt_own="-o Dir::Etc::SourceList=$libraries/sources.list -o Dir::Etc::SourceParts=/dev/null
+        -o Dir::State::Lists=$libraries/lists"
+    # shellcheck disable=SC2086 # the options are words
+    quietly as_root apt-get $apt_own update -qq
+    # shellcheck disable=SC2086
+    (cd "$libraries/archives" &&
+        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 catch2)
+    unpack imgui imgui
+    unpack pcre2 pcre2
+    unpack utf8proc utf8proc
+    unpack zlib zlib
+    unpack minizip minizip
+    unpack libpng libpng1.6
+    unpack catch2 catch2
+    # Emscripten's compiler must see nothing else of /usr/include.
+    for headers in eigen3 nlohmann CLI fast_float; do
+        cp -r "/usr/include/$headers" "$libraries/include/"
+    done
+    touch "$libraries/complete"
+}
+
+# ---- the build
+
+configure_and_build() {
+    # shellcheck disable=SC2016 # the inner shell expands
+    script='cd "$1" && emcmake cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DDECODERSCOPE_BROWSER_SOURCES="$3" -DDECODERSCOPE_TESTS="$4" >&2 &&
+        cmake --build "$2" >&2'
+    tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
+    if has_emscripten; then
+        quietly sh -c "$script" sh "$root" "$work/build" "$libraries" "$tests"
+        built=$work/build
+    else
+        get_toolchain
+        # The folder sees nothing outside itself: sources in, results out.
+        as_root mkdir -p "$toolchain/source" "$toolchain/libraries"
+        tar -cf - --exclude=./build --exclude=./.git . | as_root tar -xf - -C "$toolchain/source"
+        tar -cf - -C "$libraries" --exclude=./archives --exclude=./lists . | as_root tar -xf - -C "$toolchain/libraries"
+        quietly as_root chroot "$toolchain" sh -c "$script" sh /source /build /libraries "$tests"
+        built=$toolchain/build
+    fi
+}
+
+# ---- the folder
+
+# A file of the program, compressed; and where the program looks for it.
+add_file() {
+    name=$(echo "${2#/usr/share/}" | tr / _)
+    gzip -9 -n -c "$1" >"$site/files/$name.gz"
+    printf '{"name": "%s", "path": "%s"}' "$name" "$2"
+}
+
+# A list of files as JSON: from FILE PATH pairs, a line each.
+as_json() {
+    between=""
+    while read -r file path; do
+        printf '%s' "$between"
+        add_file "$file" "$path"
+        between=", "
+    done
+}
+
+assets_of() {
+    find "$1" -type f ! -name '*.py' | LC_ALL=C sort | while read -r file; do
+        echo "$file /usr/share/decoderscope/${file#assets/}"
+    done
+}
+
+make_site() {
+    rm -rf "$site"
+    mkdir -p "$site/files"
+    {
+        printf '{"first": ['
+        { assets_of assets/models/reverse; fonts; } | as_json
+        printf '], "later": ['
+        assets_of assets | grep -v ' /usr/share/decoderscope/models/reverse/' | as_json
+        printf ']}\n'
+    } >"$site/files/list.json"
+    page=app/window/browser
+    cp "$page/index.html" "$page/page.css" "$page/start.js" "$built/app/decoderscope_page.js" "$site/"
+    gzip -9 -n -c "$built/app/decoderscope_page.wasm" >"$site/decoderscope_page.wasm.gz"
+    version=$(cat "$site"/*.js "$site"/*.gz "$site/files/list.json" | sha256sum | cut -c 1-16)
+    sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
+}
+
+# The fonts of the window, where the program looks for them.
+fonts() {
+    for font in opentype/inter/Inter-Regular.otf opentype/inter/Inter-SemiBold.otf \
+        truetype/jetbrains-mono/JetBrainsMono-Regular.ttf truetype/dejavu/DejaVuSans.ttf; do
+        echo "/usr/share/fonts/$font /usr/share/fonts/$font"
+    done
+}
+
+get_libraries
+configure_and_build
+make_site
+echo "$site: $(du -sh "$site" | cut -f 1); serve it, for example: python3 -m http.server --directory $site"

@@ -1,0 +1,77 @@
+# The libraries of a build for the browser, compiled here from their sources, as Emscripten's compiler needs them.
+# scripts/browser.sh fills DECODERSCOPE_BROWSER_SOURCES: `include` with the libraries that are headers only, and a folder
+# of sources for each of the others. Cairo, oneDNN and libxsmm are not among them: a browser draws by its canvas, and
+# products/wasm.cpp multiplies.
+set(DECODERSCOPE_BROWSER_SOURCES "" CACHE PATH "The libraries' sources for a build for the browser")
+set(from ${DECODERSCOPE_BROWSER_SOURCES})
+if(NOT EXISTS ${from}/imgui/imgui.h)
+    message(FATAL_ERROR "DECODERSCOPE_BROWSER_SOURCES: expected the folder that scripts/browser.sh fills, found \"${from}\"")
+endif()
+enable_language(C)
+
+# ---- headers only
+foreach(library eigen json cli11 fast_float)
+    add_library(decoderscope_${library} INTERFACE)
+    add_library(decoderscope::${library} ALIAS decoderscope_${library})
+    target_include_directories(decoderscope_${library} SYSTEM INTERFACE ${from}/include)
+endforeach()
+target_include_directories(decoderscope_eigen SYSTEM INTERFACE ${from}/include/eigen3)
+target_compile_definitions(decoderscope_eigen INTERFACE EIGEN_DONT_PARALLELIZE)
+
+# ---- zlib and minizip: the container of an NPZ
+file(GLOB sources ${from}/zlib/*.c)
+add_library(decoderscope_minizip STATIC ${sources} ${from}/minizip/ioapi.c ${from}/minizip/zip.c ${from}/minizip/unzip.c)
+add_library(decoderscope::minizip ALIAS decoderscope_minizip)
+target_compile_definitions(decoderscope_minizip PRIVATE HAVE_UNISTD_H NOCRYPT NOUNCRYPT)
+target_include_directories(decoderscope_minizip SYSTEM PUBLIC ${from}/zlib ${from}/minizip)
+target_compile_options(decoderscope_minizip PRIVATE -w)
+
+# ---- libpng
+file(COPY_FILE ${from}/libpng/scripts/pnglibconf.h.prebuilt ${from}/libpng/pnglibconf.h ONLY_IF_DIFFERENT)
+set(sources "")
+foreach(part png pngerror pngget pngmem pngpread pngread pngrio pngrtran pngrutil pngset pngtrans pngwio pngwrite pngwtran
+        pngwutil)
+    list(APPEND sources ${from}/libpng/${part}.c)
+endforeach()
+add_library(decoderscope_png STATIC ${sources})
+add_library(decoderscope::png ALIAS decoderscope_png)
+target_include_directories(decoderscope_png SYSTEM PUBLIC ${from}/libpng)
+target_link_libraries(decoderscope_png PUBLIC decoderscope_minizip)
+target_compile_options(decoderscope_png PRIVATE -w)
+
+# ---- PCRE2, without its compiler to machine code
+file(COPY_FILE ${from}/pcre2/src/config.h.generic ${from}/pcre2/src/config.h ONLY_IF_DIFFERENT)
+file(COPY_FILE ${from}/pcre2/src/pcre2.h.generic ${from}/pcre2/src/pcre2.h ONLY_IF_DIFFERENT)
+file(COPY_FILE ${from}/pcre2/src/pcre2_chartables.c.dist ${from}/pcre2/src/pcre2_chartables.c ONLY_IF_DIFFERENT)
+set(sources "")
+foreach(part auto_possess chartables compile config context convert dfa_match error extuni find_bracket jit_compile
+        maketables match match_data newline ord2utf pattern_info script_run serialize string_utils study substitute
+        substring tables ucd valid_utf xclass)
+    list(APPEND sources ${from}/pcre2/src/pcre2_${part}.c)
+endforeach()
+add_library(decoderscope_pcre2 STATIC ${sources})
+add_library(decoderscope::pcre2 ALIAS decoderscope_pcre2)
+target_compile_definitions(decoderscope_pcre2
+    PRIVATE HAVE_CONFIG_H SUPPORT_UNICODE
+    PUBLIC PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
+target_include_directories(decoderscope_pcre2 SYSTEM PUBLIC ${from}/pcre2/src)
+target_compile_options(decoderscope_pcre2 PRIVATE -w)
+
+# ---- utf8proc
+add_library(decoderscope_utf8proc STATIC ${from}/utf8proc/utf8proc.c)
+add_library(decoderscope::utf8proc ALIAS decoderscope_utf8proc)
+target_compile_definitions(decoderscope_utf8proc PUBLIC UTF8PROC_STATIC)
+target_include_directories(decoderscope_utf8proc SYSTEM PUBLIC ${from}/utf8proc)
+
+# ---- Dear ImGui and its OpenGL ES backend
+add_library(decoderscope_imgui STATIC
+    ${from}/imgui/imgui.cpp ${from}/imgui/imgui_draw.cpp ${from}/imgui/imgui_tables.cpp ${from}/imgui/imgui_widgets.cpp
+    ${from}/imgui/misc/cpp/imgui_stdlib.cpp)
+add_library(decoderscope::imgui ALIAS decoderscope_imgui)
+target_include_directories(decoderscope_imgui SYSTEM PUBLIC ${from}/imgui ${from}/imgui/misc/cpp)
+target_compile_options(decoderscope_imgui PRIVATE -w)
+add_library(decoderscope_imgui_backends STATIC ${from}/imgui/backends/imgui_impl_opengl3.cpp)
+add_library(decoderscope::imgui_backends ALIAS decoderscope_imgui_backends)
+target_compile_definitions(decoderscope_imgui_backends PRIVATE IMGUI_IMPL_OPENGL_ES3)
+target_link_libraries(decoderscope_imgui_backends PUBLIC decoderscope_imgui)
+target_compile_options(decoderscope_imgui_backends PRIVATE -w)
