@@ -53,7 +53,8 @@ Mutation both(const Mutation& a, const Mutation& b) {
                 [a, b](Plan& plan, const Config& config) {
                     if (a.change) a.change(plan, config);
                     if (b.change) b.change(plan, config);
-                }};
+                },
+            .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
 
 // Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
@@ -179,6 +180,7 @@ private:
         PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                             scenario_.dropout_seed};
         request.mutation = mutation;
+        request.gradients_of = scenario_.gradients_of;
         request.given = given.empty() ? nullptr : &given;
         return plan_decoder(request);
     }
@@ -330,7 +332,10 @@ private:
             if (fault == 0) {
                 for (const Tried& tried : causes)
                     if (result.causes.size() < kShown) result.causes.push_back(tried.cause);
-                if (const auto dropped = dropout_left_on()) result.causes.insert(result.causes.begin(), *dropped);
+                if (const auto dropped = dropout_left_on()) {
+                    std::erase_if(result.causes, [&](const Cause& cause) { return cause.name == dropped->name; });
+                    result.causes.insert(result.causes.begin(), *dropped);
+                }
                 describe(result, causes);
             } else if (!causes.empty() && causes.front().cause.explains) {
                 result.further.push_back(causes.front().cause);
