@@ -139,11 +139,21 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         }
 }
 
+// Whether the trace goes on to the loss, as one of ours may.
+bool holds_loss(const Trace& trace) {
+    return std::ranges::any_of(trace.tensors,
+                               [](const TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
+}
+bool has_loss(const Scenario& scenario) { return scenario.config().lm_head && !scenario.inputs.tokens.empty(); }
+
 // All that is worked with on one model and one trace.
 class Bisecting {
 public:
     Bisecting(const Scenario& scenario, const Trace& trace, const BisectOptions& options)
-        : scenario_(scenario), trace_(trace), tolerance_(options.tolerance.value_or(usual_tolerance(trace))) {
+        : scenario_(scenario),
+          trace_(trace),
+          tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
+          gradients_of_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradients_of) {
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
         for (const Step& step : plan->steps())
@@ -180,7 +190,7 @@ private:
         PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                             scenario_.dropout_seed};
         request.mutation = mutation;
-        request.gradients_of = scenario_.gradients_of;
+        request.gradients_of = gradients_of_;
         request.given = given.empty() ? nullptr : &given;
         return plan_decoder(request);
     }
@@ -451,6 +461,7 @@ private:
     const Scenario& scenario_;
     const Trace& trace_;
     double tolerance_;
+    std::string gradients_of_;  // the loss, where it was recorded: its targets may be wrong
     KnownNames known_;
     Checked base_;
     std::vector<std::pair<std::string, Match>> by_numbers_;
