@@ -24,7 +24,8 @@ Index length_of_row(const Inputs& inputs, Index row) {
 }
 
 Exercise read(const lessons::LessonCard& card) {
-    Exercise exercise{.name = card.name, .lesson = lessons::find_lesson(card.name), .bug = {}, .mutant = {}, .right = {}};
+    Exercise exercise{
+        .name = card.name, .lesson = lessons::find_lesson(card.name), .bug = {}, .mutant = {}, .right = {}};
     const lessons::Page& report = exercise.lesson->pages.front();
     for (const lessons::Block& block : report.blocks) {
         if (const auto* place = std::get_if<lessons::Place>(&block))
@@ -53,7 +54,8 @@ const std::vector<Exercise>& exercises() {
 }
 
 const Exercise& exercise_with(const std::string& mutation) {
-    const auto found = std::ranges::find(exercises(), mutation, [](const Exercise& one) { return one.mutant.mutation; });
+    const auto found =
+        std::ranges::find(exercises(), mutation, [](const Exercise& one) { return one.mutant.mutation; });
     if (found == exercises().end()) throw Error("no exercise with {mutation}", {{"mutation", mutation}});
     return *found;
 }

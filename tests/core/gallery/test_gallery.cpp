@@ -18,7 +18,7 @@ TEST_CASE("the gallery has at least 24 bugs and 4 false alarms, each with anothe
         INFO(one.name);
         (one.is_false_alarm() ? alarms : bugs) += 1;
         if (one.mutation() != nullptr) CHECK(mistakes.insert(one.mutant.mutation).second);
-        CHECK(!one.lesson->happened.empty());
+        CHECK((one.is_false_alarm() || !one.lesson->happened.empty()));
         for (const std::string& where : one.lesson->happened) CHECK(where.starts_with("https://"));
     }
     CHECK(bugs >= 24);
@@ -33,8 +33,8 @@ TEST_CASE("every cause that an exercise offers is a mistake that can be made") {
             INFO(one.name << " " << choice.mutation);
             CHECK((choice.mutation == "nothing" || find_mutation(choice.mutation) != nullptr));
             CHECK(offered.insert(choice.mutation).second);
-            const bool is_right = one.is_false_alarm() ? choice.mutation == "nothing"
-                                                       : choice.mutation == one.mutant.mutation;
+            const bool is_right =
+                one.is_false_alarm() ? choice.mutation == "nothing" : choice.mutation == one.mutant.mutation;
             right += is_right ? 1 : 0;
             CHECK(is_right == choice.reply.empty());  // every wrong answer has a reply of its own
         }
@@ -96,6 +96,7 @@ const std::map<std::string, Worse> kWorse = {
     {"relu", {0.95, 0.85}},
     {"causal-cross-attention", {1.0, 0.7}},
     {"one-norm-for-both", {0.97, 0.95}},
+    {"dropout-left-on", {0.95, 0.92}},
 };
 
 // Of strings that come twice: the mean probability of the letters of the second half, from the second one on.
@@ -120,13 +121,13 @@ TEST_CASE("the predictions are as bad as the report says") {
 }
 
 TEST_CASE("what could be known of a repeated string is lost") {
-    for (const char* mutation : {"causal-one-too-short", "norm-over-positions", "heads-by-view", "heads-joined-by-view",
-                                 "rope-other-pairs", "key-heads-tiled", "no-final-norm", "dropout-left-on"}) {
+    for (const char* mutation :
+         {"norm-over-positions", "heads-by-view", "heads-joined-by-view", "rope-other-pairs", "key-heads-tiled"}) {
         INFO(mutation);
         const Exercise& one = exercise_with(mutation);
         const double right = of_the_repeat(reading_of(one.right)), wrong = of_the_repeat(reading_of(one.mutant));
         INFO(right << " " << wrong);
-        CHECK(wrong < right);
+        CHECK(wrong < 0.9 * right);
         CHECK(right > 3.0 / 26.0);
     }
 }
@@ -142,9 +143,8 @@ TEST_CASE("what can't be known is known where the next letter leaks") {
 
 TEST_CASE("a change of the last token moves earlier predictions where the report says so, and nowhere else") {
     const std::set<std::string> leaking = {
-        "causal-upper",         "causal-one-too-far",  "causal-one-too-short", "mask-after-softmax",
-        "mask-added-as-float",  "fill-zero",           "softmax-over-queries", "norm-over-positions",
-        "heads-by-view",        "heads-joined-by-view"};
+        "causal-upper", "causal-one-too-far",   "causal-one-too-short", "mask-after-softmax", "mask-added-as-float",
+        "fill-zero",    "softmax-over-queries", "norm-over-positions",  "heads-by-view",      "heads-joined-by-view"};
     for (const Exercise& one : exercises()) {
         const Reading reading = reading_of(one.mutant);
         if (reading.nans > 0) continue;
@@ -155,6 +155,35 @@ TEST_CASE("a change of the last token moves earlier predictions where the report
         else
             CHECK(leak_of(one.mutant) == 0.0);
     }
+}
+
+TEST_CASE("a first row with nothing left sees everything evenly, and no other row does") {
+    const Exercise& one = exercise_with("causal-one-too-short");
+    const std::shared_ptr<const Run> run = run_of(one.mutant);
+    const Tensor& pattern = run->value("blocks.0.attn.pattern");  // [batch, head, query, key]
+    for (Index key = 0; key < pattern.dim(3); ++key)
+        CHECK(pattern.at(Cell{0, 0, 0, key}) == Approx(1.0 / static_cast<double>(pattern.dim(3))));
+    for (Index query = 1; query < pattern.dim(2); ++query)
+        for (Index key = query; key < pattern.dim(3); ++key) CHECK(pattern.at(Cell{0, 0, query, key}) == 0.0F);
+}
+
+TEST_CASE("without the final norm the likeliest tokens are hardly others, and the model is far too sure of them") {
+    const Exercise& one = exercise_with("no-final-norm");
+    const auto largest = [](const Scenario& scenario) {
+        double most = 0.0;
+        const std::shared_ptr<const Run> run = run_of(scenario);
+        for (const float logit : run->value("logits").values())
+            most = std::max(most, std::abs(static_cast<double>(logit)));
+        return most;
+    };
+    const auto loss = [](const Reading& reading) {
+        double sum = 0.0;
+        for (const double probability : reading.probability) sum -= std::log(probability);
+        return sum / static_cast<double>(reading.probability.size());
+    };
+    CHECK(largest(one.mutant) > 5.0 * largest(one.right));
+    CHECK(loss(reading_of(one.mutant)) > loss(reading_of(one.right)) + 0.5);
+    CHECK(of_the_repeat(reading_of(one.mutant)) > 0.9);
 }
 
 TEST_CASE("NaN stands where the report says") {
