@@ -176,6 +176,9 @@ Plan plan_of(const PassRequest& request) {
 
 // The pass with the mutation's configuration and inputs.
 std::shared_ptr<const Plan> mutated(const PassRequest& request) {
+    if (request.past != nullptr && request.past->positions > 0)
+        throw Error("{mutation}: a mistake is computed on whole texts, expected none where k and v are kept",
+                    {{"mutation", request.mutation->name}});
     const Mutation& mutation = *request.mutation;
     Config config = request.config;
     Inputs inputs = request.inputs;

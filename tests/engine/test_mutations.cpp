@@ -1,4 +1,5 @@
 // Marked mistakes: what each changes, first and honestly.
+#include "engine/decoder/past.h"
 #include "engine/error.h"
 #include "engine/mutations/mutation.h"
 #include "tests/catch.h"
@@ -230,4 +231,12 @@ TEST_CASE("a mistake is described as what was meant, and its numbers are explain
     const Cell cell = {0, 0, 1, 0};
     CHECK(near(wrong->explain(pattern->id, cell).lines.back().value,
                static_cast<double>(wrong->value(pattern->id).at(cell))));
+}
+
+TEST_CASE("a mistake is refused where k and v are kept: it may concern all positions") {
+    const SmallModel model = small_model({{"vocab_size", "11"}, {"lm_head", "true"}});
+    const Past past = past_of(*model.run());
+    PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed, &past};
+    request.mutation = find_mutation("no-scale");
+    CHECK_THROWS_AS(plan_decoder(request), Error);
 }

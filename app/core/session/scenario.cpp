@@ -1,6 +1,8 @@
 #include "app/core/session/scenario.h"
 
+#include "engine/error.h"
 #include "engine/model/initial_weights.h"
+#include "engine/mutations/mutation.h"
 
 #include <algorithm>
 
@@ -125,10 +127,20 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
     return scenario;
 }
 
+const Mutation* mutation_of(const Scenario& scenario) {
+    if (scenario.mutation.empty()) return nullptr;
+    const Mutation* mutation = find_mutation(scenario.mutation);
+    if (mutation == nullptr)
+        throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
+                    {{"name", scenario.mutation}});
+    return mutation;
+}
+
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
     PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
     request.logit_lens = logit_lens;
     request.gradients_of = scenario.gradients_of;
+    request.mutation = mutation_of(scenario);
     std::shared_ptr<const Plan> plan = plan_decoder(request);
     check_memory(*plan, scenario.recording);
     return plan;
