@@ -92,9 +92,7 @@ void draw_error(const Ui& ui, const std::string& error, Area area) {
     const float y = area.low.y + ImGui::GetStyle().FramePadding.y;
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
-    ImGui::PushTextWrapPos(ui.px(420));
-    ImGui::TextUnformatted(tr("{error}. The run still shows the previous input.", {{"error", error}}).c_str());
-    ImGui::PopTextWrapPos();
+    prose_here(tr("{error}. The run still shows the previous input.", {{"error", error}}), ui.px(420));
     ImGui::EndTooltip();
 }
 
