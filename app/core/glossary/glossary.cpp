@@ -40,8 +40,8 @@ std::string_view first_word(std::string_view text) {
     return text.substr(0, size);
 }
 
-bool is_unspaced_at(std::string_view text, std::size_t at) {
-    return at < text.size() && is_unspaced(character_at(text, at).code);
+bool is_han_at(std::string_view text, std::size_t at) {
+    return at < text.size() && is_han(character_at(text, at).code);
 }
 
 // Whether a spelling that a text has at a place is a word there. Chinese and Japanese have no spaces between words; but
@@ -53,7 +53,7 @@ bool is_word(std::string_view text, std::size_t at, const std::string& spelling)
         std::size_t before = at;
         while (before > 0 && (text[--before] & 0xC0) == 0x80) {
         }
-        return !is_unspaced_at(text, end) && (at == 0 || !is_unspaced_at(text, before));
+        return !is_han_at(text, end) && (at == 0 || !is_han_at(text, before));
     }
     if (end == text.size() || is_unspaced(letters.back().code)) return true;
     const char32_t next = character_at(text, end).code;

@@ -103,6 +103,7 @@ void save_dialog(const Ui& ui, const Session& session, ViewState& state, Command
     focusable_field("##path");
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    note_glyphs(ImGui::GetFont(), state.path.data());
     const std::string path = with_session_ending(path_of(state.path.data()));
     draw_replacing(ui, state, path, ui.px(460));
     const bool own = path == session.file();  // its own file, as Ctrl+S writes it

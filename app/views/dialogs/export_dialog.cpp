@@ -167,6 +167,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     focusable_field("##path");
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    note_glyphs(ImGui::GetFont(), dialog.path.data());
     if (ImGui::IsItemEdited()) read_ending(dialog);
     const std::string path = path_of(dialog.path.data());
     draw_where(ui, state, path);

@@ -44,6 +44,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const bool changed = ImGui::InputTextMultiline(
         "##text", box.text.data(), box.text.capacity() + 1, size,
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, on_edit, &box.text);
+    note_glyphs(ui.fonts.mono_small, box.text);
     box.active = ImGui::IsItemActive();
     ImGui::PopID();
     ImGui::PopFont();
@@ -154,7 +155,6 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
     const Index lines = lines_shown(all);
     draw_label(ui, sequence, columns.label, lines);
     ImGui::SetCursorScreenPos(columns.box.low);
-    note_glyphs(ui.fonts.mono, sequence.box.text);
     if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
     if (!sequence.box.active) tooltip(box_tip(sequence.box));
     if (!session.input_error().empty() && bar.typed_source == sequence.source)

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -150,9 +149,14 @@ std::vector<ImWchar> ranges_with(const std::set<char32_t>& characters) {
     return ranges;
 }
 
+// The file at once: it has tens of megabytes. Empty if it can't be read.
 std::vector<char> bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(path, failed);
+    if (failed) return {};
+    std::vector<char> bytes(static_cast<std::size_t>(size));
+    if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return {};
+    return bytes;
 }
 
 // Reads the first face with many characters that is installed, once. Returns which it is.

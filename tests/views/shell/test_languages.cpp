@@ -166,7 +166,7 @@ TEST_CASE("the settings offer each language by its own name, and that of the sys
 TEST_CASE("actions are found by their name in the window's language and in English") {
     const Speaking speaking("zh_CN");
     if (!Speaking::can_be_drawn()) return;
-    for (const std::string typed : {std::string(tr("Theme: light")), std::string("Theme: light")}) {
+    for (const std::string& typed : {std::string(tr("Theme: light")), std::string("Theme: light")}) {
         Driver d;
         tap(d, Key::p, with_ctrl);
         d.hands.type(typed);
