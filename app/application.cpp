@@ -5,6 +5,7 @@
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/text/missing_glyphs.h"
+#include "app/core/text/utf8.h"
 #include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/lab.h"
@@ -47,8 +48,12 @@ Application::Application(SavedWork work, std::function<void()> wake)
 void Application::use_fonts(const Fonts& fonts) {
     fonts_ = &fonts;
     if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
-    if (fonts.missing == missing_glyphs_) return;
-    missing_glyphs_ = fonts.missing;
+    std::vector<char32_t> missing = fonts.missing;
+    // The names of the languages are not the person's own text; the settings show a code instead.
+    for (const Language& language : language_.known())
+        for (const Utf8Character& character : characters(language.name)) std::erase(missing, character.code);
+    if (missing == missing_glyphs_) return;
+    missing_glyphs_ = std::move(missing);
     const Sentence missing = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
     if (!missing.empty()) session_.apply(command::Tell{missing, false});
 }
