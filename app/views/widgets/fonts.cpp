@@ -155,7 +155,8 @@ std::vector<char> bytes_of(const std::string& path) {
     const auto size = std::filesystem::file_size(path, failed);
     if (failed) return {};
     std::vector<char> bytes(static_cast<std::size_t>(size));
-    if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return {};
+    if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+        return {};
     return bytes;
 }
 
