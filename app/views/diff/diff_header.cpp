@@ -6,17 +6,26 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace decoderscope {
 
 namespace {
 
-constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), message("Pinned"), message("File")};
-constexpr std::array kAgainstTips = {
-    message("The same run without its edits"), message("The same weights and input with one configuration key changed"),
-    message("A run that was kept before"), message("A trace in a safetensors file, from here or from PyTorch")};
+constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), message("Pinned"), message("File"),
+                                 message("Bisect")};
+constexpr std::array kAgainstTips = {message("The same run without its edits"),
+                                     message("The same weights and input with one configuration key changed"),
+                                     message("A run that was kept before"),
+                                     message("A trace in a file, from here or from PyTorch, by the tensors' names"),
+                                     message("Where and why a recording of another program differs from this model")};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
+
+// Bisect measures relative to a tensor's magnitude; nothing: as the recording's precision allows.
+constexpr std::array kBisectTolerances = {std::optional<double>(), std::optional(1e-6), std::optional(1e-4),
+                                          std::optional(1e-2)};
+constexpr std::array kBisectToleranceTexts = {message("auto"), Phrase("1e-6"), Phrase("1e-4"), Phrase("1e-2")};
 
 constexpr float kLine = 34.0F;
 
@@ -44,13 +53,24 @@ void choose_against(const Ui& ui, DiffTabState& diff) {
 float tolerance_width(const Ui& ui) {
     float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
     for (const char* text : kToleranceTexts) width += button_width(text);
-    return width;
+    return width + ui.px(12);  // "auto" is wider than "0"
 }
 
 float against_width(const Ui& ui) {
     float width = compat::text_size(ui.fonts.caption, tr("now against")).x + ui.px(8) + ui.px(2) * 3;
     for (const Phrase& text : kAgainst) width += button_width(tr(text));
     return width;
+}
+
+void choose_relative_tolerance(const Ui& ui, BisectQuestion& question) {
+    for (std::size_t i = 0; i < kBisectTolerances.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
+                          question.tolerance == kBisectTolerances[i],
+                          tr("A difference larger than this part of a tensor's largest magnitude counts; auto: 1e-4, "
+                             "more for half precision")))
+            question.tolerance = kBisectTolerances[i];
+    }
 }
 
 // At the right of the line, or below it.
@@ -60,6 +80,7 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
+    if (diff.against == Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
@@ -106,12 +127,15 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
     focusable_field("##trace");
-    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a .safetensors file"), diff.typed.data(),
-                                            diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a trace: .safetensors, .npz, .json"),
+                                            diff.typed.data(), diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine(0, ui.px(4));
     if (button(tr("Compare"), "compare")) entered = true;
     tooltip(tr("Read the file (again) and compare with it"));
-    if (entered && diff.typed[0] != '\0') commands.push_back(compare_with_file(diff, std::string(diff.typed.data())));
+    const std::string path = diff.typed.data();
+    if (entered && !path.empty())
+        commands.push_back(diff.against == Against::bisect ? bisect_with_file(diff, path)
+                                                           : compare_with_file(diff, path));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -151,6 +175,7 @@ void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Ar
             choose_pinned(ui, session, area.high.x, commands);
             break;
         case Against::file:
+        case Against::bisect:
             choose_file(ui, session, diff, area.high.x, commands);
             break;
     }

@@ -27,7 +27,7 @@ Suggestion suggestion_of(const FittingTrial& fitting) {
 std::vector<Suggestion> suggestions_of_labs(const Session& session) {
     std::vector<Suggestion> all;
     for (const Lab& lab : labs())
-        if (lab.suggest != nullptr)
+        if (lab.suggest != nullptr && has_something(lab, session))
             if (std::optional<Suggestion> suggestion = lab.suggest(session)) {
                 suggestion->tab = lab.id;
                 all.push_back(std::move(*suggestion));
