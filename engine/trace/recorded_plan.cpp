@@ -109,7 +109,7 @@ private:
         const bool pattern = made != nullptr && made->function == "softmax";
         const Recorded operation = {tensor.values.with_axes(axes_of(tensor, call, part)), pattern ? Values::weights
                                                                                           : tensor.dtype == "BOOL"
-                                                                                              ? Values::mask
+                                                                                              ? Values::non_negative
                                                                                               : Values::any};
         const std::vector<Ref> operands = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
         plan_.step(tensor.name, operation, operands, meaning_of(part, place));

@@ -3,6 +3,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,29 +12,20 @@ namespace decoderscope {
 namespace {
 
 void heading(const Ui& ui, const char* text) {
-    ImGui::Dummy({1, ui.px(2)});
-    text_line(ui.fonts.caption, ui.theme.muted, text);
+    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted, text);
 }
 
-void lines(const Ui& ui, const std::vector<std::string>& all) {
-    for (const std::string& line : all) paragraph(ui.fonts.mono_small, ui.theme.text, line);
-}
-
-// The same cell as it is computed here, and there if the likeliest cause is the cause.
-void side_by_side(const Ui& ui, const SideBySide& cell, float width) {
-    if (cell.ours.empty()) return;
-    if (cell.theirs.empty()) {
-        heading(ui, tr("Here"));
-        return lines(ui, cell.ours);
-    }
-    if (!ImGui::BeginTable("side", 2, ImGuiTableFlags_BordersInnerV, {width, 0})) return;
-    ImGui::TableNextColumn();
-    heading(ui, tr("Here"));
-    lines(ui, cell.ours);
-    ImGui::TableNextColumn();
-    heading(ui, tr("There, with the likeliest cause"));
-    lines(ui, cell.theirs);
-    ImGui::EndTable();
+// One column of an explanation. Returns where it ends.
+float draw_column(const Ui& ui, const char* title, const std::vector<std::string>& lines, Area area) {
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, title, area.width());
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(18)});
+    ImGui::BeginGroup();
+    ImGui::PushTextWrapPos(area.high.x - ImGui::GetWindowPos().x);
+    for (const std::string& line : lines) paragraph_here(ui.fonts.mono_small, ui.theme.text, line);
+    ImGui::PopTextWrapPos();
+    ImGui::EndGroup();
+    return ImGui::GetItemRectMax().y;
 }
 
 void causes(const Ui& ui, const std::vector<Cause>& all) {
@@ -53,16 +45,30 @@ void blocks(const Ui& ui, const std::vector<IsolatedBlock>& all) {
 
 }  // namespace
 
-void draw_bisect_causes(const Ui& ui, const Bisection& found, Area area) {
-    ImGui::SetCursorScreenPos(area.low);
-    compat::begin_child("bisect-causes", {area.width(), area.height()});
-    heading(ui, found.causes.empty() ? tr("No cause that was tried explains it.") : tr("Causes, the likeliest first"));
+float draw_side_by_side(const Ui& ui, const SideBySide& cell, Area area) {
+    if (cell.ours.empty()) return 0.0F;
+    const float middle = cell.theirs.empty() ? area.high.x : (area.low.x + area.high.x) * 0.5F, gap = ui.px(10);
+    const float left = draw_column(ui, tr("Here"), cell.ours, {area.low, {middle - gap, area.high.y}});
+    if (cell.theirs.empty()) return left - area.low.y;
+    const float right =
+        draw_column(ui, tr("There, with the likeliest cause"), cell.theirs, {{middle + gap, area.low.y}, area.high});
+    const float end = std::max(left, right);
+    ImGui::GetWindowDrawList()->AddLine({middle, area.low.y}, {middle, end}, ui.theme.line);
+    return end - area.low.y;
+}
+
+void inspect_bisection(const Ui& ui, const Session& session, const BisectTabState& bisect) {
+    paragraph(ui.fonts.heading, ui.theme.text, tr("The cause"));
+    const Value<ShownBisection> shown = found_bisection(session, bisect);
+    if (!shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Nothing was found yet."));
+    const Bisection& found = shown->found;
+    if (!found.first)
+        return paragraph(ui.fonts.text, ui.theme.muted, tr("Everything that was compared agrees: there is none."));
+    if (found.causes.empty()) paragraph(ui.fonts.text, ui.theme.text, tr("No cause that was tried explains it."));
     causes(ui, found.causes);
     if (!found.further.empty()) heading(ui, tr("And then"));
     causes(ui, found.further);
-    side_by_side(ui, found.cell, ImGui::GetContentRegionAvail().x);
     blocks(ui, found.isolated);
-    ImGui::EndChild();
 }
 
 }  // namespace decoderscope

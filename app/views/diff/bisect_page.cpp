@@ -6,6 +6,8 @@
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -44,22 +46,26 @@ void draw_cancelled(const Ui& ui, BisectTabState& bisect, Area area) {
     if (button(tr("Start again"), "bisect_again")) bisect.cancelled.reset();
 }
 
-// What was found, in a few lines. Returns their height.
+// What was found: a sentence, and more in small letters. Returns the height.
 float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
+    const char* label = tr("Copy as text");
+    const float room = compat::text_size(ui.fonts.text, label).x + ImGui::GetStyle().FramePadding.x * 2;
+    const std::vector<std::string> lines = bisection_head(found);
+    std::string more;
+    for (std::size_t i = 1; i < lines.size(); ++i) more += (more.empty() ? "" : " ") + lines[i];
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
-    ImGui::PushTextWrapPos(area.high.x - ui.px(110) - ImGui::GetWindowPos().x);
-    bool first = true;
-    for (const std::string& line : bisection_head(found)) {
-        paragraph_here(first ? ui.fonts.text : ui.fonts.caption, first ? ui.theme.text : ui.theme.muted, line);
-        first = false;
-    }
+    ImGui::PushTextWrapPos(area.high.x - room - ui.px(12) - ImGui::GetWindowPos().x);
+    paragraph_here(ui.fonts.text, ui.theme.text, lines.front());
+    ImGui::PopTextWrapPos();
+    ImGui::PushTextWrapPos(area.high.x - ImGui::GetWindowPos().x);
+    if (!found.causes.empty() && found.causes.front().explains)
+        paragraph_here(ui.fonts.text, ui.theme.text, "✓ " + tr(found.causes.front().sentence));
+    if (!more.empty()) paragraph_here(ui.fonts.caption, ui.theme.muted, more);
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
-    const float height = ImGui::GetItemRectSize().y;
-    const char* label = tr("Copy as text");
-    ImGui::SetCursorScreenPos(
-        {area.high.x - compat::text_size(ui.fonts.text, label).x - ImGui::GetStyle().FramePadding.x * 2, area.low.y});
+    const float height = std::max(ImGui::GetItemRectSize().y, ImGui::GetFrameHeight());
+    ImGui::SetCursorScreenPos({area.high.x - room, area.low.y});
     if (button(label, "copy_bisection")) ImGui::SetClipboardText(bisection_text(found).c_str());
     tooltip(tr("Copy all of it, as “decoderscope bisect” prints it"));
     return height;
@@ -67,23 +73,21 @@ float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
 
 void draw_found(const Ui& ui, const Session& session, BisectTabState& bisect, const Bisection& found, Area area,
                 Commands& commands) {
-    const float top = area.low.y + draw_verdict(ui, found, area) + ui.px(8);
-    const Area below = {{area.low.x, top}, area.high};
-    if (!found.first) return draw_bisect_table(ui, session, bisect, found, below, commands);
-    // Side by side where both can be read, else one above the other.
-    const float gap = ui.px(14);
-    if (below.width() >= ui.px(620)) {
-        const float middle = below.low.x + std::floor(below.width() * 0.52F);
-        draw_bisect_table(ui, session, bisect, found, {below.low, {middle - gap, below.high.y}}, commands);
-        draw_bisect_causes(ui, found, {{middle, below.low.y}, below.high});
-        return;
-    }
-    const float middle = below.low.y + std::floor(below.height() * 0.5F);
-    draw_bisect_causes(ui, found, {below.low, {below.high.x, middle - gap * 0.5F}});
-    draw_bisect_table(ui, session, bisect, found, {{below.low.x, middle}, below.high}, commands);
+    float y = area.low.y + draw_verdict(ui, found, area) + ui.px(8);
+    if (const float used = draw_side_by_side(ui, found.cell, {{area.low.x, y}, area.high}); used > 0.0F)
+        y += used + ui.px(8);
+    draw_bisect_table(ui, session, bisect, found, {{area.low.x, y}, area.high}, commands);
 }
 
 }  // namespace
+
+Value<ShownBisection> found_bisection(const Session& session, const BisectTabState& bisect) {
+    const std::shared_ptr<const ReferenceRun>& file = session.shown().trace_file;
+    if (!file || !session.shown().scenario.computes() || bisect.path != file->path ||
+        bisect.cancelled == bisect.question)
+        return {};
+    return shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
+}
 
 void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     const std::shared_ptr<const ReferenceRun>& file = session.shown().trace_file;
@@ -91,8 +95,7 @@ void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Ar
     follow_file(bisect, file.get());
     if (!file || !session.shown().scenario.computes()) return draw_nothing_to_bisect(ui, session, area);
     if (bisect.cancelled == bisect.question) return draw_cancelled(ui, bisect, area);
-    const Value<ShownBisection> shown =
-        shown_bisection(session.derived(), session.shown(), file->trace, bisect.question);
+    const Value<ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return draw_under_way(ui, session, bisect, file->trace, area);
     if (!shown->error.empty()) {
         draw_empty_page(ui, area, tr("They can't be compared"), tr(shown->error), ui.theme.error);

@@ -12,7 +12,13 @@ void draw_bisect_page(const Ui& ui, const Session& session, ViewState& state, Ar
 void draw_bisect_table(const Ui& ui, const Session& session, BisectTabState& bisect, const Bisection& found, Area area,
                        Commands& commands);
 
-// The first difference: computed here and there, its causes, and each block on their input.
-void draw_bisect_causes(const Ui& ui, const Bisection& found, Area area);
+// The worst cell, computed here and, with the likeliest cause, there, side by side. Returns the height.
+float draw_side_by_side(const Ui& ui, const SideBySide& cell, Area area);
+
+// What the inspector says beside the page, in its flow: the causes, and each block on their input.
+void inspect_bisection(const Ui& ui, const Session& session, const BisectTabState& bisect);
+
+// The result; empty while there is none.
+[[nodiscard]] Value<ShownBisection> found_bisection(const Session& session, const BisectTabState& bisect);
 
 }  // namespace decoderscope

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
@@ -29,8 +31,6 @@ constexpr std::array kBisectToleranceTexts = {message("auto"), Phrase("1e-6"), P
 
 constexpr float kLine = 34.0F;
 
-bool tolerance_fits(const Ui& ui, float width);
-
 void caption(const Ui& ui, const char* text) {
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, text);
@@ -39,8 +39,8 @@ void caption(const Ui& ui, const char* text) {
 
 float button_width(const char* label) { return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2; }
 
-void choose_against(const Ui& ui, DiffTabState& diff) {
-    caption(ui, tr("now against"));
+void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
+    if (says_what) caption(ui, tr("now against"));
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         const auto against = static_cast<Against>(i);
@@ -50,16 +50,33 @@ void choose_against(const Ui& ui, DiffTabState& diff) {
     }
 }
 
-float tolerance_width(const Ui& ui) {
-    float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
-    for (const char* text : kToleranceTexts) width += button_width(text);
-    return width + ui.px(12);  // "auto" is wider than "0"
+// The labels of the tolerances that there are to choose from.
+std::vector<std::string> tolerance_labels(Against against) {
+    if (against != Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
+    std::vector<std::string> labels;
+    for (const Phrase& text : kBisectToleranceTexts) labels.emplace_back(tr(text));
+    return labels;
 }
 
-float against_width(const Ui& ui) {
-    float width = compat::text_size(ui.fonts.caption, tr("now against")).x + ui.px(8) + ui.px(2) * 3;
-    for (const Phrase& text : kAgainst) width += button_width(tr(text));
-    return width;
+// How the choices share the first lines: with a word before them, if there is room, and the tolerance beside them or
+// in a line of its own.
+struct FirstLine {
+    bool says_what = true;
+    bool has_tolerance = true;
+    float tolerance = 0.0F;  // its width
+};
+
+FirstLine first_line(const Ui& ui, Against against, float width) {
+    const auto caption_width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x + ui.px(8); };
+    const float gaps = ui.px(2) * 3;
+    FirstLine line{.tolerance = caption_width(tr("tolerance")) + gaps};
+    for (const std::string& label : tolerance_labels(against)) line.tolerance += button_width(label.c_str());
+    float choices = gaps + ui.px(2);
+    for (const Phrase& text : kAgainst) choices += button_width(tr(text));
+    const float both = choices + line.tolerance + ui.px(16), word = caption_width(tr("now against"));
+    line.has_tolerance = both <= width;
+    line.says_what = (line.has_tolerance ? both : choices) + word <= width;
+    return line;
 }
 
 void choose_relative_tolerance(const Ui& ui, BisectQuestion& question) {
@@ -74,9 +91,9 @@ void choose_relative_tolerance(const Ui& ui, BisectQuestion& question) {
 }
 
 // At the right of the line, or below it.
-void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
-    if (tolerance_fits(ui, area.width()))
-        ImGui::SetCursorScreenPos({area.high.x - tolerance_width(ui), area.low.y});
+void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, Area area) {
+    if (line.has_tolerance)
+        ImGui::SetCursorScreenPos({area.high.x - line.tolerance, area.low.y});
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
@@ -88,8 +105,6 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
             diff.tolerance = kTolerances[i];
     }
 }
-
-bool tolerance_fits(const Ui& ui, float width) { return against_width(ui) + tolerance_width(ui) + ui.px(16) <= width; }
 
 // ---- the second line: the details of the choice
 
@@ -153,15 +168,16 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
-float diff_header_height(const Ui& ui, float width) {
-    return ui.px(tolerance_fits(ui, width) ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
+float diff_header_height(const Ui& ui, Against against, float width) {
+    return ui.px(first_line(ui, against, width).has_tolerance ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
 }
 
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.lab<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
-    choose_against(ui, diff);
-    choose_tolerance(ui, diff, area);
+    const FirstLine line = first_line(ui, diff.against, area.width());
+    choose_against(ui, diff, line.says_what);
+    choose_tolerance(ui, diff, line, area);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
         case Against::unedited:

@@ -167,7 +167,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
     diff.shown = {};
-    const float header = diff_header_height(ui, inner.width());
+    const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
     if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);

@@ -36,7 +36,7 @@ TEST_CASE("a trace is shown step by step, with its numbers, and says that nothin
     d.session.apply(command::SelectCell{{0, 1, 3, 2}});
     d.settle();
     CHECK(d.session.step().name == pattern);
-    CHECK(d.sees("noweightstoexplainit"));
+    CHECK(d.sees("noweightstoexplain"));
     CHECK(d.heatmap(pattern).cells().width() > 40.0F);
     const std::size_t before = d.session.timeline_position();
     d.press(Key::right);
@@ -121,7 +121,7 @@ TEST_CASE("a trace is dropped, saved with a session, opened again and compared w
 }
 
 TEST_CASE("a trace that holds parameters is offered as a model") {
-    Driver d(model_of_trace(kTrace), 1.0F, {1600, 900});
+    Driver d(model_of_trace(kTraces + "gpt/right-apart.safetensors"), 1.0F, {1600, 900});
     d.settle();
     REQUIRE(d.session.scenario().model()->recorded_parameters);
     REQUIRE(d.click_text("openitasamodel"));
