@@ -1,10 +1,12 @@
 #include "app/cli/run_options.h"
 
+#include "app/core/session/open_model.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/model/checkpoint.h"
 
 #include <algorithm>
 #include <ostream>
@@ -102,7 +104,8 @@ SavedWork opened(const RunOptions& options, const Overrides& overrides) {
         return open_session(options.model);
     }
     SavedWork work;
-    work.scenario = decoderscope::scenario_of(load_model(options.model, overrides, nullptr, mapping_of(options)));
+    const OpenAs as = kind_of_path(options.model) == PathKind::trace ? OpenAs::trace : OpenAs::model;
+    work.scenario = decoderscope::scenario_of(open_model(options.model, as, overrides, nullptr, mapping_of(options)));
     return work;
 }
 

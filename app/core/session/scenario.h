@@ -30,6 +30,8 @@ public:
     void set_overrides(Overrides overrides);
     // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
+    // Whether there is a model to compute with; a trace that was opened without one only shows what it holds.
+    [[nodiscard]] bool computes() const { return model_->recorded == nullptr; }
     [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
 
     Inputs inputs;

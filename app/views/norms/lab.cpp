@@ -95,7 +95,8 @@ Lab norms_lab() {
             .leave = leave,
             .add_exports = add_exports,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope
