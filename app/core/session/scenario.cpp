@@ -1,5 +1,6 @@
 #include "app/core/session/scenario.h"
 
+#include "engine/error.h"
 #include "engine/model/initial_weights.h"
 
 #include <algorithm>
@@ -70,6 +71,18 @@ Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
 
 Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
     return with_overrides(std::move(scenario), {{key, value}});
+}
+
+Scenario without_lost_gradients(Scenario scenario) {
+    if (scenario.gradients_of.empty()) return scenario;
+    Scenario asked = scenario;
+    asked.edits.clear();
+    try {
+        static_cast<void>(plan_of(asked));
+    } catch (const Error&) {
+        scenario.gradients_of.clear();
+    }
+    return scenario;
 }
 
 Scenario varied(Scenario scenario, const Variation& variation) {
