@@ -74,6 +74,18 @@ Scenario with_override(Scenario scenario, const std::string& key, const std::str
     return with_overrides(std::move(scenario), {{key, value}});
 }
 
+Scenario without_lost_gradients(Scenario scenario) {
+    if (scenario.gradients_of.empty()) return scenario;
+    Scenario asked = scenario;
+    asked.edits.clear();
+    try {
+        static_cast<void>(plan_of(asked));
+    } catch (const Error&) {
+        scenario.gradients_of.clear();
+    }
+    return scenario;
+}
+
 Scenario varied(Scenario scenario, const Variation& variation) {
     Overrides overrides = variation.overrides;
     if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));

@@ -59,6 +59,10 @@ private:
 [[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
 
+// The scenario without the gradients of a cell that it no longer has. Reads the configuration and the inputs, not the
+// edits.
+[[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
+
 // How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
 // of blocks, another gain and shift of the norms.
 struct Variation {
