@@ -30,6 +30,8 @@ public:
     void set_overrides(Overrides overrides);
     // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
+    // Whether there is a model to compute with; a trace that was opened without one only shows what it holds.
+    [[nodiscard]] bool computes() const { return model_->recorded == nullptr; }
     [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
 
     Inputs inputs;
@@ -56,6 +58,10 @@ private:
 // together.
 [[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
+
+// The scenario without the gradients of a cell that it no longer has. Reads the configuration and the inputs, not the
+// edits.
+[[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
 
 // How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
 // of blocks, another gain and shift of the norms.
