@@ -108,6 +108,7 @@ void Application::follow_language() {
     if (!follows_language_) return;
     if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
         session_.apply(command::Tell{wrong});
+    speak_lessons(state_, language_.spoken() == kEnglish ? std::string() : language_.spoken());
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as

@@ -49,6 +49,8 @@ public:
     WindowLanguage& operator=(const WindowLanguage&) = delete;
 
     [[nodiscard]] const std::vector<Language>& known() const { return known_; }
+    // The code of what is spoken.
+    [[nodiscard]] const std::string& spoken() const { return spoken_; }
     // Speaks the language of this code; the system's if it is empty. Returns what is wrong if it can't: then the window
     // speaks English. Cheap if nothing has changed.
     [[nodiscard]] Sentence follow(const std::string& code);

@@ -78,11 +78,11 @@ Scenario changed(Scenario scenario, const Changes& changes) {
 }
 
 std::vector<Command> commands_of(const Changes& changes) {
-    if (changes.mutation || changes.gradients_of)
-        throw Error("a mutation and gradients are a place's: the window has no command for them");
+    if (changes.mutation) throw Error("a mutation is a place's: the window has no command for it");
     std::vector<Command> commands;
     if (changes.source || changes.target) commands.push_back(command::TypeInput{.typed = typed(changes)});
     if (changes.dropout_seed) commands.push_back(command::SetDropout{changes.dropout_seed});
+    if (changes.gradients_of) commands.push_back(command::SetGradients{*changes.gradients_of});
     const Trial trial{.set = changes.set, .edits = changes.edits};
     for (Command& command : decoderscope::commands_of(trial)) commands.push_back(std::move(command));
     return commands;
