@@ -91,9 +91,9 @@ TEST_CASE("a lesson is pages of paragraphs, places and questions") {
     CHECK(lesson.number == 7);
     CHECK(lesson.minutes == 5);
     REQUIRE(lesson.pages.size() == 1);
-    const Page& page = lesson.pages.front();
+    const lessons::Page& page = lesson.pages.front();
     REQUIRE(page.blocks.size() == 6);
-    const auto& place = std::get<Place>(page.blocks[0]);
+    const auto& place = std::get<lessons::Place>(page.blocks[0]);
     CHECK(place.model == "induction");
     CHECK(place.changes.target == "abcab");
     CHECK(place.cell.size() == 4);
@@ -101,7 +101,7 @@ TEST_CASE("a lesson is pages of paragraphs, places and questions") {
     const auto& paragraph = std::get<Paragraph>(page.blocks[1]);
     CHECK(plain_text(paragraph.prose) == "The row has {= size(row)} weights, and adds up to {= sum(row) | 1}.");
     CHECK(std::get<Paragraph>(page.blocks[3]).kind == Paragraph::Kind::bullet);
-    const auto& question = std::get<Question>(page.blocks[4]);
+    const auto& question = std::get<lessons::Question>(page.blocks[4]);
     CHECK(question.id == "how-many");
     CHECK(question.withheld == Withheld{true, true, true});
     CHECK(std::holds_alternative<ByNumber>(question.answer));

@@ -42,7 +42,7 @@ void settle(Session& session, Player& player) {
 struct Learner {
     Session& session;
     Player& player;
-    const Question& question;
+    const lessons::Question& question;
 
     [[nodiscard]] Runs runs() const { return Runs(session.shown().scenario, session.shown().run, player.opened()); }
     [[nodiscard]] Spot spot(const CellAnswer& answer) const {
@@ -85,13 +85,13 @@ struct Learner {
         for (const WrongChange& wrong : by.wrong) {
             const std::vector<Command> commands = commands_of(wrong.changes);
             perform(session, commands);
-            const std::optional<Verdict> verdict = player.watch(session);
+            const std::optional<lessons::Verdict> verdict = player.watch(session);
             INFO(question.id);
             CHECK((!verdict || !verdict->right));
             for (std::size_t i = 0; i < commands.size(); ++i) perform(session, {command::Undo{}});
         }
         perform(session, commands_of(by.solution));
-        const std::optional<Verdict> verdict = player.watch(session);
+        const std::optional<lessons::Verdict> verdict = player.watch(session);
         INFO(question.id);
         REQUIRE(verdict.has_value());
         CHECK(verdict->right);
@@ -111,7 +111,7 @@ void play(Session& session, Player& player) {
     for (std::size_t page = 0; page < player.lesson()->pages.size(); ++page) {
         player.turn_to(page);
         settle(session, player);
-        while (const Question* question = player.open_question()) {
+        while (const lessons::Question* question = player.open_question()) {
             const std::size_t shown = player.shown_blocks();
             std::visit(Learner{session, player, *question}, question->answer);
             INFO(question->id);
@@ -196,7 +196,7 @@ TEST_CASE("a lesson is left and taken up where it was, and progress survives the
     Session session(load_model("reverse"));
     Player player(lesson, {});
     settle(session, player);
-    const Question& question = *player.open_question();
+    const lessons::Question& question = *player.open_question();
     player.ask_hint(question);
     std::visit(Learner{session, player, question}, question.answer);
     player.turn_to(2);
@@ -218,7 +218,7 @@ TEST_CASE("nothing in a hand-in is taken on trust") {
     Session session(load_model("reverse"));
     Player player(lesson, {});
     settle(session, player);
-    const Question& question = *player.open_question();
+    const lessons::Question& question = *player.open_question();
     std::visit(Learner{session, player, question}, question.answer);
     LessonProgress forged = player.progress();
     const auto judged = [&](const LessonProgress& progress) {
@@ -245,7 +245,7 @@ TEST_CASE("what is open is the learner's own, and a question on another model sa
     Session session(load_model("reverse"));
     Player player(lesson, {});
     settle(session, player);
-    const Question& question = *player.open_question();
+    const lessons::Question& question = *player.open_question();
     // Their own word: the largest weight is another one, and is what the question asks for now.
     perform(session, commands_of(parse_changes("source=lamp ; target=pmal")));
     Runs runs(session.shown().scenario, session.shown().run, player.opened());
@@ -256,7 +256,7 @@ TEST_CASE("what is open is the learner's own, and a question on another model sa
     Player other(lesson, {});
     settle(session, other);
     perform(session, {command::OpenModel{"verses", {}}});
-    const Verdict verdict = other.answer(session, question, NumberAnswer{0.9});
+    const lessons::Verdict verdict = other.answer(session, question, NumberAnswer{0.9});
     CHECK_FALSE(verdict.right);
     REQUIRE(verdict.replies.size() == 1);
     CHECK(other.progress().questions.at(question.id).tries == 0);
