@@ -47,6 +47,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
+            .mutation = scenario.mutation,
             .recording = scenario.recording,
             .generated = scenario.generated};
 }
@@ -78,6 +79,7 @@ public:
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
+        scenario.mutation = saved.mutation;
         scenario.recording = saved.recording;
         scenario.generated = saved.generated;
         remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());

@@ -55,6 +55,7 @@ struct SavedRun {
     SavedInput input;
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;
+    std::string mutation;  // a mistake to compute with, by its name; empty: none
     Recording recording = Recording::all;
     std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
 };

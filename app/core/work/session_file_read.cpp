@@ -4,6 +4,7 @@
 #include "engine/file.h"
 #include "engine/json_object.h"
 #include "engine/model/bundled.h"
+#include "engine/mutations/mutation.h"
 
 #include <algorithm>
 #include <array>
@@ -183,6 +184,14 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
     return generated;
 }
 
+std::string read_mutation(JsonObject& json) {
+    std::string name = json.text("mutation", "");
+    if (!name.empty() && find_mutation(name) == nullptr)
+        json.fail("mutation", message("\"{name}\" is unknown; expected the name of a mistake that this program knows",
+                                      {{"name", name}}));
+    return name;
+}
+
 SavedRun read_run(JsonObject& json, const fs::path& folder) {
     SavedRun run;
     run.model = read_model(json.object("model"), folder);
@@ -191,6 +200,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
+    run.mutation = read_mutation(json);
     if (json.find("record") != nullptr)
         run.recording =
             std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
