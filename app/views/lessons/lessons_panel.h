@@ -21,8 +21,8 @@ void open_lessons(ViewState& state);
 void toggle_lessons(ViewState& state);
 // Opens a lesson where it was left.
 void open_lesson(ViewState& state, std::shared_ptr<const lessons::Lesson> lesson);
-// Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson that
-// is being read stays where it is.
+// Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson
+// that is being read stays where it is.
 void speak_lessons(ViewState& state, const std::string& language);
 // Keeps progress in this file from now on, and reads it.
 void keep_lesson_progress_in(ViewState& state, const std::string& path);
