@@ -38,6 +38,7 @@ float checks_mark_width(const Ui& ui) {
 void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at) {
     const InvariantsMonitor::Result* result = session.invariants();
     ImGui::SetCursorScreenPos(at);
+    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
     if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
         state.dialog = Dialog::checks;
         state.dialog_opens = true;
