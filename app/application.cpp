@@ -159,7 +159,7 @@ void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =
-        open != nullptr && open->take_file != nullptr ? open->take_file(state_, paths.front()) : std::nullopt;
+        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, paths.front()) : std::nullopt;
     session_.apply(taken ? *taken : opening_command(model_among(paths)));
 }
 

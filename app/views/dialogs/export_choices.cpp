@@ -77,7 +77,9 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
 std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state) {
     const Snapshot& shown = session.shown();
     ExportScene scene{session, state, {shown.scenario, shown.run}, session.step(), session.cursor().place};
-    if (const Lab* lab = find_lab(state.tab); lab != nullptr && lab->add_exports != nullptr) lab->add_exports(scene);
+    if (const Lab* lab = find_lab(state.tab);
+        lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
+        lab->add_exports(scene);
     add_step(scene);
     if (scene.gathers_step) add_gathered(scene, scene.step);
     return std::move(scene.choices);

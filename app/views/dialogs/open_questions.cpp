@@ -146,12 +146,20 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     if (button(tr("Another one"), "back")) return QuestionsEnd::back;
+    ImGui::SameLine();
+    const bool as_trace = button(tr("Open as a trace"), "trace");
+    tooltip(tr("Show the file's tensors as another program recorded them, without a model"));
+    if (as_trace) {
+        commands.push_back(command::OpenModel{opening.name, {}, {}, OpenAs::trace});
+        return QuestionsEnd::open;
+    }
     if (!opens) return QuestionsEnd::none;
     Overrides answers;
     for (const Question& question : recognised.questions)
         if (applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
     try {
-        commands.push_back(command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open)});
+        commands.push_back(
+            command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open), OpenAs::model});
     } catch (const Error& error) {
         commands.push_back(command::Tell{error.sentence(), true});
         return QuestionsEnd::none;

@@ -3,6 +3,7 @@
 #include "app/core/export/exhibits.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/diff/diff_tab.h"
+#include "engine/trace/recorded_model.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -54,9 +55,13 @@ void restore(ViewState& state, const SavedView& saved) {
 }
 
 // A trace from another program, to compare with.
-std::optional<Command> take_file(ViewState& state, const std::string& path) {
-    if (!path.ends_with(".safetensors")) return std::nullopt;
-    return compare_with_file(state.lab<DiffTabState>(), path);
+std::optional<Command> take_file(const Session& session, ViewState& state, const std::string& path) {
+    const bool recording = is_recording(path);
+    if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
+    DiffTabState& diff = state.lab<DiffTabState>();
+    // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
+    const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
+    return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
 }
 
 }  // namespace

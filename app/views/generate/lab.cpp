@@ -89,7 +89,8 @@ Lab generate_lab() {
             .suggest = suggest,
             .leave = leave,
             .add_exports = add_exports,
-            .actions = actions_of_text};
+            .actions = actions_of_text,
+            .computes = true};
 }
 
 }  // namespace decoderscope

@@ -14,8 +14,16 @@ namespace decoderscope {
 
 namespace {
 
+void add_growth(ExportScene& scene, const NormsTabState& norms) {
+    if (norms.growth_stopped) return;
+    if (const auto measured = measured_growth(scene.session.derived(), scene.session.scenario().model(), norms.growth,
+                                              norms.growth_progress))
+        scene.add(tr("Gradients by layer"), "gradients-by-layer", growth_exhibit(measured->schemes, norms.growth));
+}
+
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.lab<NormsTabState>();
+    if (norms.view == NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
     const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
                    right = {norms.shown->right.scenario, norms.shown->right.run};
@@ -67,7 +75,8 @@ void leave(ViewState& state) {
 
 void save(const ViewState& state, SavedView& saved) {
     const NormsTabState& norms = state.lab<NormsTabState>();
-    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor, norms.row, norms.places};
+    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
+                   norms.row,  norms.places, norms.growth};
 }
 
 void restore(ViewState& state, const SavedView& saved) {
@@ -78,6 +87,7 @@ void restore(ViewState& state, const SavedView& saved) {
     norms.shift_factor = saved.norms.shift_factor;
     norms.row = saved.norms.row;
     norms.places = saved.norms.places;
+    norms.growth = saved.norms.growth;
 }
 
 }  // namespace
@@ -95,7 +105,8 @@ Lab norms_lab() {
             .leave = leave,
             .add_exports = add_exports,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope
