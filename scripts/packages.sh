@@ -7,8 +7,8 @@ packages="g++ cmake ninja-build pkgconf
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
     gettext"
-# Optional: makes the program faster.
-wished_packages="libxsmm-dev"
+# Optional: makes the program faster, and draws Chinese, Japanese and Korean.
+wished_packages="libxsmm-dev fonts-noto-cjk"
 # Optional: for the test of the source layout. It shares its libraries with clang.
 format_packages="clang-format-14"
 # What the fuzzers need on top of that.
@@ -52,7 +52,10 @@ install_missing() {
     fi
     install $packages || exit 1
     for wished in $wished_packages; do
-        wish "$wished" "the program is slower"
+        case $wished in
+        fonts-*) wish "$wished" "the window has no Chinese, Japanese and Korean characters" ;;
+        *) wish "$wished" "the program is slower" ;;
+        esac
     done
 }
 

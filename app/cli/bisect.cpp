@@ -25,6 +25,9 @@ bool gives_inputs(const RunOptions& run) {
 // The scenario on what the recorded model was given, unless the command line says otherwise.
 Scenario scenario_for(const RunOptions& run, const Trace& trace) {
     Scenario scenario = scenario_of(run);
+    if (!scenario.mutation.empty())
+        throw Error("--mutation: {name} is a mistake; bisect compares with the decoder as it should be",
+                    {{"name", scenario.mutation}});
     return gives_inputs(run) ? scenario : on_recorded_input(std::move(scenario), trace);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/model/check_weights.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
@@ -57,7 +58,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config, bo
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
-    model.description = Sentence::verbatim(example.description);
+    model.description = example_text(example.description);
     model.look_at = example.look_at;
     model.trials = example.trials;
     if (!example.has_text())

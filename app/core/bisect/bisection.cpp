@@ -53,7 +53,8 @@ Mutation both(const Mutation& a, const Mutation& b) {
                 [a, b](Plan& plan, const Config& config) {
                     if (a.change) a.change(plan, config);
                     if (b.change) b.change(plan, config);
-                }};
+                },
+            .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
 
 // Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
@@ -138,6 +139,13 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         }
 }
 
+// Whether the trace goes on to the loss, as one of ours may.
+bool holds_loss(const Trace& trace) {
+    return std::ranges::any_of(trace.tensors,
+                               [](const TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
+}
+bool has_loss(const Scenario& scenario) { return scenario.config().lm_head && !scenario.inputs.tokens.empty(); }
+
 // All that is worked with on one model and one trace.
 class Bisecting {
 public:
@@ -146,7 +154,8 @@ public:
           trace_(trace),
           chosen_(options.chosen),
           progress_(progress),
-          tolerance_(options.tolerance.value_or(usual_tolerance(trace))) {}
+          tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
+          gradients_of_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradients_of) {}
 
     Resumable<Bisection> found(bool seek_causes) {
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
@@ -185,6 +194,8 @@ private:
         PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                             scenario_.dropout_seed};
         request.mutation = mutation;
+        // On given inputs only the way there is of interest.
+        if (given.empty()) request.gradients_of = gradients_of_;
         request.given = given.empty() ? nullptr : &given;
         return plan_decoder(request);
     }
@@ -349,7 +360,10 @@ private:
             if (fault == 0) {
                 for (const Tried& tried : causes)
                     if (result.causes.size() < kShown) result.causes.push_back(tried.cause);
-                if (const auto dropped = dropout_left_on()) result.causes.insert(result.causes.begin(), *dropped);
+                if (const auto dropped = dropout_left_on()) {
+                    std::erase_if(result.causes, [&](const Cause& cause) { return cause.name == dropped->name; });
+                    result.causes.insert(result.causes.begin(), *dropped);
+                }
                 describe(result, causes);
             } else if (!causes.empty() && causes.front().cause.explains) {
                 result.further.push_back(causes.front().cause);
@@ -427,7 +441,10 @@ private:
             alone.run = execute(plan_with(nullptr, given));
             // Aligned as before: a given input is no longer what the block before it left.
             std::vector<Match> matches;
-            for (const TensorCheck& check : base_.checks) matches.push_back(check.match);
+            const std::size_t forward = alone.run->plan().steps().size();
+            for (const TensorCheck& check : base_.checks)
+                if (check.match.step < forward && check.ours == alone.run->plan()[check.match.step].name)
+                    matches.push_back(check.match);
             check_all(alone, matches);
             for (const std::string& block : blocks) {
                 const Ref entering = first_of(plan, block);
@@ -468,6 +485,7 @@ private:
     const std::vector<ChosenMatch>& chosen_;
     BisectProgress* progress_;
     double tolerance_;
+    std::string gradients_of_;  // the loss, where it was recorded: its targets may be wrong
     KnownNames known_;
     Checked base_;
     std::vector<std::pair<std::string, Match>> by_numbers_;

@@ -29,6 +29,7 @@ void model_section(Page& page, const Scenario& scenario) {
         facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
     if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
+    if (!scenario.gradients_of.empty()) facts.emplace_back(tr("gradients of"), scenario.gradients_of);
     page.facts(facts);
     for (const Sentence& remark : scenario.model()->remarks) page.paragraph(tr(remark));
 }

@@ -10,6 +10,7 @@
 #include "app/core/work/saved_view.h"
 #include "engine/edit.h"
 #include "engine/message.h"
+#include "engine/model/model_folder.h"
 
 #include <memory>
 #include <optional>
@@ -69,6 +70,11 @@ struct SetRecording {
 // Switches dropout on with this seed; without one, off.
 struct SetDropout {
     std::optional<std::uint64_t> seed;
+};
+// Also computes the gradient of this by everything: a cell as "logits[0, 1, 2]", or "loss"; empty: none
+// (engine/gradient.h).
+struct SetGradients {
+    std::string of;
 };
 // Several cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the previous
 // one.
@@ -206,6 +212,13 @@ struct Export {
 // Cancels the export under way and leaves no file.
 struct StopExport {};
 
+// Writes a model's folder, and, if asked to, opens it.
+struct SaveModel {
+    std::shared_ptr<const ModelFolder> model;
+    std::string path;
+    bool open = false;
+};
+
 // Shows a sentence to the user.
 struct Tell {
     Sentence sentence;
@@ -216,14 +229,16 @@ struct Tell {
 
 namespace decoderscope {
 
-using Command = std::variant<
-    command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
-    command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption,
-    command::SetRecording, command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
-    command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
-    command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
-    command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
-    command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-    command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
+using Command =
+    std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
+                 command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget,
+                 command::StopWriting, command::SetOption, command::SetRecording, command::SetDropout,
+                 command::SetGradients, command::AppendToken, command::RemoveLastToken, command::SetSampling,
+                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
+                 command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
+                 command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
+                 command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell,
+                 command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
+                 command::CompareWithFile, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
 }  // namespace decoderscope

@@ -4,11 +4,26 @@
 #include "app/core/export/exhibits.h"
 #include "app/core/session/scenario_edits.h"
 #include "app/core/text/labels.h"
+#include "app/core/train/shown_training.h"
 #include "engine/error.h"
+#include "engine/file.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace decoderscope {
+
+namespace {
+
+// The folder that models are offered to be written to need not be there yet; any other has to.
+void make_trained_models_folder(const std::string& path) {
+    const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+    std::error_code failed;
+    if (parent == trained_models_folder()) std::filesystem::create_directories(parent, failed);
+}
+
+}  // namespace
 
 // One function a command; those that edit the scenario share one (scenario_edits.h).
 struct Session::Apply {
@@ -139,6 +154,13 @@ struct Session::Apply {
                 step_exhibit({s.shown().scenario, s.shown().run}, s.step(), s.cursor().place));
         }
         s.desk_.export_exhibit({std::move(exhibit), c.path, c.options, c.each});
+    }
+
+    void operator()(const command::SaveModel& c) const {
+        make_trained_models_folder(c.path);
+        write_model_folder(c.path, *c.model);
+        s.desk_.tell({Sentence("Written to {path}", {{"path", c.path}}), false, absolute_path(c.path)});
+        if (c.open) s.desk_.open(command::OpenModel{absolute_path(c.path), {}, {}});
     }
 
     void operator()(const command::StopExport&) const { s.desk_.stop_export(); }

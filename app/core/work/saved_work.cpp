@@ -50,6 +50,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
+            .gradients_of = scenario.gradients_of,
             .recording = scenario.recording,
             .generated = scenario.generated};
 }
@@ -81,6 +82,7 @@ public:
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
+        scenario.gradients_of = saved.gradients_of;
         scenario.recording = saved.recording;
         scenario.generated = saved.generated;
         remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
@@ -127,9 +129,20 @@ private:
         return sums.result();
     }
 
-    // Edits that don't fit are an error in the session, unless the model or its input has changed.
-    std::vector<Edit> edits(Scenario scenario, const SavedRun& saved, bool as_it_was) {
+    // Without a change of model or input, gradients of a cell that isn't there are an error in the session; else they
+    // are left out.
+    void check_gradients(Scenario& scenario, bool as_it_was) {
+        const std::string of = scenario.gradients_of;
+        if (as_it_was) return static_cast<void>(naming("gradients_of", [&] { return plan_of(scenario); }));
+        scenario = without_lost_gradients(std::move(scenario));
         static_cast<void>(plan_of(scenario));
+        if (scenario.gradients_of != of)
+            remarks.push_back(message("the gradients of {name} do not fit any more and were left out", {{"name", of}}));
+    }
+
+    // Edits that don't fit are an error in the session, unless the model or its input has changed.
+    std::vector<Edit> edits(Scenario& scenario, const SavedRun& saved, bool as_it_was) {
+        check_gradients(scenario, as_it_was);
         if (as_it_was) {
             scenario.edits = saved.edits;
             static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));

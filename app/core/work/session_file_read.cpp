@@ -192,6 +192,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
+    if (json.find("gradients_of") != nullptr) run.gradients_of = json.text("gradients_of");
     if (json.find("record") != nullptr)
         run.recording =
             std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
@@ -225,6 +226,22 @@ NormPlacement read_place(JsonObject& json, const char* key) {
     return places_of_norms()[json.word(key, words)].placement;
 }
 
+GrowthChoice read_growth(JsonObject json) {
+    GrowthChoice growth;
+    const auto at_least_1 = [&](const char* key, Index& value) {
+        if (json.find(key) == nullptr) return;
+        value = json.index(key);
+        if (value < 1) json.fail(key, message("expected at least 1"));
+    };
+    at_least_1("layers", growth.layers);
+    at_least_1("d_model", growth.d_model);
+    at_least_1("seeds", growth.seeds);
+    growth.encoder = json.boolean("encoder", growth.encoder);
+    if (json.find("init") != nullptr) growth.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    json.finish();
+    return growth;
+}
+
 SavedNorms read_norms(JsonObject json) {
     SavedNorms norms;
     if (json.find("view") != nullptr) norms.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
@@ -234,6 +251,7 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("row") != nullptr) norms.row = json.index("row");
     if (json.find("left") != nullptr || json.find("right") != nullptr)
         norms.places = {read_place(json, "left"), read_place(json, "right")};
+    if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
     json.finish();
     if (norms.places && norms.places->left == norms.places->right)
         json.fail("right", message("expected another place than left"));

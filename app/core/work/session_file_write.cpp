@@ -93,6 +93,7 @@ void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
     json["input"] = json_of(run.input, folder);
     json["edits"] = json_of(run.edits);
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
+    if (!run.gradients_of.empty()) json["gradients_of"] = run.gradients_of;
     if (run.recording == Recording::patterns) json["record"] = "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
@@ -121,6 +122,12 @@ Json json_of(const SavedNorms& norms) {
         json["left"] = place_of_norms(norms.places->left).word;
         json["right"] = place_of_norms(norms.places->right).word;
     }
+    if (const GrowthChoice& growth = norms.growth; growth != GrowthChoice())
+        json["gradients"] = {{"layers", growth.layers},
+                             {"d_model", growth.d_model},
+                             {"seeds", growth.seeds},
+                             {"encoder", growth.encoder},
+                             {"init", growth.xavier ? "xavier" : "pytorch"}};
     return json;
 }
 

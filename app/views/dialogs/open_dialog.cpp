@@ -162,6 +162,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     const bool entered =
         ImGui::InputText("##path", open.path.data(), open.path.size(),
                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete);
+    note_glyphs(ImGui::GetFont(), open.path.data());
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = path_of(open.path.data());

@@ -56,6 +56,7 @@ void typed(std::string& answer, float width) {
     ImGui::SetNextItemWidth(width);
     focusable_field("##typed");
     if (ImGui::InputText("##typed", text.data(), text.size())) answer = text.data();
+    note_glyphs(ImGui::GetFont(), text.data());
 }
 
 void row(const Ui& ui, const Question& question, std::string& answer) {
@@ -85,6 +86,7 @@ void choose_name(const Ui& ui, NamesRow& row) {
     std::copy_n(row.ours.begin(), std::min(row.ours.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(ui.px(244));
     if (ImGui::InputText("##ours", text.data(), text.size())) row.ours = text.data();
+    note_glyphs(ImGui::GetFont(), text.data());
     ImGui::SameLine(0, 0);
     if (!ImGui::BeginCombo("##names", "", ImGuiComboFlags_NoPreview)) return;
     for (const std::string& name : name_choices(row))

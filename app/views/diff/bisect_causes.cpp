@@ -21,9 +21,7 @@ float draw_column(const Ui& ui, const char* title, const std::vector<std::string
     draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, title, area.width());
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(18)});
     ImGui::BeginGroup();
-    ImGui::PushTextWrapPos(area.high.x - ImGui::GetWindowPos().x);
-    for (const std::string& line : lines) paragraph_here(ui.fonts.mono_small, ui.theme.text, line);
-    ImGui::PopTextWrapPos();
+    for (const std::string& line : lines) paragraph(ui.fonts.mono_small, ui.theme.text, line, area.width());
     ImGui::EndGroup();
     return ImGui::GetItemRectMax().y;
 }

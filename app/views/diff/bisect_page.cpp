@@ -55,14 +55,10 @@ float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
     for (std::size_t i = 1; i < lines.size(); ++i) more += (more.empty() ? "" : " ") + lines[i];
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
-    ImGui::PushTextWrapPos(area.high.x - room - ui.px(12) - ImGui::GetWindowPos().x);
-    paragraph_here(ui.fonts.text, ui.theme.text, lines.front());
-    ImGui::PopTextWrapPos();
-    ImGui::PushTextWrapPos(area.high.x - ImGui::GetWindowPos().x);
+    paragraph(ui.fonts.text, ui.theme.text, lines.front(), area.width() - room - ui.px(12));
     if (!found.causes.empty() && found.causes.front().explains)
-        paragraph_here(ui.fonts.text, ui.theme.text, "✓ " + tr(found.causes.front().sentence));
-    if (!more.empty()) paragraph_here(ui.fonts.caption, ui.theme.muted, more);
-    ImGui::PopTextWrapPos();
+        paragraph(ui.fonts.text, ui.theme.text, "✓ " + tr(found.causes.front().sentence), area.width());
+    if (!more.empty()) paragraph(ui.fonts.caption, ui.theme.muted, more, area.width());
     ImGui::EndGroup();
     const float height = std::max(ImGui::GetItemRectSize().y, ImGui::GetFrameHeight());
     ImGui::SetCursorScreenPos({area.high.x - room, area.low.y});

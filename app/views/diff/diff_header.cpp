@@ -144,6 +144,7 @@ void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float
     focusable_field("##trace");
     bool entered = ImGui::InputTextWithHint("##trace", tr("path of a trace: .safetensors, .npz, .json"),
                                             diff.typed.data(), diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    note_glyphs(ImGui::GetFont(), diff.typed.data());
     ImGui::SameLine(0, ui.px(4));
     if (button(tr("Compare"), "compare")) entered = true;
     tooltip(tr("Read the file (again) and compare with it"));

@@ -17,8 +17,9 @@ constexpr std::string_view kId = "diff";
 void add_exports(ExportScene& scene) {
     const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;
     if (!diff || diff->of.lock() != scene.session.shown().run) return;
-    scene.add(tr("A, B and the difference"), scene.step.name + ".difference",
-              difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance));
+    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
+        return difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance);
+    });
 }
 
 void leave(ViewState& state) {

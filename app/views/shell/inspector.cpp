@@ -38,6 +38,7 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
         inspector_line(ui);
         inspect_cell(ui, session, state, commands);
     }
+    list_gradients(ui, session, commands);
     list_edits(ui, session, state, commands);
     ImGui::EndChild();
 }

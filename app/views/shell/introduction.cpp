@@ -6,6 +6,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/prose.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr std::size_t kMost = 3;
 
 Suggestion suggestion_of(const FittingTrial& fitting) {
     const Trial& trial = fitting.trial;
-    Suggestion suggestion{.title = trial.title, .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
+    Suggestion suggestion{
+        .title = tr(example_text(trial.title)), .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
     return suggestion;
 }
 

@@ -14,11 +14,7 @@ ImVec2 draw_empty_page(const Ui& ui, Area area, const std::string& heading, cons
         y += ui.px(34);
     }
     ImGui::SetCursorScreenPos({x, y});
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushTextWrapPos(x + width - ImGui::GetWindowPos().x);
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
+    paragraph(ui.fonts.text, color, text, width);
     return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
 }
 
