@@ -5,6 +5,7 @@
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/text/missing_glyphs.h"
+#include "app/core/text/utf8.h"
 #include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/lab.h"
@@ -21,6 +22,7 @@
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <sstream>
@@ -33,17 +35,25 @@ namespace {
 // A frame can wait this long for a result: an edit of a small model then shows in the same frame.
 constexpr std::chrono::milliseconds kPatience{12};
 
+const char* environment(const char* name) { return std::getenv(name); }
+
 }  // namespace
 
 Application::Application(Scenario scenario, std::function<void()> wake)
-    : session_(std::move(scenario), std::move(wake)) {}
+    : language_(languages(), environment), session_(std::move(scenario), std::move(wake)) {}
 
-Application::Application(SavedWork work, std::function<void()> wake) : session_(std::move(work), std::move(wake)) {}
+Application::Application(SavedWork work, std::function<void()> wake)
+    : language_(languages(), environment), session_(std::move(work), std::move(wake)) {}
 
 void Application::use_fonts(const Fonts& fonts) {
     fonts_ = &fonts;
-    if (fonts.missing == missing_glyphs_) return;
-    missing_glyphs_ = fonts.missing;
+    if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
+    std::vector<char32_t> missing = fonts.missing;
+    // The names of the languages are not the person's own text; the settings show a code instead.
+    for (const Language& language : language_.known())
+        for (const Utf8Character& character : characters(language.name)) std::erase(missing, character.code);
+    if (missing == missing_glyphs_) return;
+    missing_glyphs_ = std::move(missing);
     const Sentence missing = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
     if (!missing.empty()) session_.apply(command::Tell{missing, false});
 }
@@ -72,6 +82,7 @@ bool Application::frame(Textures& textures) {
     copy_picture();
     show_folder();
     remember_opened();
+    follow_language();
     keep_settings();
     return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
 }
@@ -81,6 +92,16 @@ void Application::remember_settings(std::string path) {
     state_.settings = load_settings(settings_path_);
     kept_ = state_.settings;
     state_.desktop_reduces_motion = desktop_reduces_motion(config_folder());
+    state_.languages = language_.known();
+    follows_language_ = true;
+    follow_language();
+}
+
+// The next frame is in the chosen language. Without settings, as in a tour, it stays English.
+void Application::follow_language() {
+    if (!follows_language_) return;
+    if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
+        session_.apply(command::Tell{wrong});
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as
@@ -138,7 +159,7 @@ void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =
-        open != nullptr && open->take_file != nullptr ? open->take_file(state_, paths.front()) : std::nullopt;
+        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, paths.front()) : std::nullopt;
     session_.apply(taken ? *taken : opening_command(model_among(paths)));
 }
 

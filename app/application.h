@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/language/languages.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/frontend.h"
 #include "app/views/shell/view_state.h"
@@ -29,7 +30,7 @@ public:
     [[nodiscard]] double next_wake() const override;
     void ended(bool by_the_person) override { session_.end(by_the_person); }
 
-    // Loads the settings from a file, and saves them there from now on.
+    // Loads the settings from a file, and saves them there from now on. Speaks the language that they ask for.
     void remember_settings(std::string path);
 
     // Autosaves unsaved work into a folder, and offers what was left there.
@@ -41,11 +42,14 @@ public:
 
 private:
     void keep_settings();
+    void follow_language();
     void copy_picture();
     void show_folder();
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
+    WindowLanguage language_;  // first: the others' texts may be in it
+    bool follows_language_ = false;
     Session session_;
     ViewState state_;
     Settings kept_;              // as they are in the file

@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/trace/recorded_model.h"
 
 #include <filesystem>
 #include <functional>
@@ -20,7 +21,7 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     std::string tour;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window = WindowRequest{cli::work_of(run), tour, {}};
+        result.window = WindowRequest{cli::work_of(run), tour};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -41,8 +42,8 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 
     const cli::Context context{run, work, out, [&](const std::string& path) {
-                                   run.notes = nullptr;
-                                   result.window = WindowRequest{cli::work_of(run), tour, absolute_path(path)};
+                                   SavedWork recorded{.scenario = scenario_of(model_of_trace(absolute_path(path)))};
+                                   result.window = WindowRequest{std::move(recorded), tour};
                                }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,

@@ -12,8 +12,7 @@ namespace decoderscope {
 // What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
     SavedWork work;
-    std::string tour;   // a folder to draw the tour into instead of opening a window; empty: open it
-    std::string trace;  // a trace to show, recorded elsewhere (engine/trace/); empty: none
+    std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
 };
 
 // The result of a command line.

@@ -3,6 +3,7 @@
 #include "app/core/export/export.h"
 #include "app/core/generate/sampling.h"
 #include "app/core/masks/mask_edits.h"
+#include "app/core/session/open_as.h"
 #include "app/core/session/recording.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/core/step/slice.h"
@@ -22,11 +23,13 @@ namespace decoderscope::command {
 
 // ---- what is run
 
-// Opens a bundled model, a folder or a file, on its own example. It is read in the background.
+// Opens a bundled model, a folder or a file, on its own example; or a trace, as it was recorded. It is read in the
+// background.
 struct OpenModel {
     std::string name;
     Overrides answers;     // to what its files don't say
     Mapping mapping = {};  // of its tensors; empty: recognised by their names
+    OpenAs as = OpenAs::whatever_it_is;
 };
 // Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
 // unsaved, whatever file it came from.

@@ -28,8 +28,9 @@ struct GrowthChoice {
 };
 
 // What the current run is compared with.
-enum class Against { unedited, configuration, pinned, file };
-inline constexpr std::array<std::string_view, 4> kAgainstNames = {"unedited", "configuration", "pinned", "file"};
+enum class Against { unedited, configuration, pinned, file, bisect };
+inline constexpr std::array<std::string_view, 5> kAgainstNames = {"unedited", "configuration", "pinned", "file",
+                                                                  "bisect"};
 
 struct SavedNorms {
     NormsView view = NormsView::depth;

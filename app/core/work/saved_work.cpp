@@ -2,6 +2,7 @@
 
 #include "app/core/jobs/executed.h"
 #include "app/core/session/edit_list.h"
+#include "app/core/session/open_model.h"
 #include "app/core/work/checksum.h"
 #include "app/core/work/saved_input.h"
 #include "engine/error.h"
@@ -9,6 +10,7 @@
 #include "engine/model/assets.h"
 #include "engine/model/bundled.h"
 #include "engine/model/checkpoint.h"
+#include "engine/trace/trace.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +40,8 @@ SavedModel saved_model(const Model& model) {
     return {.name = bundled ? model.name : model.path,
             .bundled = bundled,
             .answers = model.answers,
-            .mapping = model.mapping};
+            .mapping = model.mapping,
+            .trace = model.recorded != nullptr};
 }
 
 SavedRun saved_run(const Scenario& scenario) {
@@ -99,8 +102,10 @@ private:
     const Opened& open(const SavedModel& saved) {
         for (const Opened& known : opened_)
             if (known.saved == saved) return known;
-        Opened opened{saved,
-                      naming("model", [&] { return load_model(saved.name, saved.answers, progress_, saved.mapping); })};
+        Opened opened{saved, naming("model", [&] {
+                          return open_model(saved.name, saved.trace ? OpenAs::trace : OpenAs::model, saved.answers,
+                                            progress_, saved.mapping);
+                      })};
         compare_checksums(opened);
         opened_.push_back(std::move(opened));
         return opened_.back();
@@ -109,7 +114,7 @@ private:
     void compare_checksums(Opened& opened) {
         const SavedModel& saved = opened.saved;
         if (saved.weights.empty() && saved.config.empty()) return;
-        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name); });
+        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name, saved.trace); });
         const bool weights = !saved.weights.empty() && saved.weights != now.weights;
         const bool config = !saved.config.empty() && saved.config != now.config;
         if (!weights && !config) return;
@@ -117,8 +122,8 @@ private:
         remarks.emplace_back(what_changed(weights, config), Arguments{{"model", saved.name}});
     }
 
-    [[nodiscard]] ModelChecksums checksums_now(const std::string& name) const {
-        Resumable<ModelChecksums> sums = checksums_of_model(name);
+    [[nodiscard]] ModelChecksums checksums_now(const std::string& name, bool trace) const {
+        Resumable<ModelChecksums> sums = checksums_of_model(name, trace);
         while (!sums.advance())
             if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
         return sums.result();
@@ -186,7 +191,12 @@ Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work)
     co_return std::make_shared<const ReferenceRun>(std::move(pinned));
 }
 
-Resumable<ModelChecksums> checksums_of_model(std::string name) {
+Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {
+    if (trace) {
+        ModelChecksums sums;
+        sums.weights = co_await checksum_of_files(open_trace(name).files);
+        co_return sums;
+    }
     const std::string files = files_of_model(name);
     if (files.empty()) co_return ModelChecksums();
     const Checkpoint checkpoint{fs::path(files)};

@@ -22,6 +22,7 @@ struct SavedModel {
     bool bundled = false;
     Overrides answers;            // to what its files don't say
     Mapping mapping;              // of its tensors, if one was given
+    bool trace = false;           // a trace, opened without its model
     std::string weights, config;  // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };

@@ -66,6 +66,7 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
     model.weights = read_checksum(json, "weights");
     model.config = read_checksum(json, "config");
     model.answers = read_overrides(json, "answers");
+    model.trace = json.find("trace") != nullptr && json.boolean("trace");
     if (const Json* mapping = json.find("mapping"))
         model.mapping = naming("mapping", [&] { return parse_mapping(mapping->dump()); });
     json.finish();

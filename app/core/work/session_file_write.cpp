@@ -40,6 +40,7 @@ Json json_of(const SavedModel& model, const fs::path& folder) {
     if (!model.weights.empty()) json["weights"] = model.weights;
     if (!model.config.empty()) json["config"] = model.config;
     if (!model.answers.empty()) json["answers"] = object_of(model.answers);
+    if (model.trace) json["trace"] = true;
     if (!model.mapping.empty()) json["mapping"] = Json::parse(mapping_to_json(model.mapping));
     return json;
 }

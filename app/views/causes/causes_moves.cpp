@@ -65,15 +65,15 @@ private:
     std::size_t columns_;
 };
 
-void heading(const Ui& ui, std::string_view text, std::string_view note) {
+void heading(const Ui& ui, std::string_view text, std::string_view note, float width) {
     text_line(ui.fonts.text, ui.theme.text, text);
-    paragraph_here(ui.fonts.caption, ui.theme.muted, note);
+    paragraph(ui.fonts.caption, ui.theme.muted, note, width);
 }
 
 std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
 
 void list_heads(const Ui& ui, const Moves& moves, float width, Commands& commands) {
-    heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."));
+    heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."), width);
     std::vector<HeadMove> heads = moves.heads;
     std::ranges::stable_sort(heads, std::greater<>(), [](const HeadMove& move) { return std::abs(move.switched_off); });
     double most = 0.0;
@@ -105,7 +105,8 @@ void list_tokens(const Ui& ui, const Session& session, const Moves& moves, Index
     ImGui::Dummy({1, ui.px(8)});
     heading(ui, tr("Input tokens"),
             tr_n("Swapped: the mean of |change| with {count} other token in its place.",
-                 "Swapped: the mean of |change| with {count} other tokens in its place.", kSwaps));
+                 "Swapped: the mean of |change| with {count} other tokens in its place.", kSwaps),
+            width);
     const Scenario& scenario = session.shown().scenario;
     double most = 0.0;
     for (const InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
@@ -141,8 +142,8 @@ void draw_measured(const Ui& ui, const Session& session, CausesTabState& causes,
         if (draw_causes_progress(ui, *causes.moving, area)) causes.stopped = number.number;
         return;
     }
-    if (!shown->error.empty()) return paragraph_here(ui.fonts.caption, ui.theme.error, tr(shown->error));
-    paragraph_here(ui.fonts.text, ui.theme.text, tr(moves_sentence(shown->moves)));
+    if (!shown->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown->error), width);
+    paragraph(ui.fonts.text, ui.theme.text, tr(moves_sentence(shown->moves)), width);
     ImGui::Dummy({1, ui.px(4)});
     list_heads(ui, shown->moves, width, commands);
     list_tokens(ui, session, shown->moves, number.batch, width);
@@ -175,7 +176,7 @@ void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::u
 void list_scores(const Ui& ui, const Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
     heading(ui, tr("Scores that it hangs on"),
-            tr("The steepest: more weight on that key would raise it where positive."));
+            tr("The steepest: more weight on that key would raise it where positive."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
         const ScoreSlope& score = slopes.scores[i];
         const std::string text = cause_text(score.slope) + "  " + cell_name(score.tensor, score.cell);
@@ -190,7 +191,7 @@ void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const R
     const Snapshot& shown = session.shown();
     const Value<ShownSlopes> slopes = shown_slopes(session.derived(), shown, number);
     if (!slopes) return text_line(ui.fonts.text, ui.theme.muted, tr("Computing the gradients …"));
-    if (!slopes->error.empty()) return paragraph_here(ui.fonts.caption, ui.theme.error, tr(slopes->error));
+    if (!slopes->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(slopes->error), width);
     const Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
         {shown.run}, std::make_tuple(number.number.tensor, number.number.cell), [&] {
             const auto picture = [&](bool of_encoder) {
@@ -200,7 +201,8 @@ void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const R
         });
     heading(ui, tr("Slope along the stream"),
             tr("Gradient times value, by step and position: a slope at this point, "
-               "not what removing it would do."));
+               "not what removing it would do."),
+            width);
     constexpr std::uint64_t kKey = 0xCA05E500;
     draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
     draw_stream(ui, pictures->decoder, tr("Decoder"), kKey + 1, pictures.number(), width, state.viewports[kKey + 1]);
@@ -219,17 +221,13 @@ void draw_moves(const Ui& ui, const Session& session, ViewState& state, const Re
     const bool two = room > ui.px(640);
     const float left = two ? std::floor(room * 0.54F) : room;
     ImGui::BeginGroup();
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + left);
     draw_measured(ui, session, causes, number, left, commands);
-    ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     const float x = two ? start.x + left + gap : start.x;
     const float y = two ? start.y : ImGui::GetCursorScreenPos().y + ui.px(12);
     ImGui::SetCursorScreenPos({x, y});
     ImGui::BeginGroup();
-    ImGui::PushTextWrapPos(0.0F);
     draw_slopes(ui, session, state, number, two ? room - left - gap : room, commands);
-    ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     ImGui::EndChild();
 }

@@ -33,15 +33,15 @@ void add_exports(ExportScene& scene) {
                              {left.scenario.config().placement(), right.scenario.config().placement()});
     });
     if (!scene.step.is_source())
-        scene.add(tr("The same step in both"), scene.step.name + ".norms",
-                  norms_step_exhibit(left, right, scene.step.name, scene.place));
+        scene.add_if_any(tr("The same step in both"), scene.step.name + ".norms",
+                         [&] { return norms_step_exhibit(left, right, scene.step.name, scene.place); });
     const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
     const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
         if (is_of_norm(scene.step, name)) norm = name;
-    scene.add(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
-              norm_row_exhibit(left, right, norm, scene.place.batch, norms.row));
+    scene.add_if_any(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
+                     [&] { return norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
@@ -105,7 +105,8 @@ Lab norms_lab() {
             .leave = leave,
             .add_exports = add_exports,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope

@@ -5,6 +5,7 @@
 #include "app/core/step/gradients.h"
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
+#include "app/core/text/utf8.h"
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
@@ -14,7 +15,6 @@
 #include "engine/way_back.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -471,15 +471,17 @@ void run_shortcuts(const Session& session, ViewState& state, Commands& commands)
 }
 
 int fuzzy_score(std::string_view label, std::string_view typed) {
-    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    const std::vector<Utf8Character> letters = characters(label);
     int score = 0;
     std::size_t at = 0;
-    for (const char c : typed) {
-        if (c == ' ') continue;
+    for (const Utf8Character& c : characters(typed)) {
+        if (c.code == ' ') continue;
         std::size_t found = at;
-        while (found < label.size() && lower(label[found]) != lower(c)) ++found;
-        if (found == label.size()) return -1;
-        const bool word = found == 0 || label[found - 1] == ' ' || label[found - 1] == '-' || label[found - 1] == '/';
+        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
+        if (found == letters.size()) return -1;
+        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
+        const bool word = before == ' ' || before == '-' || before == '/';
         score += word ? 8 : (found == at && at > 0 ? 4 : 1);
         at = found + 1;
     }

@@ -30,7 +30,8 @@ void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
-    if (const Lab* open = find_lab(state.tab); open != nullptr && open->inspect != nullptr) {
+    if (const Lab* open = find_lab(state.tab);
+        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
         open->inspect(ui, session, state, commands);
     } else {
         describe_step(ui, state, session.shown().run->plan(), session.step());

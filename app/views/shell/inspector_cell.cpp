@@ -54,7 +54,9 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
     const std::optional<Cell> cell = selected_cell(session);
     if (!cell) {
         paragraph(ui.fonts.caption, ui.theme.muted,
-                  tr("Click a cell of the result: it is explained here, down to the weights."));
+                  step.operation.traits().recorded_elsewhere
+                      ? tr("Click a cell: its number stands here in full.")
+                      : tr("Click a cell of the result: it is explained here, down to the weights."));
         return;
     }
     const float value = values.at(*cell);

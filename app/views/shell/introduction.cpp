@@ -6,6 +6,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/prose.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr std::size_t kMost = 3;
 
 Suggestion suggestion_of(const FittingTrial& fitting) {
     const Trial& trial = fitting.trial;
-    Suggestion suggestion{.title = trial.title, .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
+    Suggestion suggestion{
+        .title = tr(example_text(trial.title)), .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
     return suggestion;
 }
 
@@ -27,7 +29,7 @@ Suggestion suggestion_of(const FittingTrial& fitting) {
 std::vector<Suggestion> suggestions_of_labs(const Session& session) {
     std::vector<Suggestion> all;
     for (const Lab& lab : labs())
-        if (lab.suggest != nullptr)
+        if (lab.suggest != nullptr && has_something(lab, session))
             if (std::optional<Suggestion> suggestion = lab.suggest(session)) {
                 suggestion->tab = lab.id;
                 all.push_back(std::move(*suggestion));
@@ -118,7 +120,7 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
     const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
     const float row_y = area.low.y + ui.px(8) + pitch * static_cast<float>(lines.size()) + ui.px(4);
     const Flow flow = laid_out(ui, widths, {left + lead_width, row_y}, area.high.x - pad);
-    const float height = row_y + flow.height + ui.px(4) - area.low.y;
+    const float height = row_y + (offers.empty() ? ui.px(4) : flow.height + ui.px(4)) - area.low.y;
 
     const Area strip = {area.low, {area.high.x, area.low.y + height}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -130,8 +132,9 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         y += pitch;
     }
     ImGui::PushID("introduction");
-    draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
-              lead);
+    if (!offers.empty())
+        draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
+                  lead);
     ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
     for (std::size_t i = 0; i < offers.size(); ++i) {
         ImGui::SetCursorScreenPos(flow.at[i]);

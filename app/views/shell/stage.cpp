@@ -1,5 +1,6 @@
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/empty_page.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/terms.h"
 #include "engine/translate.h"
@@ -54,6 +55,13 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
     state.stage = area;
     const Lab* open = find_lab(state.tab);
     if (open == nullptr) return;
+    if (!has_something(*open, session)) {
+        draw_empty_page(ui, area, tr("Recorded elsewhere"),
+                        tr("This tab shows what a model computes. A recording has no weights to compute with: its "
+                           "tensors are in the tab Step, and Diff compares them."),
+                        ui.theme.muted);
+        return;
+    }
     const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
     draw_scrolled(ui, session, state, *open, area, least, commands);

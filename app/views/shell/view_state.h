@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/language/languages.h"
 #include "app/core/session/session.h"
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
@@ -38,6 +39,7 @@ struct ViewState {
     PresentationState presentation;
     PanelWidths panels;                   // as last drawn
     bool map_first = false;               // which of them stays if there is room for one only
+    std::vector<Language> languages;      // that there are
     float largest_text = 3.0F;            // the largest text size that the window bears
     bool desktop_reduces_motion = false;  // the desktop is set to less motion
     Area stage{};                         // where the open tab was drawn last

@@ -76,3 +76,9 @@ TEST_CASE("what cannot be drawn is said by code point, with the package that hel
     CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("U+1F600") != std::string::npos);
     CHECK(missing_glyphs_sentence({}, 0xFFFF).empty());
 }
+
+TEST_CASE("a character that no font has is drawn by its code point") {
+    Driver d;
+    show(d, "a 😀 b");
+    CHECK(d.sees("U+1F600"));
+}
