@@ -203,8 +203,15 @@ private:
                  << html_of(shown.hints[i]) << "</p></details>\n";
         if (known.empty())
             out_ << "<details><summary>" << xml_escaped(tr("What is found")) << "</summary><p>"
-                 << html_of(shown.learned) << "</p></details>\n";
+                 << html_of(learned(question)) << "</p></details>\n";
         out_ << "</fieldset>\n</form>\n";
+    }
+
+    // What is said of the run once the solution is made.
+    [[nodiscard]] Shown learned(const Question& question) const {
+        const auto* by = std::get_if<ByRun>(&question.answer);
+        Runs solved(by == nullptr ? *opened_ : changed(*opened_, by->solution), nullptr, opened_);
+        return lessons::shown(question.learned, {solved, nullptr, &lesson_.lets, &question.lets});
     }
 
     // What the page's script needs to judge an answer, as JSON; empty for what only the program can judge.

@@ -30,7 +30,8 @@ bool is_bad(const InvariantsMonitor::Result* result) {
 float checks_mark_width(const Ui& ui) {
     float width = 0.0F;
     for (const std::string& text : {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", kLaws),
-                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks"))})
+                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks")),
+                                    std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }

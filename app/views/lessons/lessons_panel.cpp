@@ -134,6 +134,8 @@ void open_lessons(ViewState& state) {
     show_inspector(state, true);
 }
 
+bool lessons_are_open(const ViewState& state) { return state.lab<LessonsState>().open; }
+
 void toggle_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
     if (panel.open && state.panels.inspector > 0.0F)

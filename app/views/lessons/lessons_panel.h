@@ -17,6 +17,7 @@ struct Lesson;
 
 // Opens the panel: at the lesson that is being read, else at the list.
 void open_lessons(ViewState& state);
+[[nodiscard]] bool lessons_are_open(const ViewState& state);
 // Opens it, or closes it.
 void toggle_lessons(ViewState& state);
 // Opens a lesson where it was left.

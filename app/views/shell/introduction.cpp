@@ -98,7 +98,7 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
     const bool recovers = session.offer() != nullptr && !state.recovery_later;
-    if (state.settings.introduction_closed || session.opening() || recovers) return 0.0F;
+    if (state.settings.introduction_closed || session.opening() || recovers || lessons_are_open(state)) return 0.0F;
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
     const std::string what =

@@ -47,7 +47,7 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
         const std::string title = labelled(tr(lab.title), lab.id);
         const bool closed = state.withheld.diff && lab.id == kDiffLab;
         const std::string tip = tab_tip(lab, closed);
-        if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.line);
+        if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
         if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
         if (closed) ImGui::PopStyleColor();
         const GlossaryTerm* term = closed ? nullptr : find_term(lab.term);

@@ -45,8 +45,8 @@ TEST_CASE("a place opens its model and goes to its cell") {
     driver.settle();
     begin_first(driver);
     CHECK(driver.session.shown().scenario.model()->name == "reverse");
-    CHECK(driver.session.step().name == "blocks.1.cross_attn.pattern");
-    CHECK(driver.session.cursor().cell == Cell{0, 3, 1, 6});
+    CHECK(driver.session.step().name == "blocks.1.cross_attn.q");
+    CHECK(driver.session.cursor().cell == Cell{0, 3, 1, 0});
     CHECK(driver.sees("How"));
     // What was open before comes back by undo.
     driver.press(Key::z, with_ctrl);
