@@ -128,7 +128,8 @@ Lab causes_lab() {
             .add_exports = add_exports,
             .actions = actions_of_causes,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope
