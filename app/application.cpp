@@ -4,10 +4,15 @@
 #include "app/application_folder.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
+#include "app/core/lessons/handin.h"
+#include "app/core/lessons/library.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
 #include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
+#include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
@@ -84,6 +89,7 @@ bool Application::frame(Textures& textures) {
     remember_opened();
     follow_language();
     keep_settings();
+    keep_lessons();
     return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
 }
 
@@ -115,6 +121,33 @@ void Application::keep_settings() {
         settings_path_.clear();
         session_.apply(
             command::Tell{message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
+    }
+}
+
+void Application::remember_lessons(const std::string& path) {
+    if (path.empty()) return;
+    keep_lesson_progress_in(state_, path);
+    kept_progress_ = state_.lab<LessonsState>().progress;
+}
+
+void Application::open(std::shared_ptr<const lessons::Lesson> lesson) { open_lesson(state_, std::move(lesson)); }
+
+// Progress is written whenever it has changed, answers when they are handed in.
+void Application::keep_lessons() {
+    LessonsState& panel = state_.lab<LessonsState>();
+    try {
+        if (!panel.progress_path.empty() && panel.progress != kept_progress_) {
+            kept_progress_ = panel.progress;
+            lessons::save_progress(panel.progress_path, kept_progress_);
+        }
+        const std::string path = std::exchange(panel.to_hand_in, {});
+        if (path.empty() || !panel.player) return;
+        const std::string text = lessons::handin_text(*panel.player->lesson(), panel.player->progress());
+        write_whole(path, [&](std::ostream& out) { out << text; });
+        panel.handed_in = path;
+    } catch (const Error& error) {
+        panel.progress_path.clear();
+        session_.apply(command::Tell{error.sentence()});
     }
 }
 
@@ -157,10 +190,19 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
+    if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =
         open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, paths.front()) : std::nullopt;
     session_.apply(taken ? *taken : opening_command(model_among(paths)));
+}
+
+void Application::open_dropped_lesson(const std::string& path) {
+    try {
+        open(lessons::find_lesson(path));
+    } catch (const Error& error) {
+        session_.apply(command::Tell{error.sentence()});
+    }
 }
 
 std::string Application::title() const {

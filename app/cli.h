@@ -1,8 +1,10 @@
 #pragma once
 
+#include "app/core/lessons/lesson.h"
 #include "app/core/work/saved_work.h"
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@ namespace decoderscope {
 struct WindowRequest {
     SavedWork work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
+    std::shared_ptr<const lessons::Lesson> lesson;  // to open; nullptr: none
 };
 
 // The result of a command line.

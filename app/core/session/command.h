@@ -31,6 +31,12 @@ struct OpenModel {
     Mapping mapping = {};  // of its tensors; empty: recognised by their names
     OpenAs as = OpenAs::whatever_it_is;
 };
+// Opens a scenario that is there already, as a place of a lesson does; undo brings back what was open. Then the cursor
+// goes to `step`, or where the model's author suggests.
+struct OpenScenario {
+    std::shared_ptr<const Scenario> scenario;
+    std::string step;
+};
 // Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
 // unsaved, whatever file it came from.
 struct OpenSession {
@@ -229,16 +235,15 @@ struct Tell {
 
 namespace decoderscope {
 
-using Command =
-    std::variant<command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover,
-                 command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget,
-                 command::StopWriting, command::SetOption, command::SetRecording, command::SetDropout,
-                 command::SetGradients, command::AppendToken, command::RemoveLastToken, command::SetSampling,
-                 command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
-                 command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo, command::GoTo,
-                 command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
-                 command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell,
-                 command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
-                 command::CompareWithFile, command::Export, command::StopExport, command::SaveModel, command::Tell>;
+using Command = std::variant<
+    command::OpenModel, command::OpenScenario, command::OpenSession, command::SaveSession, command::DiscardLeftover,
+    command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting,
+    command::SetOption, command::SetRecording, command::SetDropout, command::SetGradients, command::AppendToken,
+    command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo, command::SoloHead,
+    command::TypeOver, command::KeepVariation, command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo,
+    command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
+    command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
+    command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
+    command::StopExport, command::SaveModel, command::Tell>;
 
 }  // namespace decoderscope

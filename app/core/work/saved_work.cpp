@@ -51,6 +51,7 @@ SavedRun saved_run(const Scenario& scenario) {
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
             .gradients_of = scenario.gradients_of,
+            .mutation = scenario.mutation,
             .recording = scenario.recording,
             .generated = scenario.generated};
 }
@@ -83,6 +84,7 @@ public:
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
         scenario.gradients_of = saved.gradients_of;
+        scenario.mutation = saved.mutation;
         scenario.recording = saved.recording;
         scenario.generated = saved.generated;
         remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());

@@ -57,6 +57,7 @@ struct SavedRun {
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;
     std::string gradients_of;  // a cell or "loss"; empty: none
+    std::string mutation;      // a mistake to compute with, by its name; empty: none
     Recording recording = Recording::all;
     std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
 };

@@ -4,6 +4,7 @@
 #include "engine/file.h"
 #include "engine/json_object.h"
 #include "engine/model/bundled.h"
+#include "engine/mutations/mutation.h"
 
 #include <algorithm>
 #include <array>
@@ -184,6 +185,14 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
     return generated;
 }
 
+std::string read_mutation(JsonObject& json) {
+    std::string name = json.text("mutation", "");
+    if (!name.empty() && find_mutation(name) == nullptr)
+        json.fail("mutation", message("\"{name}\" is unknown; expected the name of a mistake that this program knows",
+                                      {{"name", name}}));
+    return name;
+}
+
 SavedRun read_run(JsonObject& json, const fs::path& folder) {
     SavedRun run;
     run.model = read_model(json.object("model"), folder);
@@ -193,6 +202,7 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
     if (json.find("gradients_of") != nullptr) run.gradients_of = json.text("gradients_of");
+    run.mutation = read_mutation(json);
     if (json.find("record") != nullptr)
         run.recording =
             std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];

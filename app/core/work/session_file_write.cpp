@@ -94,6 +94,7 @@ void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
     json["edits"] = json_of(run.edits);
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
     if (!run.gradients_of.empty()) json["gradients_of"] = run.gradients_of;
+    if (!run.mutation.empty()) json["mutation"] = run.mutation;
     if (run.recording == Recording::patterns) json["record"] = "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;

@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr std::string_view kId = "diff";
+constexpr std::string_view kId = kDiffLab;
 
 void add_exports(ExportScene& scene) {
     const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;

@@ -6,6 +6,7 @@
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/utf8.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
@@ -351,6 +352,7 @@ std::vector<Action> actions_of_window() {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
         {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
+        {.label = message("Lessons, and bugs to be found"), .key = Key::f7, .run = changes(toggle_lessons)},
         {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
         {.label = message("What does this model do, and what is worth trying?"),
          .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},

@@ -2,6 +2,7 @@
 #include "app/core/introduction/introduction.h"
 
 #include "app/core/text/wrapping.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -97,7 +98,7 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
     const bool recovers = session.offer() != nullptr && !state.recovery_later;
-    if (state.settings.introduction_closed || session.opening() || recovers) return 0.0F;
+    if (state.settings.introduction_closed || session.opening() || recovers || lessons_are_open(state)) return 0.0F;
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
     const std::string what =
@@ -116,6 +117,9 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         titles.push_back((offer.done ? "✓ " : "") + offer.title);
         widths.push_back(ImGui::CalcTextSize(titles.back().c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
     }
+    // Behind what can be tried stands the way to the lessons.
+    const std::string lessons = tr("Learn step by step");
+    widths.push_back(ImGui::CalcTextSize(lessons.c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
     const std::string lead = tr("Try:");
     const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
     const float row_y = area.low.y + ui.px(8) + pitch * static_cast<float>(lines.size()) + ui.px(4);
@@ -140,6 +144,8 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         ImGui::SetCursorScreenPos(flow.at[i]);
         if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
     }
+    ImGui::SetCursorScreenPos(flow.at.back());
+    if (button(lessons, "lessons")) open_lessons(state);
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;

@@ -30,6 +30,13 @@ void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const
     ImGui::EndChild();
 }
 
+// `closed`: a lesson's question withholds it.
+std::string tab_tip(const Lab& lab, bool closed) {
+    if (closed) return tr("Closed while the lesson's question is open");
+    if (lab.key == Key::none) return tr(lab.question);
+    return tr("{question} ({key})", {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
+}
+
 }  // namespace
 
 float draw_tabs(const Ui& ui, ViewState& state, Area area) {
@@ -38,11 +45,12 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     for (const Lab& lab : labs()) {
         if (&lab != &labs().front()) ImGui::SameLine(0, ui.px(4));
         const std::string title = labelled(tr(lab.title), lab.id);
-        const std::string tip = lab.key == Key::none ? tr(lab.question)
-                                                     : tr("{question} ({key})",
-                                                          {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
-        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr)) state.tab = lab.id;
-        const GlossaryTerm* term = find_term(lab.term);
+        const bool closed = state.withheld.diff && lab.id == kDiffLab;
+        const std::string tip = tab_tip(lab, closed);
+        if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
+        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
+        if (closed) ImGui::PopStyleColor();
+        const GlossaryTerm* term = closed ? nullptr : find_term(lab.term);
         explain_term(ui, state, term, tip);
         if (term == nullptr) tooltip(tip.c_str());
     }

@@ -1,5 +1,6 @@
 #include "app/core/norms/placements.h"
 #include "app/core/work/path_list.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
@@ -142,9 +143,13 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 3 + ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
-                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
+    const float width = ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x + ImGui::CalcTextSize(tr("Export …")).x +
+                        ImGui::CalcTextSize(tr("Settings")).x + ImGui::CalcTextSize("?").x +
+                        ImGui::GetStyle().FramePadding.x * 8;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
+    if (button(tr("Lessons"), "lessons")) open_lessons(state);
+    tooltip(tr("Learn by predicting and finding out: eight lessons, and bugs to be found (F7)"));
+    ImGui::SameLine();
     if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
     tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
     ImGui::SameLine();
@@ -202,11 +207,13 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
     model_menu(ui, session, state, commands);
     ImGui::SameLine(0, ui.px(16));
-    if (session.scenario().computes()) {
-        norm_switch(ui, session, commands);
-        ImGui::SameLine(0, ui.px(16));
+    if (!state.withheld.configuration) {
+        if (session.scenario().computes()) {
+            norm_switch(ui, session, commands);
+            ImGui::SameLine(0, ui.px(16));
+        }
+        dropout_switch(ui, session, commands);
     }
-    dropout_switch(ui, session, commands);
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));
