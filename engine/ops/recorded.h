@@ -2,6 +2,8 @@
 
 #include "engine/operation.h"
 
+#include <string>
+
 namespace decoderscope {
 
 // What another program computed, without what it was computed with: its operands are known, its weights are not.
@@ -9,6 +11,7 @@ namespace decoderscope {
 struct Recorded {
     Tensor values;  // in the recorded file until they are read
     Values kind = Values::any;
+    std::string what;  // the function or the module's class: "softmax", "Linear"; empty if not known
 
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes&) const { return values.axes(); }
@@ -16,7 +19,7 @@ struct Recorded {
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
     [[nodiscard]] Traits traits() const { return {.values = kind, .recorded_elsewhere = true}; }
     bool operator==(const Recorded& other) const {
-        return kind == other.kind && values.shares_values_with(other.values);
+        return kind == other.kind && what == other.what && values.shares_values_with(other.values);
     }
 };
 

@@ -107,10 +107,11 @@ private:
         plan_.begin_block(inside ? place.block : std::string(), inside ? place.layer : -1);
         const Part part = begin_part(tensor, call, module, place);
         const bool pattern = made != nullptr && made->function == "softmax";
-        const Recorded operation = {tensor.values.with_axes(axes_of(tensor, call, part)), pattern ? Values::weights
-                                                                                          : tensor.dtype == "BOOL"
-                                                                                              ? Values::non_negative
-                                                                                              : Values::any};
+        Recorded operation = {tensor.values.with_axes(axes_of(tensor, call, part)), pattern ? Values::weights
+                                                                                    : tensor.dtype == "BOOL"
+                                                                                        ? Values::non_negative
+                                                                                        : Values::any};
+        if (made != nullptr) operation.what = made->function.empty() ? made->kind : made->function;
         const std::vector<Ref> operands = made == nullptr ? std::vector<Ref>() : given_to(*made, tensor.name);
         plan_.step(tensor.name, operation, operands, meaning_of(part, place));
     }

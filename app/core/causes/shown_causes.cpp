@@ -112,6 +112,12 @@ struct NamedRow {
     std::vector<double> values;
 };
 
+// "1 resid_mid" for "blocks.1.resid_mid": the stack is in the title.
+std::string row_label(const Step& step) {
+    if (step.block.empty()) return step.name;
+    return std::to_string(step.layer) + " " + step.name.substr(step.block.size() + 1);
+}
+
 Heatmap heatmap_of_rows(const Scenario& scenario, const Run& run, std::span<const NamedRow> rows, Index batch) {
     Heatmap heatmap;
     heatmap.row_axis = "step";  // not a message: an axis
@@ -119,7 +125,7 @@ Heatmap heatmap_of_rows(const Scenario& scenario, const Run& run, std::span<cons
     heatmap.rows = static_cast<Index>(rows.size());
     for (const NamedRow& row : rows) {
         heatmap.columns = std::max(heatmap.columns, static_cast<Index>(row.values.size()));
-        heatmap.row_labels.push_back(row.name);
+        heatmap.row_labels.push_back(row_label(*run.plan().find(row.name)));
     }
     if (rows.empty()) return heatmap;
     heatmap.column_labels = position_labels(scenario, *run.plan().find(rows.front().name), batch);

@@ -7,6 +7,7 @@
 #include "app/core/train/shown_training.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/in_english.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -123,6 +124,7 @@ struct Session::Apply {
 
     void operator()(const command::Pin&) const {
         s.finish_run();
+        const InEnglish english;  // sessions keep the label
         ReferenceRun pinned = reference_of(description_of(s.shown().scenario), s.shown().run);
         pinned.scenario = std::make_shared<const Scenario>(s.shown().scenario);
         s.computed_.compare_with_run(std::make_shared<const ReferenceRun>(std::move(pinned)));

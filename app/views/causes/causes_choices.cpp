@@ -72,7 +72,7 @@ void choose_number(const Ui& ui, const Session& session, CausesTabState& causes,
         ImGui::SameLine(0, ui.px(12));
     const ResolvedNumber now = *shown_number(session.derived(), shown, session.cursor().place.batch, choice);
     const Index positions = shown.scenario.inputs.pos();
-    if (const int moved = counter(ui, "position", now.position, positions); moved != 0) {
+    if (const int moved = counter(ui, tr("position"), now.position, positions); moved != 0) {
         choice.position = now.position + moved;
         choice.token.reset();
         choice.minus.reset();

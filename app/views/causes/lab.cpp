@@ -23,15 +23,15 @@ void add_exports(ExportScene& scene) {
         const auto measured =
             shown_patching(scene.session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
         if (measured && !measured->patching.steps.empty())
-            scene.add(tr("How much comes back"), "patching",
-                      patching_exhibit(shown.scenario, *shown.run, measured->patching, number));
+            scene.add_if_any(tr("How much comes back"), "patching",
+                             [&] { return patching_exhibit(shown.scenario, *shown.run, measured->patching, number); });
     }
     if (causes.page == CausesPage::writers && causes.number.kind != NumberKind::cell) {
         const bool difference = causes.number.kind == NumberKind::difference;
         const auto written = shown_attribution(scene.session.derived(), shown, number, difference);
         if (written->obstacle.empty())
-            scene.add(tr("Who wrote it"), "attribution",
-                      attribution_exhibit(shown.scenario, written->attribution, number));
+            scene.add_if_any(tr("Who wrote it"), "attribution",
+                             [&] { return attribution_exhibit(shown.scenario, written->attribution, number); });
     }
 }
 
@@ -128,7 +128,8 @@ Lab causes_lab() {
             .add_exports = add_exports,
             .actions = actions_of_causes,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope

@@ -135,7 +135,8 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
     const float room = right - ImGui::GetCursorScreenPos().x;
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, "pinned: " + pinned->label, room));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              fitted(ui.fonts.caption, tr("pinned: {label}", {{"label", pinned->label}}), room));
 }
 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {

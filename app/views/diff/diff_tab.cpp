@@ -6,6 +6,7 @@
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/empty_page.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/in_english.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -52,7 +53,8 @@ Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
         case Against::configuration:
             return compared_with_configuration(shown, diff);
         case Against::pinned:
-            if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
+            if (shown.pinned)
+                return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
             return {.missing =
                         tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
         case Against::bisect:
@@ -68,8 +70,10 @@ Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
 
 ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
     switch (diff.against) {
-        case Against::unedited:
-            return reference_of(label, shown.unedited);
+        case Against::unedited: {
+            const InEnglish english;  // it is written to files
+            return reference_of(tr("without edits"), shown.unedited);
+        }
         case Against::configuration:
             return reference_of(label, shown.companions.at(kCompanion).run);
         case Against::pinned:

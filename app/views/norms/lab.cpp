@@ -18,7 +18,8 @@ void add_growth(ExportScene& scene, const NormsTabState& norms) {
     if (norms.growth_stopped) return;
     if (const auto measured = measured_growth(scene.session.derived(), scene.session.scenario().model(), norms.growth,
                                               norms.growth_progress))
-        scene.add(tr("Gradients by layer"), "gradients-by-layer", growth_exhibit(measured->schemes, norms.growth));
+        scene.add_if_any(tr("Gradients by layer"), "gradients-by-layer",
+                         [&] { return growth_exhibit(measured->schemes, norms.growth); });
 }
 
 void add_exports(ExportScene& scene) {

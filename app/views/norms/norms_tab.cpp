@@ -54,7 +54,9 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
         Choice{NormsView::depth, message("By depth"),
                message("How the residual stream, the updates and the norms change from block to block")},
         Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
-        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")}};
+        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
+        Choice{NormsView::gradients, message("Gradients"),
+               message("How gradients grow from layer to layer before any training, by where the norms stand")}};
     for (const Choice& choice : choices) {
         if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
                           tr(choice.tip)))

@@ -69,6 +69,7 @@ void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands
     const Tensor& values = session.shown().run_of(step).value(step.id);
     std::optional<Cell> cell = session.cursor().cell;
     if (cell && (values.empty() || !values.contains(*cell))) cell.reset();
+    if (step.operation.traits().recorded_elsewhere) return;  // nothing leads back from it
     if (is_on_way_back(plan, step)) return say_gradient(ui, session, cell, commands);
     if (!cell) return;
     choose_target(ui, session, *cell, commands);

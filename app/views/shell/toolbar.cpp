@@ -207,11 +207,13 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
     model_menu(ui, session, state, commands);
     ImGui::SameLine(0, ui.px(16));
-    if (session.scenario().computes() && !state.withheld.configuration) {
-        norm_switch(ui, session, commands);
-        ImGui::SameLine(0, ui.px(16));
+    if (!state.withheld.configuration) {
+        if (session.scenario().computes()) {
+            norm_switch(ui, session, commands);
+            ImGui::SameLine(0, ui.px(16));
+        }
+        dropout_switch(ui, session, commands);
     }
-    if (!state.withheld.configuration) dropout_switch(ui, session, commands);
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));

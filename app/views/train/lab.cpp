@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 3> kOptimisers = {"sgd", "adam", "adamw"}
 
 void add_exports(ExportScene& scene) {
     const std::vector<SeenTraining> seen = scene.state.lab<TrainTabState>().board->seen();
-    if (!seen.empty()) scene.add(tr("Loss and gradients by step"), "training", training_exhibit(seen));
+    if (!seen.empty())
+        scene.add_if_any(tr("Loss and gradients by step"), "training", [&] { return training_exhibit(seen); });
 }
 
 std::vector<Action> actions_of_training() {

@@ -112,32 +112,32 @@ std::vector<FlowItem> run_items(const Ui& ui, RunChoice& run, std::size_t number
         choose<NormPlacement>(ui, "##place", 104, tr("Where the norms stand"), places, run.placement,
                               [](const NormPlacement& place) { return std::string(tr(place_of_norms(place).title)); });
     });
-    add(84, [&ui, &run] {
+    add(80, [&ui, &run] {
         static constexpr std::array kKinds = {OptimiserKind::adam, OptimiserKind::adamw, OptimiserKind::sgd};
-        choose<OptimiserKind>(ui, "##optimiser", 84, tr("The optimiser"), kKinds, run.optimiser,
+        choose<OptimiserKind>(ui, "##optimiser", 80, tr("The optimiser"), kKinds, run.optimiser,
                               [](const OptimiserKind& kind) { return std::string(tr(title_of(kind))); });
     });
-    add(104, [&ui, &run] {
-        choose<double>(ui, "##rate", 104, tr("The learning rate"), kRates, run.learning_rate, [](const double& rate) {
+    add(96, [&ui, &run] {
+        choose<double>(ui, "##rate", 96, tr("The learning rate"), kRates, run.learning_rate, [](const double& rate) {
             return tr("rate {rate}", {{"rate", short_number_text(rate, 2)}});
         });
     });
-    add(112, [&ui, &run] {
-        choose<Index>(ui, "##warmup", 112, tr("Steps in which the learning rate rises to its full size"), kWarmups,
+    add(124, [&ui, &run] {
+        choose<Index>(ui, "##warmup", 124, tr("Steps in which the learning rate rises to its full size"), kWarmups,
                       run.warmup, [](const Index& steps) {
                           return steps == 0 ? std::string(tr("no warm-up")) : tr("warm-up {steps}", {{"steps", steps}});
                       });
     });
-    add(104, [&ui, &run] {
-        choose<double>(ui, "##clip", 104, tr("The most that the norm of all gradients may be"), kClips, run.clip,
+    add(92, [&ui, &run] {
+        choose<double>(ui, "##clip", 92, tr("The most that the norm of all gradients may be"), kClips, run.clip,
                        [](const double& clip) {
-                           return clip == 0.0 ? std::string(tr("not clipped"))
+                           return clip == 0.0 ? std::string(tr("no clip"))
                                               : tr("clip {norm}", {{"norm", short_number_text(clip, 2)}});
                        });
     });
-    add(96, [&ui, &run] {
+    add(88, [&ui, &run] {
         static constexpr std::array kInits = {true, false};
-        choose<bool>(ui, "##init", 96, tr("By whose rule the weights begin"), kInits, run.xavier,
+        choose<bool>(ui, "##init", 88, tr("By whose rule the weights begin"), kInits, run.xavier,
                      [](const bool& xavier) { return std::string(xavier ? tr("Xavier") : tr("PyTorch")); });
     });
     if (remove)

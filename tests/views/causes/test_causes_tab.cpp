@@ -66,7 +66,7 @@ TEST_CASE("patching with another token: what comes back with the token's own row
     CHECK(first.back[static_cast<std::size_t>(changed->position)] == Approx(1.0).margin(1e-4));
     CHECK(d.sees("becomes"));
     d.forget();
-    REQUIRE(d.click_label("Unedited"));
+    REQUIRE(d.click_text("Unedited"));
     d.settle();
     CHECK(d.sees("Thisrunhasnoedits."));
 }

@@ -84,7 +84,7 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
 TEST_CASE("one click trains the three runs that show what warm-up is for") {
     Driver d("induction");
     d.press(Key::f);
-    REQUIRE(d.click_label("Threeruns:whatwarm-upisfor"));
+    REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
     TrainTabState& tab = d.state.lab<TrainTabState>();
     tab.board->pause();
     tab.board->finish();
