@@ -113,12 +113,13 @@ int match_score(std::string_view name, std::string_view typed) {
     for (auto from = name.begin(); from != name.end();) {
         const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
         if (found == name.end()) break;
-        const auto at = static_cast<std::size_t>(found - name.begin());
+        from = found + 1;
+        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
+        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
         const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
                           : begins_word(name, at) ? kWord
                                                   : kPart;
         best = std::max(best, score);
-        from = found + 1;
     }
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
