@@ -59,8 +59,8 @@ void Application::use_fonts(const Fonts& fonts) {
         for (const Utf8Character& character : characters(language.name)) std::erase(missing, character.code);
     if (missing == missing_glyphs_) return;
     missing_glyphs_ = std::move(missing);
-    const Sentence missing = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
-    if (!missing.empty()) session_.apply(command::Tell{missing, false});
+    const Sentence sentence = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
+    if (!sentence.empty()) session_.apply(command::Tell{sentence, false});
 }
 
 float Application::text_scale(ImVec2 window) {

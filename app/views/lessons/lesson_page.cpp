@@ -38,7 +38,7 @@ void draw_paragraph(const Ui& ui, const Paragraph& paragraph, const Shown& text)
             ImGui::GetWindowDrawList()->AddLine(at, {at.x, ImGui::GetItemRectMax().y}, ui.theme.line, ui.px(2));
             return;
         case Kind::code:
-            return paragraph(ui.fonts.mono_small, ui.theme.text, plain_text(text));
+            return decoderscope::paragraph(ui.fonts.mono_small, ui.theme.text, plain_text(text));
         case Kind::text:
             return spans_line(ui, text, ui.theme.text);
     }
