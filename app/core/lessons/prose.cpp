@@ -74,11 +74,16 @@ private:
             case CMARK_NODE_LINK:
                 return children(node, style, cmark_node_get_url(node));
             case CMARK_NODE_IMAGE:
-                throw Error("{place}: an image; expected words: the program is the picture",
-                            {{"place", place(path_, line_)}});
+                refuse(message("an image; expected words: the program is the picture"));
             default:
-                throw Error("{place}: HTML; expected Markdown", {{"place", place(path_, line_)}});
+                refuse(message("HTML; expected Markdown"));
         }
+    }
+
+    // A value of a block has no file of its own: the reader of the block names the line.
+    [[noreturn]] void refuse(const Sentence& why) const {
+        if (path_.empty()) throw Error(why);
+        throw Error("{where}: {error}", {{"where", place(path_, line_)}, {"error", why}});
     }
 
     // Words, cut where a formula stands between them.
@@ -228,15 +233,18 @@ std::vector<MarkdownBlock> read_markdown(const std::string& text, const FormulaT
 
 Prose read_prose(const std::string& text, const FormulaTable& formulas) {
     static const std::string no_path;
-    const Document document = parsed(text);
-    Prose all;
-    for (cmark_node* node = cmark_node_first_child(document.get()); node != nullptr; node = cmark_node_next(node)) {
-        if (cmark_node_get_type(node) != CMARK_NODE_PARAGRAPH)
-            throw Error("\"{text}\": expected one paragraph of words", {{"text", text}});
-        if (!all.empty()) all.push_back({Span::Style::plain, "\n", "", nullptr});
-        for (Span& span : InlineReader(formulas, no_path).read(node)) all.push_back(std::move(span));
-    }
-    return all;
+    // A space that begins no block: "6." alone would be a list, "# 1" a heading.
+    constexpr std::string_view kNoBreakSpace = "\u00A0";
+    const Document document = parsed(std::string(kNoBreakSpace) + text);
+    cmark_node* paragraph = cmark_node_first_child(document.get());
+    if (paragraph == nullptr || cmark_node_next(paragraph) != nullptr ||
+        cmark_node_get_type(paragraph) != CMARK_NODE_PARAGRAPH)
+        throw Error("\"{text}\": expected one paragraph of words", {{"text", text}});
+    Prose prose = InlineReader(formulas, no_path).read(paragraph);
+    std::string& first = prose.front().text;
+    if (first.starts_with(kNoBreakSpace)) first.erase(0, kNoBreakSpace.size());
+    if (first.empty() && !prose.front().formula) prose.erase(prose.begin());
+    return prose;
 }
 
 Shown shown(const Prose& prose, const Scope& scope) {

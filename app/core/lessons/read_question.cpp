@@ -60,8 +60,11 @@ public:
     }
 
     [[nodiscard]] Prose prose(const std::string& value) const { return read_prose(value, source_.formulas); }
+    [[nodiscard]] Prose prose_of(const BlockLine& line) const {
+        return at(line, [&] { return prose(line.value); });
+    }
     [[nodiscard]] Prose reply_of(const Group& group) const {
-        return group.reply == nullptr ? Prose() : prose(group.reply->value);
+        return group.reply == nullptr ? Prose() : prose_of(*group.reply);
     }
     [[nodiscard]] ExpressionRef condition_of(const Group& group) const {
         if (group.condition == nullptr) return nullptr;
@@ -234,13 +237,13 @@ Question read_question(const BlockSource& source) {
     const auto prose = [&](const std::string& value) { return lines.prose(value); };
     question.ask = lines.need("ask", "…", prose);
     question.learned = lines.need("learned", "…", prose);
-    if (const BlockLine* line = lines.find("otherwise")) question.otherwise = prose(line->value);
+    if (const BlockLine* line = lines.find("otherwise")) question.otherwise = lines.prose_of(*line);
     for (const BlockLine& let : lines.all("let")) lines.at(let, [&] { add_let(question.lets, let.value); });
     const std::vector<BlockLine> hints = lines.all("hint");
     if (hints.size() != kHints)
         lines.fail(message("{count} hints; expected {wanted}: the last one shows the answer",
                            {{"count", hints.size()}, {"wanted", kHints}}));
-    for (std::size_t i = 0; i < kHints; ++i) question.hints[i] = prose(hints[i].value);
+    for (std::size_t i = 0; i < kHints; ++i) question.hints[i] = lines.prose_of(hints[i]);
     question.withheld = withheld_by(lines, kind == "do");
     if (kind == "predict" && lines.groups("choice").empty())
         question.answer = by_number(lines);

@@ -147,7 +147,8 @@ TEST_CASE("a mistake in the file is answered with its line") {
         {with("within: 0.5", "within: 0.5\nright: 1"), "x.md:31: ", "right"},
         {with("```question", "```questions"), "x.md:25: ", "questions"},
         {with("answer: 6", "answer 6"), "x.md:29: ", "key: value"},
-        {with("## A page\n", ""), "x.md:12: ", "##"},
+        {with("## A page\n", ""), "x.md:11: ", "##"},
+        {with("hint: Count.", "hint: <b>Count</b>."), "x.md:34: ", "HTML"},
     };
     for (const Mistake& mistake : mistakes) {
         const std::string error = error_of(mistake.text);

@@ -45,7 +45,7 @@ struct Learner {
     const lessons::Question& question;
 
     [[nodiscard]] Runs runs() const { return Runs(session.shown().scenario, session.shown().run, player.opened()); }
-    [[nodiscard]] Spot spot(const CellAnswer& answer) const {
+    [[nodiscard]] lessons::Spot spot(const CellAnswer& answer) const {
         Runs here = runs();
         return spot_of(answer, {here, nullptr, &player.lesson()->lets, &question.lets});
     }
@@ -69,7 +69,7 @@ struct Learner {
         CHECK(say(NumberAnswer{number_of(evaluate(*by.answer, scope))}));
     }
     // As by clicking there: the cursor goes to the cell, and what the cursor shows is the answer.
-    void go(const Spot& at) const {
+    void go(const lessons::Spot& at) const {
         perform(session, {at.cell ? Command(command::Follow{at.step, *at.cell}) : Command(command::GoTo{at.step})});
     }
     bool point(const CellAnswer& answer) const {
