@@ -91,7 +91,7 @@ void read_head(const BlockSource& source, Lesson& lesson) {
         else if (key == "let")
             add_let(lesson.lets, value);
         else
-            refuse_key(key, "number, minutes, summary, kind, happened, let");
+            refuse_key(key, "number, minutes, summary, kind, happened, let");  // not a message: keys
     });
 }
 
@@ -139,8 +139,8 @@ Place read_place(const BlockSource& source) {
             place.point = static_cast<WindowPart>(found - kWindowParts.begin());
         } else {
             refuse_key(key,
-                       "title, model, source, target, set, edits, mutation, dropout_seed, gradients_of, tab, step, "
-                       "cell, batch, head, point");
+                       "title, model, source, target, set, edits, mutation, dropout_seed, "  // not a message: keys
+                       "gradients_of, tab, step, cell, batch, head, point");                 // not a message: keys
         }
     });
     at_line(source.path, source.line, [&] {
@@ -177,7 +177,7 @@ Table read_table(const BlockSource& source) {
                 row.push_back(std::move(formula));
             }
         } else {
-            refuse_key(key, "caption, columns, for, row");
+            refuse_key(key, "caption, columns, for, row");  // not a message: keys
         }
     });
     at_line(source.path, source.line, [&] {
