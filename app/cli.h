@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/core/lessons/lesson.h"
 #include "app/core/work/saved_work.h"
 
 #include <iosfwd>
@@ -10,6 +9,10 @@
 #include <string>
 
 namespace decoderscope {
+
+namespace lessons {
+struct Lesson;
+}
 
 // What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
