@@ -98,6 +98,7 @@ int fit(const GlossaryTerm& term, const std::string& typed) {
     // In English, too: a reader may know the term from the field's papers.
     std::vector<std::string_view> spellings = spellings_of(term);
     spellings.insert(spellings.end(), {term.name.english(), term.spellings.english()});
+    if (in_small_letters(term.transformer_lens) == typed) return 4;
     for (const std::string_view spelling : spellings) {
         const std::string text = in_small_letters(spelling);
         const std::size_t at = text.find(typed);

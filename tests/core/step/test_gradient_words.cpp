@@ -100,10 +100,10 @@ TEST_CASE("beside a gradient stands what it is, and by the pattern what it isn't
             all += sentence.english() + "\n";
         return all;
     };
-    CHECK(words("grad.blocks.0.mlp_out").find("slope at this one point") != std::string::npos);
+    CHECK(words("grad.blocks.0.attn_out").find("slope at this one point") != std::string::npos);
     CHECK(words("grad.blocks.0.attn.pattern").find("mean nothing") != std::string::npos);
     CHECK(words("grad.blocks.0.attn.attn_scores").find("lower the loss") != std::string::npos);
-    CHECK(words("blocks.0.mlp_out").empty());
+    CHECK(words("blocks.0.attn_out").empty());
     CHECK(transformer_lens_name(*plan, *plan->find("grad.blocks.0.attn.z")) == "blocks.0.attn.hook_z_grad");
 }
 
