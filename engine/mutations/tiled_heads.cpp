@@ -36,7 +36,7 @@ private:
 }  // namespace
 
 About TiledHeads::about() const {
-    return {tr("heads repeated in turn"), "query head h reads head h mod kv_heads",
+    return {tr("heads repeated in turn"), "query head h reads head h mod kv_heads",  // not a message: a formula
             tr("Keys and values of fewer heads, repeated as a whole: 0 1 0 1. A checkpoint with grouped queries means "
                "0 0 1 1: neighbouring query heads share one. Where each key head has one query head, or there is only "
                "one key head, both are the same.")};

@@ -19,7 +19,8 @@ bool is_softmax(const TraceCall& call) {
 }
 
 bool is_norm(const TraceCall& call) {
-    return call.kind.find("Norm") != std::string::npos || call.function.find("_norm") != std::string::npos;
+    constexpr std::string_view of_module = "Norm";  // not a message: PyTorch's name
+    return call.kind.find(of_module) != std::string::npos || call.function.find("_norm") != std::string::npos;
 }
 
 // The one value of all; nothing if there is none or they differ.
