@@ -183,6 +183,13 @@ WrongSigns wrong_signs(const Moves& moves) {
     return wrong;
 }
 
+Sentence short_name_of_head(const std::string& attention, Index head) {
+    static constexpr std::string_view kBlocks = "blocks.";
+    std::string name = attention;
+    if (const std::size_t at = name.find(kBlocks); at != std::string::npos) name.erase(at, kBlocks.size());
+    return message("{attention} head {head}", {{"attention", name}, {"head", head}});
+}
+
 Sentence moves_sentence(const Moves& moves) {
     if (moves.heads.empty()) return {};
     const WrongSigns wrong = wrong_signs(moves);

@@ -61,6 +61,8 @@ struct WrongSigns {
 [[nodiscard]] WrongSigns wrong_signs(const Moves& moves);
 // Whether a promise has another sign than what happened, which must be more than a rounding error of the number.
 [[nodiscard]] bool has_wrong_sign(double promised, double happened);
+// "1.attn head 3": a head in a narrow column; the stack is named where there are two.
+[[nodiscard]] Sentence short_name_of_head(const std::string& attention, Index head);
 [[nodiscard]] Sentence moves_sentence(const Moves& moves);
 
 // The slopes of the stream as a picture, [step, position]: gradient · value.

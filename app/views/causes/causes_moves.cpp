@@ -50,8 +50,8 @@ public:
 
 private:
     [[nodiscard]] float row_height() const { return compat::font_size(ui_.fonts.mono_small) + ui_.px(5); }
-    [[nodiscard]] float column() const { return ui_.px(74); }
-    [[nodiscard]] float bar_width() const { return ui_.px(56); }
+    [[nodiscard]] float column() const { return ui_.px(66); }
+    [[nodiscard]] float bar_width() const { return ui_.px(40); }
 
     void right(std::size_t number, float y, ImFont* font, ImU32 color, const std::string& text) const {
         const float end =
@@ -84,7 +84,7 @@ void list_heads(const Ui& ui, const Moves& moves, float width, Commands& command
         const HeadMove& move = heads[i];
         const bool slope = has_wrong_sign(move.slope_by_value, move.switched_off);
         const bool way = has_wrong_sign(move.along_the_way, move.switched_off);
-        const std::string name = move.attention + " " + std::to_string(move.head);
+        const std::string name = tr(short_name_of_head(move.attention, move.head));
         const bool clicked = table.row(name,
                                        {doubted(cause_text(move.slope_by_value), slope),
                                         doubted(cause_text(move.along_the_way), way), cause_text(move.switched_off)},
@@ -173,16 +173,25 @@ void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::u
     ImGui::SetCursorScreenPos({at.x, at.y + height + ui.px(8)});
 }
 
+// "0.193  1.attn head 3: 18 → 9", from the query's position to the key's.
+std::string text_of_score(const ScoreSlope& score) {
+    const std::string attention = score.tensor.substr(0, score.tensor.rfind('.'));
+    return tr("{slope}  {head}: {query} → {key}", {{"slope", cause_text(score.slope)},
+                                                   {"head", tr(short_name_of_head(attention, score.cell[1]))},
+                                                   {"query", score.cell[2]},
+                                                   {"key", score.cell[3]}});
+}
+
 void list_scores(const Ui& ui, const Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
     heading(ui, tr("Scores that it hangs on"),
             tr("The steepest: more weight on that key would raise it where positive."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
         const ScoreSlope& score = slopes.scores[i];
-        const std::string text = cause_text(score.slope) + "  " + cell_name(score.tensor, score.cell);
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text, width),
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text_of_score(score), width),
                  9000 + static_cast<int>(i)))
             commands.push_back(command::Follow{score.tensor, score.cell});
+        tooltip(cell_name(score.tensor, score.cell).c_str());
     }
 }
 
@@ -219,7 +228,7 @@ void draw_moves(const Ui& ui, const Session& session, ViewState& state, const Re
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x - ui.px(12), gap = ui.px(24);
     const bool two = room > ui.px(640);
-    const float left = two ? std::floor(room * 0.54F) : room;
+    const float left = two ? std::floor(room * 0.58F) : room;
     ImGui::BeginGroup();
     draw_measured(ui, session, causes, number, left, commands);
     ImGui::EndGroup();

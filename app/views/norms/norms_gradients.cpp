@@ -137,13 +137,13 @@ float draw_schemes(const Ui& ui, NormsTabState& norms, std::span<const GradientG
     return y;
 }
 
+void offer_by_depth(NormsTabState& norms, ImVec2 at) {
+    ImGui::SetCursorScreenPos(at);
+    if (button(tr("Measure by depth"), "by-depth")) norms.growth_by_depth = true;
+    tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
+}
+
 void draw_by_depth(const Ui& ui, const Session& session, NormsTabState& norms, Area area) {
-    if (!norms.growth_by_depth) {
-        ImGui::SetCursorScreenPos(area.low);
-        if (button(tr("Measure by depth"), "by-depth")) norms.growth_by_depth = true;
-        tooltip(tr("Stacks of every depth up to this one: what the last layer gets"));
-        return;
-    }
     const auto measured = measured_growth_by_depth(session.derived(), session.scenario().model(), norms.growth,
                                                    norms.growth_depth_progress);
     if (!measured) {
@@ -156,45 +156,40 @@ void draw_by_depth(const Ui& ui, const Session& session, NormsTabState& norms, A
     static_cast<void>(draw_depth_chart(ui, chart, std::nullopt, area));
 }
 
-void draw_objections(const Ui& ui, Area area) {
-    for (const Sentence& objection : growth_objections())
-        area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(objection)) + ui.px(6);
-}
-
 void draw_measured(const Ui& ui, const Session& session, NormsTabState& norms, const MeasuredGrowth& measured,
                    Area area) {
     area.low.y +=
         text_block(ui, ui.fonts.text, ui.theme.text, area, tr(growth_sentence(measured.schemes, norms.growth))) +
         ui.px(4);
     area.low.y += text_block(ui, ui.fonts.caption, ui.theme.muted, area, tr(growth_caveat(norms.growth))) + ui.px(10);
-    const float gap = ui.px(20), width = std::floor((area.width() - gap) * 0.5F);
-    const float height = std::max(ui.px(150), std::floor((area.height() - gap) * 0.48F));
-    const Area left = {area.low, {area.low.x + width, area.low.y + height}};
-    const Area right = {{left.high.x + gap, area.low.y}, {area.high.x, left.high.y}};
     const std::vector<GrowthCurves> decoder = curves_by_layer(measured.schemes, false),
                                     encoder = curves_by_layer(measured.schemes, true);
+    const float gap = ui.px(20),
+                charts = 1.0F + (encoder.empty() ? 0.0F : 1.0F) + (norms.growth_by_depth ? 1.0F : 0.0F);
+    const float width = std::floor((area.width() - gap * (charts - 1.0F)) / charts);
+    const float height = std::max(ui.px(150), std::floor((area.height() - gap) * 0.48F));
+    Area place = {area.low, {area.low.x + width, area.low.y + height}};
+    const auto next = [&place, width, gap] {
+        place.low.x += width + gap;
+        place.high.x += width + gap;
+    };
     const char* caption = tr("norm of the expected gradient by W2, by layer");
     const Index layers = norms.growth.layers;
     static_cast<void>(draw_depth_chart(ui, chart_of(norms, "growth-decoder", tr("Decoder"), caption, layers, decoder),
-                                       std::nullopt, left));
-    if (encoder.empty())
-        draw_by_depth(ui, session, norms, right);
-    else
-        static_cast<void>(draw_depth_chart(
-            ui, chart_of(norms, "growth-encoder", tr("Encoder"), caption, layers, encoder), std::nullopt, right));
-    const bool narrow = area.width() < ui.px(520);
-    const Area below = {{area.low.x, left.high.y + gap}, {narrow ? area.high.x : left.high.x, area.high.y}};
-    float y = draw_schemes(ui, norms, measured.schemes, below);
-    draw_text(ui, ui.fonts.caption, {below.low.x, y + ui.px(4)}, ui.theme.muted,
-              tr("Faint: the least and the most over the seeds."), below.width());
-    y += compat::font_size(ui.fonts.caption) + ui.px(14);
-    Area rest = narrow ? Area{{area.low.x, y}, area.high} : Area{{right.low.x, below.low.y}, area.high};
+                                       std::nullopt, place));
+    next();
     if (!encoder.empty()) {
-        const Area by_depth = {rest.low, {rest.high.x, rest.low.y + ui.px(norms.growth_by_depth ? 150 : 34)}};
-        draw_by_depth(ui, session, norms, by_depth);
-        rest.low.y = by_depth.high.y + ui.px(8);
+        static_cast<void>(draw_depth_chart(
+            ui, chart_of(norms, "growth-encoder", tr("Encoder"), caption, layers, encoder), std::nullopt, place));
+        next();
     }
-    draw_objections(ui, rest);
+    if (norms.growth_by_depth) draw_by_depth(ui, session, norms, place);
+    const float y = draw_schemes(ui, norms, measured.schemes, {{area.low.x, place.high.y + gap}, area.high});
+    const Area below = {{area.low.x, y + ui.px(4)}, area.high};
+    draw_text(ui, ui.fonts.caption, below.low, ui.theme.muted, tr("Faint: the least and the most over the seeds."),
+              below.width());
+    if (!norms.growth_by_depth)
+        offer_by_depth(norms, {below.low.x, below.low.y + compat::font_size(ui.fonts.caption) + ui.px(10)});
 }
 
 }  // namespace

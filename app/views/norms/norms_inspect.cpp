@@ -1,4 +1,5 @@
 // What the inspector says beside the Norms tab.
+#include "app/core/norms/measured_growth.h"
 #include "app/core/text/numbers.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/shell/inspector_parts.h"
@@ -109,7 +110,7 @@ void say_step(const Ui& ui, const Session& session, ViewState& state, const Norm
 }
 
 void say_gradients(const Ui& ui, ViewState& state) {
-    const auto say = [&](const char* text) {
+    const auto say = [&](const std::string& text) {
         if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
             open_glossary(state, term->id);
         ImGui::Dummy({1, ui.px(4)});
@@ -123,6 +124,8 @@ void say_gradients(const Ui& ui, ViewState& state) {
     say(
         tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with v_proj, o_proj and the MLP begun smaller by β "
            "(Wang et al. 2022)."));
+    inspector_line(ui);
+    for (const Sentence& objection : growth_objections()) say(tr(objection));
 }
 
 }  // namespace
