@@ -4,9 +4,15 @@
 #include "app/folder.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
+#include "app/core/lessons/handin.h"
+#include "app/core/lessons/library.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/text/missing_glyphs.h"
+#include "app/core/text/utf8.h"
 #include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
+#include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
@@ -19,6 +25,7 @@
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <sstream>
@@ -31,19 +38,27 @@ namespace {
 // A frame can wait this long for a result: an edit of a small model then shows in the same frame.
 constexpr std::chrono::milliseconds kPatience{12};
 
+const char* environment(const char* name) { return std::getenv(name); }
+
 }  // namespace
 
 Application::Application(Scenario scenario, std::function<void()> wake)
-    : session_(std::move(scenario), std::move(wake)) {}
+    : language_(languages(), environment), session_(std::move(scenario), std::move(wake)) {}
 
-Application::Application(SavedWork work, std::function<void()> wake) : session_(std::move(work), std::move(wake)) {}
+Application::Application(SavedWork work, std::function<void()> wake)
+    : language_(languages(), environment), session_(std::move(work), std::move(wake)) {}
 
 void Application::use_fonts(const Fonts& fonts) {
     fonts_ = &fonts;
-    if (fonts.missing == missing_glyphs_) return;
-    missing_glyphs_ = fonts.missing;
-    const Sentence missing = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
-    if (!missing.empty()) session_.apply(command::Tell{missing, false});
+    if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
+    std::vector<char32_t> missing = fonts.missing;
+    // The names of the languages are not the person's own text; the settings show a code instead.
+    for (const Language& language : language_.known())
+        for (const Utf8Character& character : characters(language.name)) std::erase(missing, character.code);
+    if (missing == missing_glyphs_) return;
+    missing_glyphs_ = std::move(missing);
+    const Sentence said = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
+    if (!said.empty()) session_.apply(command::Tell{said, false});
 }
 
 float Application::text_scale(ImVec2 window) {
@@ -70,7 +85,9 @@ bool Application::frame(Textures& textures) {
     copy_picture();
     show_folder();
     remember_opened();
+    follow_language();
     keep_settings();
+    keep_lessons();
     return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
 }
 
@@ -79,6 +96,17 @@ void Application::remember_settings(std::string path) {
     state_.settings = load_settings(settings_path_);
     kept_ = state_.settings;
     state_.desktop_reduces_motion = desktop_reduces_motion(config_folder());
+    state_.languages = language_.known();
+    follows_language_ = true;
+    follow_language();
+}
+
+// The next frame is in the chosen language. Without settings, as in a tour, it stays English.
+void Application::follow_language() {
+    if (!follows_language_) return;
+    if (const Sentence wrong = language_.follow(state_.settings.language); !wrong.empty())
+        session_.apply(command::Tell{wrong});
+    speak_lessons(state_, language_.spoken() == kEnglish ? std::string() : language_.spoken());
 }
 
 // Written after a change, but not while a splitter is being dragged. If the home can't be written, the settings last as
@@ -92,6 +120,33 @@ void Application::keep_settings() {
         settings_path_.clear();
         session_.apply(
             command::Tell{message("Settings last until the window closes: {error}", {{"error", error.sentence()}})});
+    }
+}
+
+void Application::remember_lessons(const std::string& path) {
+    if (path.empty()) return;
+    keep_lesson_progress_in(state_, path);
+    kept_progress_ = state_.lab<LessonsState>().progress;
+}
+
+void Application::open(std::shared_ptr<const lessons::Lesson> lesson) { open_lesson(state_, std::move(lesson)); }
+
+// Progress is written whenever it has changed, answers when they are handed in.
+void Application::keep_lessons() {
+    LessonsState& panel = state_.lab<LessonsState>();
+    try {
+        if (!panel.progress_path.empty() && panel.progress != kept_progress_) {
+            kept_progress_ = panel.progress;
+            lessons::save_progress(panel.progress_path, kept_progress_);
+        }
+        const std::string path = std::exchange(panel.to_hand_in, {});
+        if (path.empty() || !panel.player) return;
+        const std::string text = lessons::handin_text(*panel.player->lesson(), panel.player->progress());
+        write_whole(path, [&](std::ostream& out) { out << text; });
+        panel.handed_in = path;
+    } catch (const Error& error) {
+        panel.progress_path.clear();
+        session_.apply(command::Tell{error.sentence()});
     }
 }
 
@@ -134,10 +189,19 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
+    if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =
-        open != nullptr && open->take_file != nullptr ? open->take_file(state_, paths.front()) : std::nullopt;
+        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, paths.front()) : std::nullopt;
     session_.apply(taken ? *taken : opening_command(model_among(paths)));
+}
+
+void Application::open_dropped_lesson(const std::string& path) {
+    try {
+        open(lessons::find_lesson(path));
+    } catch (const Error& error) {
+        session_.apply(command::Tell{error.sentence()});
+    }
 }
 
 std::string Application::title() const {

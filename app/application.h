@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/core/language/languages.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/session/session.h"
 #include "app/views/shell/frontend.h"
 #include "app/views/shell/view_state.h"
@@ -29,8 +31,13 @@ public:
     [[nodiscard]] double next_wake() const override;
     void ended(bool by_the_person) override { session_.end(by_the_person); }
 
-    // Loads the settings from a file, and saves them there from now on.
+    // Loads the settings from a file, and saves them there from now on. Speaks the language that they ask for.
     void remember_settings(std::string path);
+
+    // Keeps the lessons' progress in a file.
+    void remember_lessons(const std::string& path);
+    // Opens a lesson beside the stage.
+    void open(std::shared_ptr<const lessons::Lesson> lesson);
 
     // Autosaves unsaved work into a folder, and offers what was left there.
     void autosave_in(const std::string& folder) { session_.autosave_in(folder); }
@@ -41,15 +48,21 @@ public:
 
 private:
     void keep_settings();
+    void follow_language();
+    void keep_lessons();
+    void open_dropped_lesson(const std::string& path);
     void copy_picture();
     void show_folder();
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
+    WindowLanguage language_;  // first: the others' texts may be in it
+    bool follows_language_ = false;
     Session session_;
     ViewState state_;
-    Settings kept_;              // as they are in the file
-    std::string settings_path_;  // empty: they are not kept
+    Settings kept_;                    // as they are in the file
+    std::string settings_path_;        // empty: they are not kept
+    lessons::Progress kept_progress_;  // as it is in its file
     const Fonts* fonts_ = nullptr;
     std::vector<char32_t> missing_glyphs_;  // as of the last fonts
     bool styled_dark_ = false;

@@ -1,10 +1,12 @@
 #include "app/cli.h"
 
 #include "app/cli/commands.h"
+#include "app/core/lessons/library.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/trace/recorded_model.h"
 
 #include <filesystem>
 #include <functional>
@@ -17,10 +19,10 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     CliResult result;
     cli::RunOptions run;
     run.notes = &err;
-    std::string tour;
+    std::string tour, lesson;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window = WindowRequest{cli::work_of(run), tour, {}};
+        result.window = WindowRequest{cli::work_of(run), tour, lesson.empty() ? nullptr : lessons::find_lesson(lesson)};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -40,13 +42,15 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     cli::add_run_options(app, run);
     app.add_option("--tour", tour, "draw the tour of the model into this folder instead of opening a window");
 
+    app.add_option("--lesson", lesson, "open a lesson in the window: its name (`lessons` lists them), or its .md file");
+
     const cli::Context context{run, work, out, [&](const std::string& path) {
-                                   run.notes = nullptr;
-                                   result.window = WindowRequest{cli::work_of(run), tour, absolute_path(path)};
+                                   SavedWork recorded{.scenario = scenario_of(model_of_trace(absolute_path(path)))};
+                                   result.window = WindowRequest{std::move(recorded), tour, nullptr};
                                }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,
-                           cli::add_bisect, cli::add_recorder, cli::add_open})
+                           cli::add_bisect, cli::add_recorder, cli::add_open, cli::add_lessons})
         add(app, context);
 
     try {

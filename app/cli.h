@@ -3,17 +3,22 @@
 #include "app/core/work/saved_work.h"
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace decoderscope {
 
+namespace lessons {
+struct Lesson;
+}
+
 // What the command line can ask for besides its own commands: the window.
 struct WindowRequest {
     SavedWork work;
-    std::string tour;   // a folder to draw the tour into instead of opening a window; empty: open it
-    std::string trace;  // a trace to show, recorded elsewhere (engine/trace/); empty: none
+    std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
+    std::shared_ptr<const lessons::Lesson> lesson;  // to open; nullptr: none
 };
 
 // The result of a command line.

@@ -56,8 +56,9 @@ struct NormFacts {
 // All of these. The defaults declare nothing.
 struct Traits {
     Values values = Values::any;
-    bool deferred = false;  // computed when its values are first read
-    bool goes_on = false;   // the output continues the first operand: unchanged, or with the others added to it
+    bool deferred = false;            // computed when its values are first read
+    bool recorded_elsewhere = false;  // another program computed it: its numbers lie in a file, and nothing makes them
+    bool goes_on = false;  // the output continues the first operand: unchanged, or with the others added to it
     std::optional<FillFacts> fill = std::nullopt;
     std::optional<MaskFacts> masks = std::nullopt;
     std::optional<ScaleFacts> scale = std::nullopt;

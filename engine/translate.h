@@ -25,6 +25,8 @@ public:
     // The translation, else the English. The returned text lives as long as the catalog; nothing is allocated.
     [[nodiscard]] const char* text(const Phrase& phrase) const;
     [[nodiscard]] const char* text(const Phrase& one, const Phrase& many, std::int64_t count) const;
+    // Visits every translated text.
+    void each_text(const std::function<void(std::string_view)>& visit) const;
 
 private:
     struct Key {
@@ -52,6 +54,7 @@ private:
 // as English, and stays so without a window. It may be changed at any time; the next frame shows everything in the new
 // language. The catalog must live as long as the program.
 void speak(const Catalog& catalog);
+void speak_english();
 [[nodiscard]] const Catalog& spoken();
 
 // A text in the language of the window; xgettext finds it by the function's name. One without placeholders allocates

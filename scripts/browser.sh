@@ -65,13 +65,14 @@ get_libraries() {
     quietly as_root apt-get $apt_own update -qq
     # shellcheck disable=SC2086
     (cd "$libraries/archives" &&
-        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 catch2)
+        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2)
     unpack imgui imgui
     unpack pcre2 pcre2
     unpack utf8proc utf8proc
     unpack zlib zlib
     unpack minizip minizip
     unpack libpng libpng1.6
+    unpack cmark cmark
     unpack catch2 catch2
     # Emscripten's compiler must see nothing else of /usr/include.
     for headers in eigen3 nlohmann CLI fast_float; do

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Collects every text of the window into assets/messages/decoderscope.pot, from which translations are made.
-#   scripts/messages.sh            writes it
-#   scripts/messages.sh --check    fails if it is out of date
-# Needs gettext's xgettext (Debian: gettext).
+# Collects every text of the window into assets/messages/decoderscope.pot, and brings the translations, *.po beside it, up to
+# date with it: new messages come in untranslated, those that are gone go.
+#   scripts/messages.sh            writes them
+#   scripts/messages.sh --check    fails if one is out of date, or a translation is missing, fuzzy, or has other places than
+#                                  the English
+# Needs gettext's tools (Debian: gettext). How to translate: docs/languages.md
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -22,18 +24,97 @@ collect() {
         sed '/^"POT-Creation-Date:/d'
 }
 
+# A translation with the messages of the template: merged TRANSLATION TEMPLATE
+merged() {
+    msgmerge --quiet --no-fuzzy-matching --no-wrap --add-location=file --output-file=- "$1" "$2" |
+        msgattrib --no-obsolete --no-wrap --add-location=file --output-file=- | sed '/^"POT-Creation-Date:/d'
+}
+
+# The places ({name}) that a translation lacks or has too many, one message a line. Of plural forms, any may do without
+# {count}: "one step".
+wrong_places() {
+    msgattrib --no-wrap --no-obsolete "$1" | awk '
+        function unquoted(line) { sub(/^[^"]*"/, "", line); sub(/"$/, "", line); return line }
+        function places(text, found,    count) {
+            count = 0
+            while (match(text, /\{[a-z][a-z0-9_]*\}/)) {
+                found[substr(text, RSTART, RLENGTH)] = 1
+                text = substr(text, RSTART + RLENGTH)
+                count++
+            }
+            return count
+        }
+        function compare(    i, place, wanted, given) {
+            places(text["msgid"] text["msgid_plural"], wanted)
+            for (i = 0; i < forms && text["msgid"] != ""; i++) {
+                if (text["msgstr" i] == "") continue
+                split("", given)
+                places(text["msgstr" i], given)
+                for (place in wanted)
+                    if (!(place in given) && !("msgid_plural" in text && place == "{count}"))
+                        print "  " place " is missing: " text["msgid"]
+                for (place in given)
+                    if (!(place in wanted)) print "  " place " is not in the English: " text["msgid"]
+            }
+            split("", text)
+            forms = 0
+        }
+        /^msgctxt/ || (/^msgid / && forms > 0) { if (forms > 0) compare() }
+        /^msgctxt/ { key = "msgctxt"; text[key] = unquoted($0) }
+        /^msgid / { key = "msgid"; text[key] = unquoted($0) }
+        /^msgid_plural/ { key = "msgid_plural"; text[key] = unquoted($0) }
+        /^msgstr/ { key = "msgstr" forms++; text[key] = unquoted($0) }
+        /^"/ { text[key] = text[key] unquoted($0) }
+        END { compare() }'
+}
+
+# Whether a translation is complete, up to date and right: check TRANSLATION TEMPLATE
+check() {
+    complete=0
+    merged "$1" "$2" | diff -u "$1" - >/dev/null || {
+        echo "$1 is out of date: scripts/messages.sh" >&2
+        complete=1
+    }
+    msgfmt --check-header --check-domain --output-file=/dev/null "$1" || complete=1
+    untranslated=$(merged "$1" "$2" | msgattrib --untranslated --no-wrap | sed -n '/^$/,$s/^msgid "/  "/p')
+    fuzzy=$(msgattrib --only-fuzzy --no-wrap "$1" | sed -n '/^$/,$s/^msgid "/  "/p')
+    places=$(wrong_places "$1")
+    [ -z "$untranslated" ] || {
+        printf '%s: not translated:\n%s\n' "$1" "$untranslated" >&2
+        complete=1
+    }
+    [ -z "$fuzzy" ] || {
+        printf '%s: fuzzy:\n%s\n' "$1" "$fuzzy" >&2
+        complete=1
+    }
+    [ -z "$places" ] || {
+        printf '%s: wrong places:\n%s\n' "$1" "$places" >&2
+        complete=1
+    }
+    return $complete
+}
+
 if [ "${1:-}" = --check ]; then
     command -v xgettext >/dev/null || {
         echo "xgettext is missing (Debian: gettext): not checked"
         exit 77
     }
+    failed=0
     collect | diff -u "$pot" - || {
         echo "$pot is out of date: scripts/messages.sh" >&2
-        exit 1
+        failed=1
     }
-    exit 0
+    for po in assets/messages/*.po; do
+        [ ! -e "$po" ] || check "$po" "$pot" || failed=1
+    done
+    exit $failed
 fi
 mkdir -p "$(dirname "$pot")"
 collect >"$pot.part"
 msgfmt --check --output-file=/dev/null "$pot.part" 2>/dev/null || msgfmt --check-format --output-file=/dev/null "$pot.part"
 mv "$pot.part" "$pot"
+for po in assets/messages/*.po; do
+    [ -e "$po" ] || continue
+    merged "$po" "$pot" >"$po.part"
+    mv "$po.part" "$po"
+done

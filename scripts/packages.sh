@@ -2,13 +2,13 @@
 # $root to the folder of the program's source. What each package is for: third_party/README.md.
 # shellcheck shell=sh disable=SC2086,SC2154 # the lists are words; $root is the caller's
 packages="g++ cmake ninja-build pkgconf
-    libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libcairo2-dev libfontconfig-dev libminizip-dev libpcre2-dev
-    libutf8proc-dev
+    libeigen3-dev libdnnl-dev nlohmann-json3-dev libcli11-dev libfast-float-dev libcairo2-dev libfontconfig-dev
+    libminizip-dev libpcre2-dev libutf8proc-dev zlib1g-dev libcmark-dev
     libimgui-dev libglfw3-dev libgl-dev libopengl-dev libegl-dev catch2
     libgl1 libegl1 libgl1-mesa-dri fonts-inter fonts-jetbrains-mono fonts-dejavu-core
     gettext"
-# Optional: makes the program faster.
-wished_packages="libxsmm-dev"
+# Optional: makes the program faster, and draws Chinese, Japanese and Korean.
+wished_packages="libxsmm-dev fonts-noto-cjk"
 # Optional: for the test of the source layout. It shares its libraries with clang.
 format_packages="clang-format-14"
 # What the fuzzers need on top of that.
@@ -52,7 +52,10 @@ install_missing() {
     fi
     install $packages || exit 1
     for wished in $wished_packages; do
-        wish "$wished" "the program is slower"
+        case $wished in
+        fonts-*) wish "$wished" "the window has no Chinese, Japanese and Korean characters" ;;
+        *) wish "$wished" "the program is slower" ;;
+        esac
     done
 }
 

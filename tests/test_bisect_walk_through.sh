@@ -25,9 +25,9 @@ $python tutorial.py trace.safetensors || fail 'not recorded'
 "$program" open trace.safetensors --list > list.txt || fail 'not opened'
 grep -q 'layers.0.attention/softmax/out' list.txt || fail 'the softmax is not in the trace'
 
-# The model is the trace's own: its parameters are in it.
+# The model is the trace's own: its parameters are in it, and its calls say the heads, the norms and the activation.
 bisect() {
-    "$program" bisect "$1" --against "$1" --set nhead=4 --set norm_first=true --set activation=relu --json
+    "$program" bisect "$1" --against "$1" --json
 }
 bisect trace.safetensors > wrong.json 2> wrong.txt
 [ $? -eq 1 ] || fail 'the bug was not found'

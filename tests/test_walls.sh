@@ -45,6 +45,12 @@ if [ -n "$others" ]; then
     printf 'only app/window/ knows GLFW, EGL and OpenGL:\n%s\n' "$others"
     broken=1
 fi
+pages=$(grep -rlE '#[[:space:]]*include[[:space:]]*<emscripten' engine app --include='*.h' --include='*.cpp' |
+    grep -vE '^app/(window/browser|browser|core/export/canvas)/')
+if [ -n "$pages" ]; then
+    printf 'only the folders of the browser know a page:\n%s\n' "$pages"
+    broken=1
+fi
 products=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(dnnl|libxsmm|omp)" engine app | grep -v '^engine/products/')
 if [ -n "$products" ]; then
     printf 'only engine/products/ knows oneDNN and libxsmm:\n%s\n' "$products"
@@ -53,7 +59,7 @@ fi
 # One way to wait: what takes longer than a frame is a job, and only these files know a thread. app/window/ and the
 # clipboard's helper are the desktop's.
 threads=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(thread|future|condition_variable|semaphore|latch|barrier)>" engine app |
-    grep -vE '^(engine/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/application_clipboard\.cpp|app/window/.*)$')
+    grep -vE '^(engine/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/desktop/clipboard\.cpp|app/window/.*)$')
 if [ -n "$threads" ]; then
     printf 'threads are only in engine/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
     broken=1

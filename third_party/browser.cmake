@@ -18,12 +18,18 @@ endforeach()
 target_include_directories(decoderscope_eigen SYSTEM INTERFACE ${from}/include/eigen3)
 target_compile_definitions(decoderscope_eigen INTERFACE EIGEN_DONT_PARALLELIZE)
 
-# ---- zlib and minizip: the container of an NPZ
+# ---- zlib and minizip: compression, and the container of an NPZ
 file(GLOB sources ${from}/zlib/*.c)
-add_library(decoderscope_minizip STATIC ${sources} ${from}/minizip/ioapi.c ${from}/minizip/zip.c ${from}/minizip/unzip.c)
+add_library(decoderscope_zlib STATIC ${sources})
+add_library(decoderscope::zlib ALIAS decoderscope_zlib)
+target_compile_definitions(decoderscope_zlib PRIVATE HAVE_UNISTD_H)
+target_include_directories(decoderscope_zlib SYSTEM PUBLIC ${from}/zlib)
+target_compile_options(decoderscope_zlib PRIVATE -w)
+add_library(decoderscope_minizip STATIC ${from}/minizip/ioapi.c ${from}/minizip/zip.c ${from}/minizip/unzip.c)
 add_library(decoderscope::minizip ALIAS decoderscope_minizip)
-target_compile_definitions(decoderscope_minizip PRIVATE HAVE_UNISTD_H NOCRYPT NOUNCRYPT)
-target_include_directories(decoderscope_minizip SYSTEM PUBLIC ${from}/zlib ${from}/minizip)
+target_compile_definitions(decoderscope_minizip PRIVATE NOCRYPT NOUNCRYPT)
+target_include_directories(decoderscope_minizip SYSTEM PUBLIC ${from}/minizip)
+target_link_libraries(decoderscope_minizip PUBLIC decoderscope_zlib)
 target_compile_options(decoderscope_minizip PRIVATE -w)
 
 # ---- libpng
@@ -36,8 +42,16 @@ endforeach()
 add_library(decoderscope_png STATIC ${sources})
 add_library(decoderscope::png ALIAS decoderscope_png)
 target_include_directories(decoderscope_png SYSTEM PUBLIC ${from}/libpng)
-target_link_libraries(decoderscope_png PUBLIC decoderscope_minizip)
+target_link_libraries(decoderscope_png PUBLIC decoderscope_zlib)
 target_compile_options(decoderscope_png PRIVATE -w)
+
+# ---- cmark: the Markdown of lessons, by its own build
+set(CMARK_SHARED OFF)
+set(CMARK_STATIC ON)
+set(CMARK_TESTS OFF)
+add_subdirectory(${from}/cmark ${CMAKE_BINARY_DIR}/cmark EXCLUDE_FROM_ALL)
+add_library(decoderscope::cmark ALIAS cmark_static)
+target_compile_options(cmark_static PRIVATE -w)
 
 # ---- PCRE2, without its compiler to machine code
 file(COPY_FILE ${from}/pcre2/src/config.h.generic ${from}/pcre2/src/config.h ONLY_IF_DIFFERENT)

@@ -2,6 +2,7 @@
 
 #include "app/application.h"
 #include "app/cli.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/work/autosave.h"
 #include "app/core/work/settings.h"
 #include "app/window/window.h"
@@ -20,7 +21,9 @@ int main(int count, char** values) {
         if (!result.window) return result.status;
         auto application = std::make_unique<Application>(result.window->work, wake_window);
         application->remember_settings(settings_path());
+        application->remember_lessons(lessons::progress_path());
         application->autosave_in(autosave_folder());
+        if (result.window->lesson) application->open(result.window->lesson);
         return run_window(std::move(application));
     } catch (const Error& error) {
         std::cerr << "decoderscope: " << error.what() << '\n';

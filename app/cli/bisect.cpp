@@ -25,12 +25,10 @@ bool gives_inputs(const RunOptions& run) {
 // The scenario on what the recorded model was given, unless the command line says otherwise.
 Scenario scenario_for(const RunOptions& run, const Trace& trace) {
     Scenario scenario = scenario_of(run);
-    if (gives_inputs(run)) return scenario;
-    const Inputs recorded = inputs_of_trace(trace, scenario.config());
-    if (recorded.tokens.empty() && recorded.x.empty()) return scenario;
-    naming(trace.path, [&] { check_inputs(recorded, scenario.config()); });
-    scenario.inputs = recorded;
-    return scenario;
+    if (!scenario.mutation.empty())
+        throw Error("--mutation: {name} is a mistake; bisect compares with the decoder as it should be",
+                    {{"name", scenario.mutation}});
+    return gives_inputs(run) ? scenario : on_recorded_input(std::move(scenario), trace);
 }
 
 void run_bisect(const RunOptions& run, const Wanted& wanted, std::ostream& out) {

@@ -35,8 +35,7 @@ void add_open(CLI::App& app, const Context& context) {
     command.add_flag("--list", wanted->list, "print its tensors instead: name, type, shape, in the order of recording");
     command.callback([context, wanted] {
         context.work = [context, wanted] {
-            const Trace trace = open_trace(wanted->path);
-            if (wanted->list) return list(trace, context.out);
+            if (wanted->list) return list(open_trace(wanted->path), context.out);
             context.open_trace(wanted->path);
         };
     });

@@ -1,10 +1,12 @@
 #include "app/cli/run_options.h"
 
+#include "app/core/session/open_model.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/bundled.h"
+#include "engine/model/checkpoint.h"
 
 #include <algorithm>
 #include <ostream>
@@ -35,6 +37,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                     "recomputed on demand, for runs that would not fit into memory")
         ->check(CLI::IsMember({"all", "patterns"}).description(""));
     command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
+    command.add_option("--mutation", options.mutation,
+                       "computes with a mistake of the gallery of bugs: no-scale, mask-inverted, …");
 }
 
 void add_set_option(CLI::App& command, RunOptions& options) {
@@ -100,7 +104,8 @@ SavedWork opened(const RunOptions& options, const Overrides& overrides) {
         return open_session(options.model);
     }
     SavedWork work;
-    work.scenario = decoderscope::scenario_of(load_model(options.model, overrides, nullptr, mapping_of(options)));
+    const OpenAs as = kind_of_path(options.model) == PathKind::trace ? OpenAs::trace : OpenAs::model;
+    work.scenario = decoderscope::scenario_of(open_model(options.model, as, overrides, nullptr, mapping_of(options)));
     return work;
 }
 
@@ -125,6 +130,8 @@ SavedWork work_of(const RunOptions& options) {
     note(options, scenario.model()->remarks);
     if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });
     if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
+    if (!options.mutation.empty()) scenario.mutation = options.mutation;
+    static_cast<void>(mutation_of(scenario));  // throws if there is none of that name
     if (options.record == "patterns") scenario.recording = Recording::patterns;
     if (!options.inputs.empty()) {
         scenario.inputs = load_inputs(options.inputs, scenario.config());

@@ -22,6 +22,7 @@ struct RunOptions {
     std::vector<std::string> settings;        // KEY=VALUE
     std::string map;                          // a file that says what each tensor is
     std::optional<std::uint64_t> dropout_seed;
+    std::string mutation;           // a mistake to compute with; empty: none
     std::string record = "all";     // how much is kept: all, patterns
     std::ostream* notes = nullptr;  // where to report remarks about the model; nullptr: nowhere
 };

@@ -2,6 +2,7 @@
 
 #include "app/application.h"
 #include "app/cli.h"
+#include "app/core/lessons/progress.h"
 #include "app/core/work/autosave.h"
 #include "app/core/work/settings.h"
 #include "app/desktop/tour.h"
@@ -23,7 +24,9 @@ int show(const decoderscope::WindowRequest& request) {
     }
     auto application = std::make_unique<Application>(request.work, wake_window);
     application->remember_settings(settings_path());
+    application->remember_lessons(lessons::progress_path());
     application->autosave_in(autosave_folder());
+    if (request.lesson) application->open(request.lesson);
     return run_window(std::move(application));
 }
 

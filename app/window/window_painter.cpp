@@ -60,6 +60,16 @@ void Painter::use_scale(Frontend& frontend, float scale) {
 
 bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
     ImGui::SetCurrentContext(context());
+    bool more = build(frontend, input, canvas);
+    // Characters that are drawn for the first time get their glyphs before anything is shown.
+    if (demand_.grew()) more = build(frontend, input, canvas);
+    clear(canvas.width, canvas.height);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    textures_->end_frame();
+    return more || demand_.grew();
+}
+
+bool Painter::build(Frontend& frontend, InputQueue& input, const Canvas& canvas) {
     const ImVec2 window = {static_cast<float>(canvas.width) / canvas.scale,
                            static_cast<float>(canvas.height) / canvas.scale};
     use_scale(frontend, std::clamp(canvas.scale * frontend.text_scale(window), 0.5F, 4.0F));
@@ -73,10 +83,7 @@ bool Painter::draw(Frontend& frontend, InputQueue& input, const Canvas& canvas) 
     ImGui::NewFrame();
     const bool moves = frontend.frame(*textures_);
     ImGui::Render();
-    clear(canvas.width, canvas.height);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-    textures_->end_frame();
-    return more_input || moves || demand_.grew();
+    return more_input || moves;
 }
 
 }  // namespace decoderscope

@@ -37,6 +37,8 @@ private:
         void operator()(ImGuiContext* context) const;
     };
     void use_scale(Frontend& frontend, float scale);
+    // Builds a frame without drawing it. Returns whether another should follow at once.
+    bool build(Frontend& frontend, InputQueue& input, const Canvas& canvas);
 
     GlyphDemand demand_;  // before the context, which must not outlive it
     std::unique_ptr<ImGuiContext, ContextDeleter> context_;

@@ -3,6 +3,7 @@
 #include "engine/decoder/layers.h"
 #include "engine/error.h"
 #include "engine/gradient.h"
+#include "engine/mutations/disguised.h"
 #include "engine/mutations/mutation.h"
 #include "engine/ops/carry.h"
 #include "engine/ops/given.h"
@@ -175,9 +176,14 @@ Plan plan_of(const PassRequest& request) {
 
 // The pass with the mutation's configuration and inputs.
 std::shared_ptr<const Plan> mutated(const PassRequest& request) {
+    if (request.past != nullptr && request.past->positions > 0)
+        throw Error("{mutation}: a mistake is computed on whole texts, expected none where k and v are kept",
+                    {{"mutation", request.mutation->name}});
     const Mutation& mutation = *request.mutation;
     Config config = request.config;
     Inputs inputs = request.inputs;
+    // A wrong padding mask doesn't change what the loss asks for; only a mistake in the targets does.
+    if (request.gradients_of == "loss") inputs.targets = targets_of(inputs);
     if (mutation.configure) mutation.configure(config);
     if (mutation.feed) mutation.feed(inputs, config);
     check_inputs(inputs, config, 0);
@@ -185,14 +191,18 @@ std::shared_ptr<const Plan> mutated(const PassRequest& request) {
                                  request.weights,
                                  inputs,
                                  request.edits,
-                                 request.dropout_seed,
+                                 mutation.dropout_seed ? mutation.dropout_seed : request.dropout_seed,
                                  nullptr,
                                  request.logit_lens,
                                  request.gradients_of,
                                  request.gradients_by,
                                  request.mutation,
                                  request.given};
-    return std::make_shared<Plan>(plan_of(changed));
+    auto plan = std::make_shared<Plan>(plan_of(changed));
+    PassRequest right = request;
+    right.mutation = nullptr;
+    disguise(*plan, plan_of(right));
+    return plan;
 }
 
 }  // namespace

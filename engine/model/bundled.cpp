@@ -3,6 +3,7 @@
 #include "engine/error.h"
 #include "engine/file.h"
 #include "engine/model/assets.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/model/example_file.h"
 #include "engine/model/initial_weights.h"
 #include "engine/random.h"
@@ -21,7 +22,7 @@ BundledModel card_of_trained(std::string_view name) {
     try {
         const std::string path = trained_model_folder(name) + "/example.json";
         const ExampleFile example = naming(path, [&] { return parse_example_file(read_text(path)); });
-        return {std::string(name), Sentence::verbatim(example.description)};
+        return {std::string(name), example_text(example.description)};
     } catch (const Error& missing) {
         return {std::string(name), missing.sentence()};
     }

@@ -138,6 +138,9 @@ PathKind kind_of_path(const fs::path& path) {
         return model ? PathKind::model_folder : PathKind::folder;
     }
     if (path.extension() == ".safetensors") return PathKind::weights;
+    const std::string name = path.filename().string();
+    if (path.extension() == ".npz" || name.ends_with(".manifest.json") || name.ends_with("_FULL_TENSORS.json"))
+        return PathKind::trace;
     return is_pickled(path) ? PathKind::pickled : PathKind::other;
 }
 

@@ -27,7 +27,7 @@ private:
 };
 
 // What is at a path, judging by its name and file type.
-enum class PathKind { other, folder, model_folder, weights, pickled };
+enum class PathKind { other, folder, model_folder, weights, pickled, trace };
 [[nodiscard]] PathKind kind_of_path(const std::filesystem::path& path);
 
 // A model's files: the folder that may hold its config.json and tokenizers, and the tensors, in one file or in several

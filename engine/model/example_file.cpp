@@ -37,6 +37,18 @@ std::vector<std::string> texts_at(const nlohmann::json& object, const char* key)
     return found->get<std::vector<std::string>>();
 }
 
+std::vector<std::vector<Index>> ids_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    const auto is_id = [](const nlohmann::json& id) { return id.is_number_unsigned(); };
+    const auto is_row = [&](const nlohmann::json& row) {
+        return row.is_array() && !row.empty() && std::all_of(row.begin(), row.end(), is_id);
+    };
+    if (!found->is_array() || found->empty() || !std::all_of(found->begin(), found->end(), is_row))
+        throw Error("{key}: expected a list of lists of ids, one a batch row", {{"key", key}});
+    return found->get<std::vector<std::vector<Index>>>();
+}
+
 LookAt look_at_of(const nlohmann::json& example) {
     const auto found = example.find("look_at");
     if (found == example.end()) return {};
@@ -104,10 +116,13 @@ TokenBatch batch_of(const std::vector<std::string>& texts, const Tokenizer& toke
 
 ExampleFile parse_example_file(std::string_view json) {
     const nlohmann::json example = parse_json(json, message("an example"));
-    check_keys(example, message("the example"), {"description", "source", "target", "look_at", "try"});
+    check_keys(example, message("the example"), {"description", "source", "target", "tokens", "look_at", "try"});
+    if (example.contains("target") && example.contains("tokens"))
+        throw Error("tokens: given beside target, expected one of them");
     return {.description = text_at(example, "description"),
             .source = texts_at(example, "source"),
             .target = texts_at(example, "target"),
+            .tokens = ids_at(example, "tokens"),
             .look_at = look_at_of(example),
             .trials = trials_of(example)};
 }
@@ -118,6 +133,11 @@ Inputs inputs_of(const ExampleFile& example, const Tokenizer& source, const Toke
         TokenBatch batch = naming("source", [&] { return batch_of(example.source, source, axis::src); });
         inputs.encoder_tokens = std::move(batch.tokens);
         inputs.encoder_attention_mask = std::move(batch.mask);
+    }
+    if (!example.tokens.empty()) {
+        TokenBatch batch = padded_batch(example.tokens, axis::pos, target.special().pad.value_or(0));
+        inputs.tokens = std::move(batch.tokens);
+        inputs.attention_mask = std::move(batch.mask);
     }
     if (!example.target.empty()) {
         TokenBatch batch = naming("target", [&] { return batch_of(example.target, target, axis::pos); });

@@ -15,15 +15,17 @@ namespace decoderscope {
 //               "step": "blocks.1.cross_attn.pattern", "cell": [0, 2, 1, 3],
 //               "set": {"norm_first": "true"}, "edits": [{"edit": "scale_head", …}]}]}
 // `source` is what the encoder reads and `target` what the decoder reads, one text per batch row. They are cut into
-// tokens by the model's tokenizers, and the shorter ones are padded.
+// tokens by the model's tokenizers, and the shorter ones are padded. `tokens` are a target as ids, for what no text
+// gives: "tokens": [[1, 5, 2]].
 struct ExampleFile {
     std::string description;  // one line
     std::vector<std::string> source, target;
+    std::vector<std::vector<Index>> tokens;
     LookAt look_at;
     std::vector<Trial> trials;
 
     // Whether it brings inputs.
-    [[nodiscard]] bool has_text() const { return !source.empty() || !target.empty(); }
+    [[nodiscard]] bool has_text() const { return !source.empty() || !target.empty() || !tokens.empty(); }
 };
 
 // Throws Error naming the key and what was expected.

@@ -5,6 +5,7 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/model/check_weights.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/example_file.h"
@@ -14,6 +15,7 @@
 #include "engine/model/names/with_mapping.h"
 #include "engine/model/state_dict.h"
 #include "engine/model/tokenizer/read_tokenizer.h"
+#include "engine/trace/recorded_hints.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -56,7 +58,7 @@ void read_example(Model& model, const fs::path& folder, const Config& config, bo
     const std::string tensors = (folder / "inputs.safetensors").string();
     const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
     const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
-    model.description = Sentence::verbatim(example.description);
+    model.description = example_text(example.description);
     model.look_at = example.look_at;
     model.trials = example.trials;
     if (!example.has_text())
@@ -120,6 +122,7 @@ void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedN
     const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
     Recognised recognised =
         naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
+    take_hints(recognised, hints_of_file(checkpoint.weights_path()));
     model.answers = overrides;
     naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
         model.config_json =
@@ -273,7 +276,9 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
         RecognisedNames names = names_of(checkpoint, answers, mapping);
         try {
             StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
-            return recognise(checkpoint.shapes(), names, state_dict);
+            Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
+            take_hints(recognised, hints_of_file(checkpoint.weights_path()));
+            return recognised;
         } catch (const Error& error) {
             if (names.mapping.empty()) throw;
             return Recognised{.names = std::move(names), .stored = checkpoint.shapes(), .problem = error.sentence()};

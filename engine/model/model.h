@@ -50,6 +50,10 @@ struct Model {
     LookAt look_at;
     std::vector<Trial> trials;
     std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
+    // Of a trace that was opened without its model (engine/trace/recorded_model.h): its tensors as steps. The members
+    // above then only stand in for a model's. nullptr for a model.
+    std::shared_ptr<const Plan> recorded;
+    bool recorded_parameters = false;  // the trace holds parameters, too, so that it may be opened as a model
 
     [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
 };

@@ -106,7 +106,7 @@ void write_text(const std::string& path, const std::string& text) {
 std::string texts_of_example(const std::string& example) {
     const nlohmann::json json = parse_json(example, message("an object"));
     nlohmann::ordered_json texts = nlohmann::ordered_json::object();
-    for (const char* key : {"source", "target"})
+    for (const char* key : {"source", "target", "tokens"})
         if (json.contains(key)) texts[key] = json[key];
     return texts.empty() ? std::string() : texts.dump(2) + "\n";
 }

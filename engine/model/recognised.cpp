@@ -407,6 +407,21 @@ std::string taken_unasked(const Recognised& recognised, const Overrides& answers
     return taken;
 }
 
+void take_hints(Recognised& recognised, const Overrides& hints) {
+    if (!recognised.problem.empty()) return;
+    Json config = Json::parse(recognised.config_json);
+    for (const auto& [key, value] : hints) {
+        const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+        if (question == recognised.questions.end()) continue;
+        question->proposal = value;
+        question->required = false;
+        question->why = message("as the recording says");
+        const Json parsed = Json::parse(value, nullptr, false);
+        config[key] = parsed.is_discarded() ? Json(value) : parsed;
+    }
+    recognised.config_json = config.dump(2);
+}
+
 std::string answered_config(const Recognised& recognised, const Overrides& answers) {
     Json config = Json::parse(recognised.config_json);
     for (const Question& question : recognised.questions)

@@ -32,6 +32,9 @@ struct Recognised {
 // The same from the stored tensors alone.
 [[nodiscard]] Recognised recognise(const Shapes& stored, const Overrides& answers = {});
 
+// Takes what is known otherwise (what a recording says) for the answers to questions that it settles.
+void take_hints(Recognised& recognised, const Overrides& hints);
+
 // The config.json with these answers (some may be for other keys). If a required answer is missing, throws Error
 // listing what must be answered and what else may be.
 [[nodiscard]] std::string answered_config(const Recognised& recognised, const Overrides& answers);

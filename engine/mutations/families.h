@@ -21,5 +21,6 @@ void mlp(std::vector<Mutation>& list);
 void embedding(std::vector<Mutation>& list);
 void encoder(std::vector<Mutation>& list);
 void output(std::vector<Mutation>& list);
+void training(std::vector<Mutation>& list);
 
 }  // namespace decoderscope::mutations_of

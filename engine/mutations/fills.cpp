@@ -67,6 +67,13 @@ void fills(std::vector<Mutation>& list) {
     list.push_back(filled("fill-minus-one", message("Masked scores are set to −1."), -1.0F));
     list.push_back(filled("fill-plus", message("Masked scores are set to a large number with the wrong sign."), 1e9F));
     list.push_back(filled("fill-minus-infinity", message("Masked scores are set to −∞."), -kInfinity));
+    list.push_back({.name = "fill-overflows",
+                    .cause = message("The fill is too large for half precision and becomes −∞: a row with nothing left "
+                                     "is NaN."),
+                    .configure = [](Config& config) {
+                        constexpr float kLargestHalf = 65504.0F;
+                        if (config.mask_value < -kLargestHalf) config.mask_value = -kInfinity;
+                    }});
     list.push_back(filled("fill-1e4", message("Masked scores are set to −1e4."), -1e4F));
     list.push_back(
         filled("fill-65504", message("Masked scores are set to −65504, half precision's lowest."), -65504.0F));

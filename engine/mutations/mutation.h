@@ -5,7 +5,9 @@
 #include "engine/model/inputs.h"
 #include "engine/plan.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,10 +21,11 @@ namespace decoderscope {
 struct Mutation {
     std::string_view name;  // "no-scale"
     Phrase cause;           // what the wrong decoder does: one sentence
-    // Of the three parts of a pass: the configuration that the plan is written from, the inputs, and the plan itself.
+    // Of the parts of a pass: the configuration that the plan is written from, the inputs, and the plan itself.
     std::function<void(Config&)> configure = {};
     std::function<void(Inputs&, const Config&)> feed = {};
     std::function<void(Plan&, const Config&)> change = {};
+    std::optional<std::uint64_t> dropout_seed = {};  // dropout is left on
     // Whether the predictions stay (nearly) as they are: it looks wrong and is right.
     bool harmless = false;
 };

@@ -8,19 +8,23 @@ namespace {
 
 std::vector<Mutation> all() {
     std::vector<Mutation> list;
-    for (const auto add :
-         {mutations_of::scale, mutations_of::masks, mutations_of::fills, mutations_of::softmax, mutations_of::residual,
-          mutations_of::norms, mutations_of::projections, mutations_of::heads, mutations_of::positions,
-          mutations_of::rope, mutations_of::mlp, mutations_of::embedding, mutations_of::encoder, mutations_of::output})
+    for (const auto add : {mutations_of::scale, mutations_of::masks, mutations_of::fills, mutations_of::softmax,
+                           mutations_of::residual, mutations_of::norms, mutations_of::projections, mutations_of::heads,
+                           mutations_of::positions, mutations_of::rope, mutations_of::mlp, mutations_of::embedding,
+                           mutations_of::encoder, mutations_of::output, mutations_of::training})
         add(list);
     return list;
+}
+
+bool same_values(const Tensor& a, const Tensor& b) {
+    return a.shares_values_with(b) || (a.axes() == b.axes() && std::ranges::equal(a.values(), b.values()));
 }
 
 // Whether two steps of different plans read steps of the same names, none of them an input with other values.
 bool same_operands(const Plan& a, const Step& one, const Plan& b, const Step& other) {
     return std::ranges::equal(one.operands, other.operands, [&](StepId left, StepId right) {
         const Step &l = a[left], &r = b[right];
-        return l.name == r.name && (!l.is_source() || l.source.shares_values_with(r.source));
+        return l.name == r.name && (!l.is_source() || same_values(l.source, r.source));
     });
 }
 

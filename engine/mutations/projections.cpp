@@ -89,6 +89,16 @@ void projections(std::vector<Mutation>& list) {
     list.push_back({.name = "no-attention-bias",
                     .cause = message("The biases of query, key and value are not added."),
                     .change = without_bias({".q_proj", ".k_proj", ".v_proj"})});
+    list.push_back({.name = "no-key-bias",
+                    .cause = message("The key's bias is not added: it adds the same number to every score of a row, "
+                                     "which the softmax takes away again."),
+                    .change =
+                        [](Plan& plan, const Config& config) {
+                            // A rotated or normalised key's bias differs from key to key.
+                            if (config.positional_encoding != PositionalEncoding::rope && !config.qk_norm)
+                                without_bias({".k_proj"})(plan, config);
+                        },
+                    .harmless = true});
     list.push_back({.name = "no-output-bias",
                     .cause = message("The bias of the attention's output projection is not added."),
                     .change = without_bias({".o_proj"})});

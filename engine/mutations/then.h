@@ -14,10 +14,17 @@ struct Then {
     [[nodiscard]] Axes axes(const OperandAxes& in) const;
     [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
     [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const;
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const Then&) const = default;
 
 private:
+    [[nodiscard]] Operands first_operands(const Operands& in) const;
+    [[nodiscard]] Operands second_operands(const Operands& in, const Tensor& made) const;
     [[nodiscard]] Tensor between(const Operands& in) const;
+    void place_of_second(Explanation& explanation) const;
 };
 
 }  // namespace decoderscope

@@ -21,7 +21,8 @@ About WrongHeads::about() const {
                 "y[b, h, p, d] = Σ_i x[b, p, i] · W[d·heads + h, i] + bias",
                 tr("The projection's columns are dealt out to the heads in turn, where they lie head by head: each "
                    "head gets a little of all of them.")};
-    return {tr("project to heads by a view alone"), "y = (x · Wᵀ + bias).view(batch, head, pos, d_head)",
+    return {tr("project to heads by a view alone"),
+            "y = (x · Wᵀ + bias).view(batch, head, pos, d_head)",  // not a message: a formula
             tr("The numbers of a row lie head by head. A view to [batch, head, pos, d_head] without a transpose cuts "
                "the text instead: the first head gets the first positions, and a causal mask no longer means what it "
                "says.")};
@@ -51,7 +52,8 @@ Explanation WrongHeads::explain(const Operands& in, const Tensor& out, const Cel
 }
 
 About JoinByView::about() const {
-    return {tr("join heads by a view alone"), "y = z.view(batch, pos, d_model) · Wᵀ + bias",
+    return {tr("join heads by a view alone"),
+            "y = z.view(batch, pos, d_model) · Wᵀ + bias",  // not a message: a formula
             tr("The heads' outputs lie one after another. A view to [batch, pos, d_model] without the transpose back "
                "puts neighbouring positions of one head into a row, where all heads of one position belong.")};
 }

@@ -36,7 +36,8 @@ Tensor WrongMask::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation WrongMask::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    return {{line(tr("mask"), {term({constant_factor(keeps(in, cell) ? 1.0 : 0.0, tr("wrong mask"))})})}};
+    const bool kept = keeps(in, cell);
+    return {{line(tr("mask"), {term({constant_factor(kept ? 1.0 : 0.0, kept ? tr("kept") : tr("hidden"))})})}};
 }
 
 }  // namespace decoderscope

@@ -78,7 +78,7 @@ Tensor ScaledDotProduct::pull_back(std::size_t operand, const Backward& b) const
 Explanation ScaledDotProduct::explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
     const Tensor &q = b.in[0], &k = b.in[1];
     const Index group = q.dim(1) / k.dim(1), d = cell[3];
-    const Factor factor = constant_factor(scale_for(q.dim(3)), tr("scale"));
+    const Factor factor = constant_factor(scale_for(q.dim(3)), tr(message_c("factor", "scale")));
     std::vector<Term> terms;
     if (operand == 0) {
         for (Index key = 0; key < k.dim(2); ++key)

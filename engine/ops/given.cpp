@@ -5,7 +5,7 @@
 namespace decoderscope {
 
 About Given::about() const {
-    return {tr("given"), "y = the recorded values",
+    return {tr("given"), "y = the recorded values",  // not a message: a formula
             tr("Not computed here: these are the numbers that another program recorded, so that what follows runs on "
                "its input.")};
 }

@@ -8,7 +8,7 @@
 namespace decoderscope {
 
 About Rescale::about() const {
-    return {tr("scale"), "y = factor · x",
+    return {tr(message_c("operation", "scale")), "y = factor · x",
             tr("Every number times the same factor. On logits this is a temperature that the model was trained with: "
                "a factor below 1 makes the probabilities more even, one above 1 sharper; their order stays.")};
 }

@@ -126,7 +126,7 @@ private:
 
     // torch.nn's modules that are only functions.
     [[nodiscard]] static std::string function_of(const std::string& kind) {
-        return kind == "Softmax" ? "softmax" : std::string();
+        return kind == "Softmax" ? "softmax" : std::string();  // not a message: PyTorch's name
     }
 
     void visit_module(const TraceCall& call, const RecordedModule& module, std::size_t number) {

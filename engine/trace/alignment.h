@@ -15,10 +15,11 @@ namespace decoderscope {
 
 // What told that a recorded tensor is one of ours.
 enum class Basis {
-    name,   // it has our name, or one that means the same
-    call,   // the module or function that it was given to, or that gave it
-    value,  // shape and numbers
-    place,  // shape, and what stands before and behind it
+    name,    // it has our name, or one that means the same
+    call,    // the module or function that it was given to, or that gave it
+    value,   // shape and numbers
+    place,   // shape, and what stands before and behind it
+    chosen,  // the user said so
 };
 
 // How strictly two tensors of a match are compared.

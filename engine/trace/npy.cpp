@@ -84,7 +84,8 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
         tensor.name = name;
         tensor.dtype = dtype_of(after_key(header, "'descr'"));
         tensor.shape = shape_of(after_key(header, "'shape'"));
-        if (after_key(header, "'fortran_order'").starts_with("True") && tensor.shape.size() > 1)
+        constexpr std::string_view yes = "True";  // not a message: Python's word
+        if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
             throw Error("stored column by column; expected rows, which numpy.ascontiguousarray makes");
         std::size_t size = bytes_of_dtype(tensor.dtype);
         for (const Index length_of_axis : tensor.shape) size *= static_cast<std::size_t>(length_of_axis);

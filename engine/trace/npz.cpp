@@ -1,5 +1,6 @@
 #include "engine/error.h"
 #include "engine/model/mapped_file.h"
+#include "engine/trace/inflate.h"
 #include "engine/trace/sources.h"
 
 #include <algorithm>
@@ -61,10 +62,12 @@ Directory directory_of(const Zip& zip) {
     throw Error("cut short, or no .npz: a zip's list of files is missing");
 }
 
+constexpr int kStored = 0, kDeflated = 8;
+
 struct Entry {
     std::string name;
-    bool compressed = false;
-    std::size_t size = 0, offset = 0, next = 0;
+    int method = 0;  // kStored, kDeflated, or one that isn't read
+    std::size_t size = 0, packed = 0, offset = 0, next = 0;
 };
 
 Entry entry_at(const Zip& zip, std::size_t at) {
@@ -72,12 +75,13 @@ Entry entry_at(const Zip& zip, std::size_t at) {
     const auto name_size = zip.at<std::uint16_t>(at + 28);
     const auto extra_size = zip.at<std::uint16_t>(at + 30), comment_size = zip.at<std::uint16_t>(at + 32);
     Entry entry;
-    entry.compressed = zip.at<std::uint16_t>(at + 10) != 0;
+    entry.method = zip.at<std::uint16_t>(at + 10);
     entry.name = zip.text(at + 46, name_size);
     entry.next = at + 46 + name_size + extra_size + comment_size;
     const auto full = zip.at<std::uint32_t>(at + 24), packed = zip.at<std::uint32_t>(at + 20);
     const auto offset = zip.at<std::uint32_t>(at + 42);
     entry.size = full;
+    entry.packed = packed;
     entry.offset = offset;
     // Sizes beyond 4 GB are in the extra field, in this order, each only if it is needed.
     for (std::size_t extra = at + 46 + name_size; extra + 4 <= at + 46 + name_size + extra_size;) {
@@ -86,6 +90,7 @@ Entry entry_at(const Zip& zip, std::size_t at) {
         if (id == 1) {
             if (full == kInExtra) entry.size = zip.at<std::uint64_t>(value);
             if (full == kInExtra) value += 8;
+            if (packed == kInExtra) entry.packed = zip.at<std::uint64_t>(value);
             if (packed == kInExtra) value += 8;
             if (offset == kInExtra) entry.offset = zip.at<std::uint64_t>(value);
         }
@@ -111,11 +116,17 @@ Trace npz(const std::string& path) {
             at = entry.next;
             std::string name = entry.name;
             if (name.ends_with(".npy")) name.resize(name.size() - 4);
-            if (entry.compressed)
-                throw Error("{name}: compressed; expected numpy.savez, which numpy.savez_compressed is not",
-                            {{"name", name}});
+            if (entry.method != kStored && entry.method != kDeflated)
+                throw Error("{name}: compressed by another method than numpy.savez_compressed's", {{"name", name}});
             const std::size_t begin =
                 entry.offset + 30 + zip.at<std::uint16_t>(entry.offset + 26) + zip.at<std::uint16_t>(entry.offset + 28);
+            if (entry.method == kDeflated) {
+                const std::string_view deflated = zip.text(begin, entry.packed);
+                naming(name, [&] {
+                    trace.tensors.push_back(npy_tensor(name, {inflated(deflated, entry.size), entry.size, nullptr, 0}));
+                });
+                continue;
+            }
             zip.check(begin, entry.size);
             const std::shared_ptr<const char> first(file.bytes(), file.data() + begin);
             trace.tensors.push_back(npy_tensor(name, {first, entry.size, file.descriptor(), begin}));

@@ -198,6 +198,8 @@ Trace ranks(const std::string& path, const std::string& text) {
     if (files.empty()) throw Error("none of its {count} files is there", {{"count", manifest.files.size()}});
     Trace trace;
     trace.path = path;
+    trace.files = {path};
+    for (const RecordedFile& file : files) trace.files.push_back(file.trace.path);
     trace.origin = message_n("the recorder, {count} rank", "the recorder, {count} ranks", manifest.world_size);
     trace.tensors = merged(manifest, files, &Trace::tensors);
     trace.parameters = merged(manifest, files, &Trace::parameters);

@@ -35,6 +35,14 @@ std::vector<std::pair<std::string, std::string>> ports(const Json& call, const c
     return found;
 }
 
+std::map<std::string, std::string, std::less<>> arguments_of(const Json& call) {
+    std::map<std::string, std::string, std::less<>> found;
+    if (const auto at = call.find("with"); at != call.end() && at->is_object())
+        for (const auto& [key, value] : at->items())
+            found.emplace(key, value.is_string() ? value.get<std::string>() : value.dump());
+    return found;
+}
+
 std::string text_of(const Json& call, const char* key) {
     const auto at = call.find(key);
     return at != call.end() && at->is_string() ? at->get<std::string>() : std::string();
@@ -47,7 +55,7 @@ std::vector<TraceCall> calls_of(const std::string& text) {
     for (const Json& call : list)
         if (call.is_object())
             calls.push_back({text_of(call, "name"), text_of(call, "module"), text_of(call, "class"),
-                             text_of(call, "function"), ports(call, "in"), ports(call, "out")});
+                             text_of(call, "function"), ports(call, "in"), ports(call, "out"), arguments_of(call)});
     return calls;
 }
 

@@ -51,12 +51,22 @@ Trace from_json(const std::string& path) {
 
 }  // namespace
 
-Trace open_trace(const std::string& path) {
+namespace {
+
+Trace opened(const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     if (kind_of_path(path) == PathKind::pickled) refuse_pickle(path);
     if (ending == ".json") return from_json(path);
     if (ending == ".npz") return trace_sources::npz(path);
     return trace_sources::recorded_file(path).trace;
+}
+
+}  // namespace
+
+Trace open_trace(const std::string& path) {
+    Trace trace = opened(path);
+    if (trace.files.empty()) trace.files.push_back(path);
+    return trace;
 }
 
 }  // namespace decoderscope

@@ -29,11 +29,13 @@ struct TraceCall {
     std::string kind;      // the module's class, "Linear"; empty for a function
     std::string function;  // "softmax"; empty for a module
     std::vector<std::pair<std::string, std::string>> in, out;
+    std::map<std::string, std::string, std::less<>> with = {};  // other arguments: "approximate" and "tanh"
 };
 
 // What a model computed elsewhere: its tensors in the order in which they were recorded, without the model.
 struct Trace {
     std::string path;
+    std::vector<std::string> files;    // all that hold its numbers
     Sentence origin;                   // what wrote it
     std::vector<TraceTensor> tensors;  // without the parameters
     std::vector<TraceTensor> parameters;

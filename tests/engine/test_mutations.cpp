@@ -1,4 +1,5 @@
 // Marked mistakes: what each changes, first and honestly.
+#include "engine/decoder/past.h"
 #include "engine/error.h"
 #include "engine/mutations/mutation.h"
 #include "tests/catch.h"
@@ -63,6 +64,12 @@ std::vector<SmallModel> models() {
                                     {"encoder_vocab_size", "9"},
                                     {"norm", "layernorm_std"}}),
                               {.batch = 2, .pos = 4, .src = 4}));
+    all.push_back(small_model(with({{"nhead", "4"},
+                                    {"num_key_value_heads", "2"},
+                                    {"dropout", "0.2"},
+                                    {"positional_encoding", "learned"},
+                                    {"max_positions", "9"}}),
+                              {.pos = 5}));
     all.push_back(small_model(with({{"norm", "rmsnorm_plus_one"},
                                     {"norm_placement", "peri"},
                                     {"sliding_window", "3"},
@@ -88,9 +95,12 @@ std::vector<SmallModel> models() {
     return all;
 }
 
-std::shared_ptr<const Plan> plan_of(const SmallModel& model, const Mutation* mutation) {
+// A pass, with the way back too where it is asked for.
+std::shared_ptr<const Plan> plan_of(const SmallModel& model, const Mutation* mutation,
+                                    const std::string& gradients_of = {}) {
     PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed};
     request.mutation = mutation;
+    request.gradients_of = gradients_of;
     return plan_decoder(request);
 }
 
@@ -105,7 +115,7 @@ TEST_CASE("mutations have names of their own, and each can be found by it") {
     for (const Mutation& mutation : mutations()) {
         CHECK(names.insert(mutation.name).second);
         CHECK(find_mutation(mutation.name) == &mutation);
-        CHECK((mutation.configure || mutation.feed || mutation.change));
+        CHECK((mutation.configure || mutation.feed || mutation.change || mutation.dropout_seed));
     }
     CHECK(mutations().size() >= 24);
     CHECK(find_mutation("no-such-mistake") == nullptr);
@@ -114,12 +124,15 @@ TEST_CASE("mutations have names of their own, and each can be found by it") {
 TEST_CASE("a mutation's first changed step is the first whose numbers change") {
     std::set<std::string_view> worked;
     for (const SmallModel& model : models()) {
-        const std::shared_ptr<const Run> right = execute(plan_of(model, nullptr));
+        const std::shared_ptr<const Run> without_loss = execute(plan_of(model, nullptr));
+        const std::shared_ptr<const Run> with_loss = execute(plan_of(model, nullptr, "loss"));
         for (const Mutation& mutation : mutations()) {
             INFO(mutation.name);
+            // What is fed may be the targets.
+            const std::shared_ptr<const Run>& right = mutation.feed ? with_loss : without_loss;
             std::shared_ptr<const Plan> plan;
             try {
-                plan = plan_of(model, &mutation);
+                plan = plan_of(model, &mutation, mutation.feed ? "loss" : "");
             } catch (const Error&) {
                 continue;  // this model has not what it is about
             }
@@ -177,4 +190,53 @@ TEST_CASE("given values stand in the place of computed ones") {
     CHECK(same_bits(changed->value("blocks.0.attn_out"), other));
     CHECK(same_bits(changed->value("blocks.0.attn.z"), run->value("blocks.0.attn.z")));
     CHECK(!same_bits(changed->value("blocks.0.resid_post"), run->value("blocks.0.resid_post")));
+}
+
+TEST_CASE("two operations in one hand back the gradient of both") {
+    const SmallModel model = small_model({{"vocab_size", "11"}, {"lm_head", "true"}});
+    const Mutation* mutation = find_mutation("softmax-in-model");
+    const std::shared_ptr<const Run> run = execute(plan_of(model, mutation, "loss"));
+    const auto loss_with = [&](float change) {
+        SmallModel moved = model;
+        moved.weights.at("lm_head.bias").writable()[3] += change;
+        return static_cast<double>(execute(plan_of(moved, mutation, "loss"))->value("loss").at(Cell{0}));
+    };
+    const double slope = (loss_with(0.05F) - loss_with(-0.05F)) / 0.1;
+    const Tensor& gradient = run->value("grad.lm_head.bias");
+    CHECK(std::abs(slope) > 1e-4);
+    CHECK(static_cast<double>(gradient.at(Cell{3})) == Approx(slope).epsilon(0.02));
+    for (const Index at : {Index{0}, Index{3}}) {
+        const Explanation explained = run->explain(run->plan().find("grad.lm_head.bias")->id, {at});
+        CHECK(near(explained.lines.back().value, static_cast<double>(gradient.at(Cell{at}))));
+    }
+}
+
+TEST_CASE("what a pass is given anew is the same, as long as its numbers are") {
+    const SmallModel model = small_model({{"vocab_size", "11"}, {"lm_head", "true"}});
+    const auto right = plan_of(model, nullptr, "loss");
+    CHECK(first_changed(*right, *plan_of(model, nullptr, "loss")) == nullptr);
+    const Ref first = first_changed(*right, *plan_of(model, find_mutation("targets-not-shifted"), "loss"));
+    REQUIRE(first != nullptr);
+    CHECK(first->name == "loss_per_token");
+}
+
+TEST_CASE("a mistake is described as what was meant, and its numbers are explained as they are") {
+    const SmallModel model = models().front();
+    const std::shared_ptr<const Plan> right = plan_of(model, nullptr);
+    const std::shared_ptr<const Run> wrong = execute(plan_of(model, find_mutation("softmax-over-queries")));
+    const Ref meant = right->find("blocks.0.attn.pattern"), pattern = wrong->plan().find("blocks.0.attn.pattern");
+    CHECK(pattern->operation.about().name == meant->operation.about().name);
+    CHECK(pattern->operation.about().teaches == meant->operation.about().teaches);
+    CHECK(!(pattern->operation == meant->operation));
+    const Cell cell = {0, 0, 1, 0};
+    CHECK(near(wrong->explain(pattern->id, cell).lines.back().value,
+               static_cast<double>(wrong->value(pattern->id).at(cell))));
+}
+
+TEST_CASE("a mistake is refused where k and v are kept: it may concern all positions") {
+    const SmallModel model = small_model({{"vocab_size", "11"}, {"lm_head", "true"}});
+    const Past past = past_of(*model.run());
+    PassRequest request{model.config, &model.weights, model.inputs, model.edits, model.dropout_seed, &past};
+    request.mutation = find_mutation("no-scale");
+    CHECK_THROWS_AS(plan_decoder(request), Error);
 }

@@ -16,7 +16,8 @@ for file in bin/decoderscope share/applications/decoderscope.desktop share/mime/
     share/doc/decoderscope/changelog.gz share/bash-completion/completions/decoderscope \
     share/zsh/vendor-completions/_decoderscope share/fish/vendor_completions.d/decoderscope.fish \
     share/icons/hicolor/scalable/apps/decoderscope.svg share/icons/hicolor/16x16/apps/decoderscope.png \
-    share/icons/hicolor/512x512/apps/decoderscope.png share/decoderscope/models/reverse/model.safetensors; do
+    share/icons/hicolor/512x512/apps/decoderscope.png share/decoderscope/models/reverse/model.safetensors \
+    share/decoderscope/messages/zh_CN.po; do
     [ -s "$root/usr/$file" ] || fail "$file is missing"
 done
 unwanted=$(find "$root/usr" -name '*.py' -o -name '*.a' -o -name '*.h')

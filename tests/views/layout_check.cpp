@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 namespace decoderscope::testing {
@@ -15,11 +16,8 @@ std::string described(const DrawnText& piece) {
     return "\"" + piece.text + "\" (" + at(piece.low) + " to " + at(piece.high) + ")";
 }
 
-}  // namespace
-
-void check_layout(const Driver& driver, ImVec2 size) {
-    const auto& pieces = driver.seen();
-    const float ink = 2.0F * driver.fonts().scale;  // a descender beside an ascender
+// `ink`: how far two lines may reach into each other, as a descender beside an ascender does.
+void check_pieces(std::span<const DrawnText> pieces, ImVec2 size, float ink) {
     for (std::size_t a = 0; a < pieces.size(); ++a) {
         const bool inside = pieces[a].high.x <= size.x && pieces[a].high.y <= size.y;
         if (inside)
@@ -35,6 +33,22 @@ void check_layout(const Driver& driver, ImVec2 size) {
             FAIL_CHECK(described(pieces[a]) << " overlaps " << described(pieces[b]));
         }
     }
+}
+
+float ink_of(const Driver& driver) { return 2.0F * driver.fonts().scale; }
+
+}  // namespace
+
+void check_layout(const Driver& driver, ImVec2 size) { check_pieces(driver.seen(), size, ink_of(driver)); }
+
+void check_dialog(const Driver& driver, ImVec2 size, std::string_view heading) {
+    std::string words(heading);
+    std::erase(words, ' ');  // they are not drawn
+    const std::vector<DrawnText>& seen = driver.seen();
+    const auto last =
+        std::find_if(seen.rbegin(), seen.rend(), [&](const DrawnText& piece) { return piece.text.starts_with(words); });
+    REQUIRE(last != seen.rend());
+    check_pieces({last.base() - 1, seen.end()}, size, ink_of(driver));
 }
 
 }  // namespace decoderscope::testing

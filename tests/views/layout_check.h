@@ -3,6 +3,7 @@
 #include "tests/views/driver.h"
 
 #include <array>
+#include <string_view>
 
 namespace decoderscope::testing {
 
@@ -17,5 +18,7 @@ inline const std::array kScreens = {Screen{1.0F, {1024, 768}},  Screen{1.0F, {12
 
 // Fails if visible text leaves a screen of this size, or if two pieces of it overlap.
 void check_layout(const Driver& driver, ImVec2 size);
+// The same of a dialog over the window: it is drawn last, from its heading on.
+void check_dialog(const Driver& driver, ImVec2 size, std::string_view heading);
 
 }  // namespace decoderscope::testing

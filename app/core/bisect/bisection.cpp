@@ -53,7 +53,8 @@ Mutation both(const Mutation& a, const Mutation& b) {
                 [a, b](Plan& plan, const Config& config) {
                     if (a.change) a.change(plan, config);
                     if (b.change) b.change(plan, config);
-                }};
+                },
+            .dropout_seed = b.dropout_seed ? b.dropout_seed : a.dropout_seed};
 }
 
 // Whether a recorded difference may be no more than another way of writing the same: a match that is known by its own
@@ -138,21 +139,34 @@ void excuse_changed(std::vector<TensorCheck>& checks, const Plan& right, const P
         }
 }
 
+// Whether the trace goes on to the loss, as one of ours may.
+bool holds_loss(const Trace& trace) {
+    return std::ranges::any_of(trace.tensors,
+                               [](const TraceTensor& tensor) { return tensor.name == "loss_per_token"; });
+}
+bool has_loss(const Scenario& scenario) { return scenario.config().lm_head && !scenario.inputs.tokens.empty(); }
+
 // All that is worked with on one model and one trace.
 class Bisecting {
 public:
-    Bisecting(const Scenario& scenario, const Trace& trace, const BisectOptions& options)
-        : scenario_(scenario), trace_(trace), tolerance_(options.tolerance.value_or(usual_tolerance(trace))) {
+    Bisecting(const Scenario& scenario, const Trace& trace, const BisectOptions& options, BisectProgress* progress)
+        : scenario_(scenario),
+          trace_(trace),
+          chosen_(options.chosen),
+          progress_(progress),
+          tolerance_(options.tolerance.value_or(usual_tolerance(trace))),
+          gradients_of_(holds_loss(trace) && has_loss(scenario) ? "loss" : scenario.gradients_of) {}
+
+    Resumable<Bisection> found(bool seek_causes) {
         const std::shared_ptr<const Plan> plan = plan_with(nullptr, {});
         known_.parameters = names_of_theirs();
         for (const Step& step : plan->steps())
             if (const std::string other = transformer_lens_name(*plan, step); !other.empty())
                 known_.aliases.emplace(other, step.name);
         base_.run = execute(plan);
+        co_yield kPause;
         align_base();
-    }
-
-    Bisection found(bool seek_causes) {
+        co_yield kPause;
         Bisection result;
         result.tolerance = tolerance_;
         result.checks = base_.checks;
@@ -166,10 +180,11 @@ public:
             ++result.agreed_before;
             if (!result.checks[i].harmless) result.largest = std::max(result.largest, result.checks[i].largest);
         }
-        if (!result.first) return result;
+        if (!result.first) co_return result;
         isolate(result);
-        if (seek_causes) seek(result);
-        return result;
+        co_yield kPause;
+        if (seek_causes) co_await seek(result);
+        co_return result;
     }
 
 private:
@@ -179,6 +194,8 @@ private:
         PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                             scenario_.dropout_seed};
         request.mutation = mutation;
+        // On given inputs only the way there is of interest.
+        if (given.empty()) request.gradients_of = gradients_of_;
         request.given = given.empty() ? nullptr : &given;
         return plan_decoder(request);
     }
@@ -205,14 +222,24 @@ private:
             const TensorCheck check = checked(*base_.run, base_.run->plan()[match.step].name, match);
             return check.is_computed && !check.differs && check.largest < std::numeric_limits<double>::infinity();
         });
+        apply_choices(alignment.matches, chosen_, base_.run->plan(), trace_);
         for (const Match& match : alignment.matches)
             if (match.basis == Basis::value || match.basis == Basis::place)
                 by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
         if (alignment.matches.empty())
             throw Error("{path}: none of its {count} tensors is one of the model's, by name, by module or by value",
                         {{"path", trace_.path}, {"count", trace_.tensors.size()}});
-        base_.unmatched = alignment.unmatched;
+        base_.unmatched = unmatched_by(alignment.matches);
         check_all(base_, alignment.matches);
+    }
+
+    [[nodiscard]] std::vector<std::size_t> unmatched_by(const std::vector<Match>& matches) const {
+        std::set<std::size_t> matched;
+        for (const Match& match : matches) matched.insert(match.tensor);
+        std::vector<std::size_t> unmatched;
+        for (std::size_t i = 0; i < trace_.tensors.size(); ++i)
+            if (!matched.contains(i)) unmatched.push_back(i);
+        return unmatched;
     }
 
     [[nodiscard]] TensorCheck checked(const Run& run, const std::string& name, const Match& match) const {
@@ -235,7 +262,7 @@ private:
             matches.push_back(match);
             matches.back().step = step->id;
         }
-        std::ranges::stable_sort(matches, {}, &Match::step);
+        apply_choices(matches, chosen_, plan, trace_);
         return matches;
     }
 
@@ -308,37 +335,44 @@ private:
         return rank(a) < rank(b);
     }
 
-    [[nodiscard]] std::vector<Tried> causes_of(const Checked& before, const Mutation& already) const {
+    Resumable<std::vector<Tried>> causes_of(const Checked& before, const Mutation& already) const {
         std::vector<Tried> all;
+        if (progress_ != nullptr) progress_->all += mutations().size();
         const std::size_t at = *before.first();
         const double wrong = before.checks[at].relative;
         for (const Mutation& mutation : mutations()) {
             auto result = tried(mutation, both(already, mutation), before, at);
             if (result && (result->cause.explains || result->cause.remains < 0.5 * wrong))
                 all.push_back(std::move(*result));
+            if (progress_ != nullptr) ++progress_->done;
+            co_yield kPause;
         }
         std::ranges::stable_sort(all, is_better);
-        return all;
+        co_return all;
     }
 
-    void seek(Bisection& result) const {
+    Resumable<Done> seek(Bisection& result) const {
         constexpr std::size_t kShown = 8, kFaults = 3;
         Mutation already = {.name = "none", .cause = message("Nothing is changed.")};
         Checked before = base_;
         for (std::size_t fault = 0; fault < kFaults; ++fault) {
-            std::vector<Tried> causes = causes_of(before, already);
+            std::vector<Tried> causes = co_await causes_of(before, already);
             if (fault == 0) {
                 for (const Tried& tried : causes)
                     if (result.causes.size() < kShown) result.causes.push_back(tried.cause);
-                if (const auto dropped = dropout_left_on()) result.causes.insert(result.causes.begin(), *dropped);
+                if (const auto dropped = dropout_left_on()) {
+                    std::erase_if(result.causes, [&](const Cause& cause) { return cause.name == dropped->name; });
+                    result.causes.insert(result.causes.begin(), *dropped);
+                }
                 describe(result, causes);
             } else if (!causes.empty() && causes.front().cause.explains) {
                 result.further.push_back(causes.front().cause);
             }
-            if (causes.empty() || !causes.front().cause.explains || causes.front().cause.all_agree) return;
+            if (causes.empty() || !causes.front().cause.explains || causes.front().cause.all_agree) co_return Done{};
             already = both(already, *find_mutation(causes.front().cause.name));
             before = std::move(causes.front().checked);
         }
+        co_return Done{};
     }
 
     // Dropout zeroes some numbers and multiplies the others by one factor. An update that was dropped is seen in the
@@ -407,7 +441,10 @@ private:
             alone.run = execute(plan_with(nullptr, given));
             // Aligned as before: a given input is no longer what the block before it left.
             std::vector<Match> matches;
-            for (const TensorCheck& check : base_.checks) matches.push_back(check.match);
+            const std::size_t forward = alone.run->plan().steps().size();
+            for (const TensorCheck& check : base_.checks)
+                if (check.match.step < forward && check.ours == alone.run->plan()[check.match.step].name)
+                    matches.push_back(check.match);
             check_all(alone, matches);
             for (const std::string& block : blocks) {
                 const Ref entering = first_of(plan, block);
@@ -445,7 +482,10 @@ private:
 
     const Scenario& scenario_;
     const Trace& trace_;
+    const std::vector<ChosenMatch>& chosen_;
+    BisectProgress* progress_;
     double tolerance_;
+    std::string gradients_of_;  // the loss, where it was recorded: its targets may be wrong
     KnownNames known_;
     Checked base_;
     std::vector<std::pair<std::string, Match>> by_numbers_;
@@ -459,7 +499,14 @@ double usual_tolerance(const Trace& trace) {
 }
 
 Bisection bisect(const Scenario& scenario, const Trace& trace, const BisectOptions& options) {
-    return Bisecting(scenario, trace, options).found(options.seek_causes);
+    Bisecting bisecting(scenario, trace, options, nullptr);
+    return finished(bisecting.found(options.seek_causes));
+}
+
+Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const Trace> trace, BisectOptions options,
+                                      std::shared_ptr<BisectProgress> progress) {
+    Bisecting bisecting(scenario, *trace, options, progress.get());
+    co_return co_await bisecting.found(options.seek_causes);
 }
 
 }  // namespace decoderscope

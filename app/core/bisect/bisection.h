@@ -1,10 +1,13 @@
 #pragma once
 
+#include "app/core/bisect/chosen_match.h"
 #include "app/core/bisect/tensor_check.h"
+#include "app/core/jobs/resumable.h"
 #include "app/core/session/scenario.h"
 #include "engine/mutations/mutation.h"
 #include "engine/trace/trace.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +56,12 @@ struct Bisection {
 struct BisectOptions {
     std::optional<double> tolerance;  // relative to a tensor's largest magnitude; by the trace's precision if not given
     bool seek_causes = true;
+    std::vector<ChosenMatch> chosen;  // matches that the user changed
+};
+
+// How far a bisection is: written by its job, read by another thread.
+struct BisectProgress {
+    std::atomic<std::size_t> done = 0, all = 0;
 };
 
 // 1e-4, and more for half precision.
@@ -60,5 +69,8 @@ struct BisectOptions {
 
 // Compares a scenario's run with a trace. Throws Error if nothing in the trace is one of its tensors.
 [[nodiscard]] Bisection bisect(const Scenario& scenario, const Trace& trace, const BisectOptions& options = {});
+// The same with a pause after each run; `progress` may be nullptr.
+[[nodiscard]] Resumable<Bisection> bisect_in_slices(Scenario scenario, std::shared_ptr<const Trace> trace,
+                                                    BisectOptions options, std::shared_ptr<BisectProgress> progress);
 
 }  // namespace decoderscope

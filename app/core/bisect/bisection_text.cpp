@@ -32,8 +32,26 @@ const char* basis_word(Basis basis) {
             return "value";
         case Basis::place:
             return "place";
+        case Basis::chosen:
+            return "chosen";
     }
     return "";
+}
+
+Phrase basis_phrase(Basis basis) {
+    switch (basis) {
+        case Basis::name:
+            return message("its name");
+        case Basis::call:
+            return message("the call that it was recorded in");
+        case Basis::value:
+            return message("its numbers");
+        case Basis::place:
+            return message("its place in the order");
+        case Basis::chosen:
+            return message("your choice");
+    }
+    return Phrase("");
 }
 
 Json json_of(const Cause& cause) {
@@ -69,15 +87,7 @@ Json matches_json(const Bisection& bisection) {
 }
 
 std::string line_of(const Cause& cause) {
-    std::string line = "  " + cause.name + ": " + cause.sentence.english();
-    if (!cause.explains)
-        return line + tr(" It comes nearer: {remains} of the tensor's magnitude remains.",
-                         {{"remains", measure(cause.remains)}});
-    line += cause.next.empty()
-                ? tr(" With it, everything agrees.")
-                : tr(" With it, this tensor agrees; {next} is the next that differs.", {{"next", cause.next}});
-    if (cause.harmless) line += tr(" It looks wrong and is (nearly) harmless.");
-    return line;
+    return "  " + cause.name + ": " + cause.sentence.english() + " " + cause_remark(cause);
 }
 
 std::string cell_text(const Bisection& bisection) {
@@ -89,57 +99,90 @@ std::string cell_text(const Bisection& bisection) {
     return text;
 }
 
-std::string isolated_text(const Bisection& bisection) {
+std::string joined(const std::vector<std::string>& lines) {
     std::string text;
-    for (const IsolatedBlock& isolated : bisection.isolated)
-        text += isolated.differs ? tr("{block}, run on their input: {first} differs",
-                                      {{"block", isolated.block}, {"first", *isolated.differs}}) +
-                                       "\n"
-                                 : tr("{block}, run on their input: agrees", {{"block", isolated.block}}) + "\n";
+    for (const std::string& line : lines) text += line + "\n";
     return text;
 }
 
-std::string head(const Bisection& bisection) {
-    if (!bisection.first)
-        return tr_n(
-                   "{count} tensor agrees: the largest difference is {largest}, the tolerance {tolerance} of a "
-                   "tensor's "
-                   "magnitude.",
-                   "{count} tensors agree: the largest difference is {largest}, the tolerance {tolerance} of a "
-                   "tensor's "
-                   "magnitude.",
-                   bisection.agreed_before,
-                   {{"largest", measure(bisection.largest)}, {"tolerance", measure(bisection.tolerance)}}) +
-               "\n";
-    const TensorCheck& check = bisection.checks[*bisection.first];
-    std::string text =
-        tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}) + "\n";
-    if (check.other_shape)
-        text += std::string(tr("Its shape is another.")) + "\n";
-    else
-        text += tr("Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude, the "
-                   "tolerance is "
-                   "{tolerance}.",
-                   {{"cell", cell_name(check.ours, check.cell)},
-                    {"ours", short_number(static_cast<double>(check.our_value))},
-                    {"theirs", short_number(static_cast<double>(check.their_value))},
-                    {"relative", measure(check.relative)},
-                    {"tolerance", measure(bisection.tolerance)}}) +
-                "\n";
-    text += tr_n("{count} tensor before it agrees, to within {largest}.",
-                 "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
-                 {{"largest", measure(bisection.largest)}}) +
-            "\n";
-    std::string from;
-    for (const std::string& name : bisection.cell.made_from) from += (from.empty() ? "" : ", ") + name;
-    if (!from.empty()) text += tr("Made from {names}.", {{"names", from}}) + "\n";
+std::string names_text(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
     return text;
+}
+
+std::string worst_cell(const TensorCheck& check, double tolerance) {
+    return tr(
+        "Worst cell: {cell}: here {ours}, there {theirs}; {relative} of the tensor's magnitude, the tolerance is "
+        "{tolerance}.",
+        {{"cell", cell_name(check.ours, check.cell)},
+         {"ours", short_number(static_cast<double>(check.our_value))},
+         {"theirs", short_number(static_cast<double>(check.their_value))},
+         {"relative", measure(check.relative)},
+         {"tolerance", measure(tolerance)}});
 }
 
 }  // namespace
 
+std::vector<std::string> bisection_head(const Bisection& bisection) {
+    if (!bisection.first)
+        return {
+            tr_n("{count} tensor agrees: the largest difference is {largest}, the tolerance {tolerance} of a "
+                 "tensor's magnitude.",
+                 "{count} tensors agree: the largest difference is {largest}, the tolerance {tolerance} of a "
+                 "tensor's magnitude.",
+                 bisection.agreed_before,
+                 {{"largest", measure(bisection.largest)}, {"tolerance", measure(bisection.tolerance)}})};
+    const TensorCheck& check = bisection.checks[*bisection.first];
+    std::vector<std::string> lines = {
+        tr("First difference: {ours}, theirs {theirs}.", {{"ours", check.ours}, {"theirs", check.theirs}}),
+        check.other_shape ? std::string(tr("Its shape is another.")) : worst_cell(check, bisection.tolerance),
+        tr_n("{count} tensor before it agrees, to within {largest}.",
+             "{count} tensors before it agree, to within {largest}.", bisection.agreed_before,
+             {{"largest", measure(bisection.largest)}})};
+    if (const std::string from = names_text(bisection.cell.made_from); !from.empty())
+        lines.push_back(tr("Made from {names}.", {{"names", from}}));
+    return lines;
+}
+
+std::string cause_remark(const Cause& cause) {
+    if (!cause.explains)
+        return tr("It comes nearer: {remains} of the tensor's magnitude remains.",
+                  {{"remains", measure(cause.remains)}});
+    std::string remark = cause.next.empty() ? tr("With it, everything agrees.")
+                                            : tr("With it, this tensor agrees; {next} is the next that differs.",
+                                                 {{"next", cause.next}});
+    if (cause.harmless) remark += std::string(" ") + tr("It looks wrong and is (nearly) harmless.");
+    return remark;
+}
+
+std::string isolated_line(const IsolatedBlock& isolated) {
+    return isolated.differs ? tr("{block}, run on their input: {first} differs",
+                                 {{"block", isolated.block}, {"first", *isolated.differs}})
+                            : tr("{block}, run on their input: agrees", {{"block", isolated.block}});
+}
+
+std::vector<std::string> check_lines(const TensorCheck& check) {
+    std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(basis_phrase(check.match.basis))}})};
+    if (check.other_shape) {
+        lines.emplace_back(tr("Its shape is another."));
+    } else if (!check.cell.empty()) {
+        lines.push_back(tr("largest at {cell}: here {ours}, there {theirs}",
+                           {{"cell", cell_name("", check.cell)},
+                            {"ours", short_number(static_cast<double>(check.our_value))},
+                            {"theirs", short_number(static_cast<double>(check.their_value))}}));
+    }
+    if (check.harmless) lines.emplace_back(tr("It is written otherwise, and what is computed from it agrees."));
+    return lines;
+}
+
+std::string difference_of(const TensorCheck& check) {
+    if (check.other_shape) return tr("another shape");
+    return check.relative == 0.0 ? tr("equal") : measure(check.relative);
+}
+
 std::string bisection_text(const Bisection& bisection) {
-    std::string text = head(bisection);
+    std::string text = joined(bisection_head(bisection));
     if (bisection.first) {
         text += cell_text(bisection);
         text += bisection.causes.empty() ? std::string(tr("No cause that was tried explains it.")) + "\n"
@@ -147,13 +190,10 @@ std::string bisection_text(const Bisection& bisection) {
         for (const Cause& cause : bisection.causes) text += line_of(cause) + "\n";
         if (!bisection.further.empty()) text += std::string(tr("And then:")) + "\n";
         for (const Cause& cause : bisection.further) text += line_of(cause) + "\n";
-        text += isolated_text(bisection);
+        for (const IsolatedBlock& isolated : bisection.isolated) text += isolated_line(isolated) + "\n";
     }
-    if (!bisection.unmatched.empty()) {
-        std::string names;
-        for (const std::string& name : bisection.unmatched) names += (names.empty() ? "" : ", ") + name;
-        text += tr("Not compared: {names}", {{"names", names}}) + "\n";
-    }
+    if (!bisection.unmatched.empty())
+        text += tr("Not compared: {names}", {{"names", names_text(bisection.unmatched)}}) + "\n";
     for (const Sentence& remark : bisection.remarks) text += tr("Note: {remark}", {{"remark", remark}}) + "\n";
     return text;
 }

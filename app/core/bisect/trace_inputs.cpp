@@ -1,5 +1,7 @@
 #include "app/core/bisect/trace_inputs.h"
 
+#include "engine/error.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -148,6 +150,14 @@ Inputs inputs_of_trace(const Trace& trace, const Config& config) {
     }
     add_masks(sides.masks, inputs);
     return inputs;
+}
+
+Scenario on_recorded_input(Scenario scenario, const Trace& trace) {
+    Inputs recorded = inputs_of_trace(trace, scenario.config());
+    if (recorded.tokens.empty() && recorded.x.empty()) return scenario;
+    naming(trace.path, [&] { check_inputs(recorded, scenario.config()); });
+    scenario.inputs = std::move(recorded);
+    return scenario;
 }
 
 }  // namespace decoderscope

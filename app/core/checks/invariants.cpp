@@ -29,7 +29,28 @@ std::string title_of(Law law) {
     return {};
 }
 
+namespace {
+
+// What was recorded elsewhere can't be computed again in another way, which is what most laws are measured by.
+Resumable<Invariants> laws_of_recording(const Run& run) {
+    constexpr std::size_t kMost = 256'000'000;  // bytes: of a larger recording only what is shown is read
+    Invariants found;
+    for (std::size_t law = 0; law < kLaws; ++law)
+        found.all[law] = {.law = static_cast<Law>(law),
+                          .finding = message("Recorded elsewhere: there are no weights to measure it with.")};
+    Invariant& finite = found.all[static_cast<std::size_t>(Law::finite)];
+    if (run.recorded_bytes() <= kMost)
+        finite = co_await measure_finite(run);
+    else
+        finite.finding = message("The recording is large: only what is shown is read.");
+    co_return found;
+}
+
+}  // namespace
+
 Resumable<Invariants> invariants_in_slices(const Run& run, Config config) {
+    const auto recorded = [](const Step& step) { return step.operation.traits().recorded_elsewhere; };
+    if (std::ranges::any_of(run.plan().steps(), recorded)) co_return co_await laws_of_recording(run);
     Invariants found;
     found.all[0] = co_await measure_pattern_rows(run);
     found.all[1] = co_await measure_masked_weights(run);

@@ -2,6 +2,7 @@
 #include "app/core/masks/leak.h"
 #include "app/core/text/counting.h"
 #include "engine/message.h"
+#include "engine/way_back.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +100,10 @@ public:
     Resumable<Done> run(StepId input, Tensor changed) {
         fresh_.resize(readers_.size());
         fresh_[input] = std::move(changed);
+        // What comes after flows back to what stands before it: the law is about the way there.
+        const StepId back = way_back_begins(run_.plan()).value_or(readers_.size());
         for (const Step& step : run_.plan().steps()) {
+            if (step.id >= back) break;
             if (step.is_source()) continue;
             co_yield kPause;
             if (!run_.value(step.id).empty() && reads_changed(step)) {

@@ -3,6 +3,8 @@
 namespace decoderscope {
 
 void Derived::next_frame() {
+    if (language_ != &spoken()) shelves_.clear();
+    language_ = &spoken();
     for (auto& [type, shelf] : shelves_) shelf->tidy(frame_began_);
     frame_began_ = clock_;
     waiting_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/derived/shelf.h"
+#include "engine/translate.h"
 
 #include <map>
 #include <memory>
@@ -16,7 +17,8 @@ namespace decoderscope {
 //
 // A value is made when it is first asked for. It is dropped once one of its origins is gone, or when it is the least
 // recently used of its type and more than T::kKept (16 if T has no such member) are held. A value asked for in the last
-// frame always stays. So a value should not hold its origins, unless few values are kept.
+// frame always stays. So a value should not hold its origins, unless few values are kept. All are dropped when the
+// window's language changes, as many hold texts.
 //
 // T must be a type with a single purpose: two labs that both ask for a std::string would get each other's. Only the
 // window's thread may ask.
@@ -76,6 +78,7 @@ private:
     std::uint64_t clock_ = 0;  // counts requests, so that no two values have the same number
     std::uint64_t frame_began_ = 0;
     bool waiting_ = false;
+    const Catalog* language_ = &spoken();  // that the values' texts are in
 };
 
 }  // namespace decoderscope

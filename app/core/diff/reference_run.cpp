@@ -3,7 +3,6 @@
 #include "app/core/norms/placements.h"
 #include "engine/error.h"
 #include "engine/file.h"
-#include "engine/model/safetensors.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -108,29 +107,25 @@ ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run) {
 }
 
 ReferenceRun read_trace(const std::string& path) {
-    const SafetensorsFile file(path);
-    std::vector<std::pair<std::size_t, std::string>> order;
-    for (const auto& [name, entry] : file.entries()) order.emplace_back(entry.begin, name);
-    std::sort(order.begin(), order.end());
-    ReferenceRun trace;
-    trace.label = std::filesystem::path(path).filename().string();
-    trace.path = absolute_path(path);
-    for (const auto& [begin, name] : order) {
-        const std::string& dtype = file.entries().find(name)->second.dtype;
-        const bool floating = dtype.starts_with("F") || dtype.starts_with("BF");
-        trace.tensors.emplace_back(name, floating ? file.floats(name) : file.integers(name));
-    }
-    return trace;
+    ReferenceRun reference;
+    reference.trace = std::make_shared<const Trace>(open_trace(path));
+    reference.label = std::filesystem::path(path).filename().string();
+    reference.path = absolute_path(path);
+    for (const TraceTensor& tensor : reference.trace->tensors)
+        if (!tensor.values.empty()) reference.tensors.emplace_back(tensor.name, tensor.values);
+    return reference;
 }
 
 std::string description_of(const Scenario& scenario) {
     std::string text = std::filesystem::path(scenario.model()->name).filename().string();
+    if (!scenario.computes()) return text;
     text += std::string(", ") + place_of_norms(scenario.config().placement()).title.english();
     for (const auto& [key, value] : scenario.overrides())
         if (key != "norm_first" && key != "norm_placement") text += ", " + key + " = " + value;
     const std::size_t edits = scenario.edits.size();
     if (edits > 0) text += tr_n(", {count} edit", ", {count} edits", edits);
     if (scenario.dropout_seed) text += tr(", dropout on");
+    if (!scenario.gradients_of.empty()) text += tr(", gradients of {target}", {{"target", scenario.gradients_of}});
     return text;
 }
 

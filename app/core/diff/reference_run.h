@@ -4,6 +4,7 @@
 #include "app/core/picture/heatmap.h"
 #include "app/core/session/scenario.h"
 #include "app/core/step/slice.h"
+#include "engine/trace/trace.h"
 
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@ struct ReferenceRun {
     std::shared_ptr<const Run> run;            // nullptr for a file
     std::shared_ptr<const Scenario> scenario;  // the run's; nullptr for a file
     std::string path;                          // the file's, absolute; empty for a run
+    std::shared_ptr<const Trace> trace;        // the file's, with its calls; nullptr for a run
 
     // nullptr if it has no tensor of that name.
     [[nodiscard]] const Tensor* find(const std::string& name) const;
@@ -26,8 +28,8 @@ struct ReferenceRun {
 
 [[nodiscard]] ReferenceRun reference_of(std::string label, std::shared_ptr<const Run> run);
 
-// Every tensor of a safetensors file, in the order of its values in the file; integers are read as floats. Throws Error
-// naming the file, or the tensor whose type cannot be compared.
+// Every tensor of a trace (engine/trace/trace.h), in the order of recording; integers are read as floats. Throws Error
+// naming the file and what was expected.
 [[nodiscard]] ReferenceRun read_trace(const std::string& path);
 
 // A run in a few words, to tell it from others: "causal-lm, Pre-Norm, 2 edits".

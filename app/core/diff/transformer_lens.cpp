@@ -1,5 +1,7 @@
 #include "app/core/diff/transformer_lens.h"
 
+#include "engine/way_back.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -52,6 +54,12 @@ std::string_view special_hook(const Plan& plan, const Step& step, std::string_vi
 std::string transformer_lens_name(const Plan& plan, const Step& step) {
     // TransformerLens has no encoder–decoder.
     if (step.is_source() || step.in_encoder()) return {};
+    // A cache of the backward pass has the names of the forward pass with this ending.
+    if (is_on_way_back(plan, step)) {
+        const Ref by = step.role == Role::recorded ? differentiated(plan, step) : nullptr;
+        const std::string hook = by == nullptr ? std::string() : transformer_lens_name(plan, *by);
+        return hook.empty() ? hook : hook + "_grad";
+    }
     const std::string prefix = step.block.empty() ? std::string() : step.block + ".";
     const std::string_view name = std::string_view(step.name).substr(prefix.size());
     if (const std::string_view hook = special_hook(plan, step, name); !hook.empty()) return prefix + std::string(hook);

@@ -1,6 +1,7 @@
 #include "app/core/export/exhibit_figure.h"
 
 #include "app/core/export/figure_canvas.h"
+#include "engine/in_english.h"
 
 #include <algorithm>
 #include <cctype>
@@ -81,6 +82,7 @@ Panel panel_of(std::string tensor, Heatmap heatmap) {
 }
 
 Figure exhibit_figure(const Exhibit& exhibit, const FigureStyle& style) {
+    const InEnglish english;
     if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
         FigureStyle with_caption = style;
         with_caption.caption = exhibit.caption;

@@ -12,6 +12,7 @@
 #include "app/core/export/watched.h"
 #include "engine/error.h"
 #include "engine/file.h"
+#include "engine/in_english.h"
 #include "engine/model/safetensors.h"
 
 #include <unistd.h>
@@ -139,6 +140,7 @@ std::string export_endings() {
 bool is_export_path(std::string_view path) { return format_of(path) != nullptr; }
 
 void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options) {
+    const InEnglish english;
     const Format* format = format_of(path);
     if (format == nullptr)
         throw Error("{path}: cannot tell the format of the export; expected a path that ends in {endings}",

@@ -20,7 +20,10 @@ Scenario row_of(Scenario scenario, Index row) {
 }  // namespace
 
 Generator::Generator(Scenario scenario, Index row, Sampling sampling, bool cached)
-    : scenario_(row_of(std::move(scenario), row)), row_(row), sampling_(sampling), cached_(cached) {
+    : scenario_(row_of(std::move(scenario), row)),
+      row_(row),
+      sampling_(sampling),
+      cached_(cached && scenario_.mutation.empty()) {
     check_sampling(sampling_);
 }
 

@@ -10,7 +10,7 @@
 namespace decoderscope {
 
 // Continues one batch row of a scenario, token by token, using the KV cache: the first pass is over the whole text,
-// each later one over the newest token alone. Without the cache every pass is over the whole text.
+// each later one over the newest token alone. Without the cache, and with a mistake, every pass is over the whole text.
 class Generator {
 public:
     // Throws Error if nothing can be generated with the scenario's model, or a setting is out of range.

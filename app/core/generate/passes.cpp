@@ -15,6 +15,7 @@ std::shared_ptr<const Plan> planned(const Scenario& scenario, const Inputs& inpu
     const Config& config = scenario.config();
     PassRequest request{config, &scenario.weights(), inputs, edits, scenario.dropout_seed};
     request.past = past;
+    request.mutation = mutation_of(scenario);
     return plan_decoder(request);
 }
 

@@ -26,6 +26,7 @@ Scenario begun(Scenario scenario) {
     inputs.custom_mask = {};
     scenario.generated.clear();
     scenario.dropout_seed.reset();
+    scenario.gradients_of.clear();
     const std::vector<Edit> edits = std::exchange(scenario.edits, {});
     scenario.edits = fitting_edits(scenario, edits);
     return scenario;

@@ -1,5 +1,7 @@
 #include "app/core/glossary/glossary.h"
 
+#include "app/core/text/scripts.h"
+#include "app/core/text/utf8.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -18,12 +20,44 @@ std::string in_small_letters(std::string_view text) {
     return lower;
 }
 
-// Letters and digits of any alphabet: every byte beyond ASCII belongs to a letter here.
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
+// Letters and digits of any alphabet; everything beyond ASCII is a letter here.
+bool is_letter(char32_t code) {
+    return code >= 0x80 || (code >= '0' && code <= '9') || (code >= 'a' && code <= 'z') ||
+           (code >= 'A' && code <= 'Z') || code == '_';
+}
 
+// The word that a text begins with, or the one character that it begins with if that is no letter, or is Chinese or
+// Japanese: there, any character may begin a word.
 std::string_view first_word(std::string_view text) {
-    const auto end = std::ranges::find_if_not(text, in_word);
-    return text.substr(0, std::max<std::size_t>(1, static_cast<std::size_t>(end - text.begin())));
+    std::size_t size = 0;
+    while (size < text.size()) {
+        const Utf8Character next = character_at(text, size);
+        const bool alone = !is_letter(next.code) || is_unspaced(next.code);
+        if (size == 0 && alone) return next.bytes;
+        if (alone) break;
+        size += next.bytes.size();
+    }
+    return text.substr(0, size);
+}
+
+bool is_han_at(std::string_view text, std::size_t at) {
+    return at < text.size() && is_han(character_at(text, at).code);
+}
+
+// Whether a spelling that a text has at a place is a word there. Chinese and Japanese have no spaces between words; but
+// a single character is a part of many other words.
+bool is_word(std::string_view text, std::size_t at, const std::string& spelling) {
+    const std::size_t end = at + spelling.size();
+    const std::vector<Utf8Character> letters = characters(spelling);
+    if (letters.size() == 1 && is_unspaced(letters.front().code)) {
+        std::size_t before = at;
+        while (before > 0 && (text[--before] & 0xC0) == 0x80) {
+        }
+        return !is_han_at(text, end) && (at == 0 || !is_han_at(text, before));
+    }
+    if (end == text.size() || is_unspaced(letters.back().code)) return true;
+    const char32_t next = character_at(text, end).code;
+    return !is_letter(next) || is_unspaced(next);
 }
 
 // The parts of a list separated by `separator`.
@@ -61,7 +95,11 @@ std::vector<std::string_view> spellings_of(const GlossaryTerm& term) {
 // How well a term fits what was typed, in small letters: 0 = not at all.
 int fit(const GlossaryTerm& term, const std::string& typed) {
     int best = 0;
-    for (const std::string_view spelling : spellings_of(term)) {
+    // In English, too: a reader may know the term from the field's papers.
+    std::vector<std::string_view> spellings = spellings_of(term);
+    spellings.insert(spellings.end(), {term.name.english(), term.spellings.english()});
+    if (in_small_letters(term.transformer_lens) == typed) return 4;
+    for (const std::string_view spelling : spellings) {
         const std::string text = in_small_letters(spelling);
         const std::size_t at = text.find(typed);
         if (at == std::string::npos) continue;
@@ -170,8 +208,7 @@ std::vector<TermInText> TermFinder::find(std::string_view text) const {
         const auto [begin, end] = by_first_word_.equal_range(word);
         for (auto i = begin; i != end; ++i) {
             const std::string& spelling = i->second.text;
-            const bool whole = rest.substr(0, spelling.size()) == spelling &&
-                               (rest.size() == spelling.size() || !in_word(rest[spelling.size()]));
+            const bool whole = rest.starts_with(spelling) && is_word(lower, at, spelling);
             if (whole && (longest == nullptr || spelling.size() > longest->text.size())) longest = &i->second;
         }
         const std::size_t size = longest != nullptr ? longest->text.size() : word.size();

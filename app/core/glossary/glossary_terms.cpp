@@ -400,6 +400,65 @@ constexpr auto kTerms = std::to_array<GlossaryTerm>({
                         "head, applied to the stream there."),
      .transformer_lens = "cache.accumulated_resid / unembed"},
 
+    // ---- the way back, training, causes
+    {.id = "gradient",
+     .name = message("gradient"),
+     .meaning =
+         message("How much a target would change for each unit that a number grows: the slope at this one point, "
+                 "for every number of the run at once."),
+     .spellings = message("gradients, slope, slopes, way back"),
+     .pytorch = "torch.autograd.grad",
+     .transformer_lens = "hook_z_grad"},
+    {.id = "training",
+     .name = message("training"),
+     .meaning = message("Steps that each move all weights a little against their gradients, so that the loss falls."),
+     .spellings = message("train, trainings, trained")},
+    {.id = "optimiser",
+     .name = message("optimiser"),
+     .meaning = message("The rule by which weights follow their gradients: SGD takes them as they are, Adam divides "
+                        "them by their usual size, AdamW also lets weights decay."),
+     .spellings = message("SGD, Adam, AdamW"),
+     .pytorch = "torch.optim"},
+    {.id = "learning-rate",
+     .name = message("learning rate"),
+     .meaning = message("How far the weights move in one step of training."),
+     .pytorch = "lr"},
+    {.id = "warm-up",
+     .name = message("warm-up"),
+     .meaning = message("The first steps of training, in which the learning rate rises from 0 to its full size."),
+     .pytorch = "torch.optim.lr_scheduler.LinearLR"},
+    {.id = "clipping",
+     .name = message("clip"),
+     .meaning = message("To scale all gradients of a step down together where their norm is larger than a bound."),
+     .spellings = message("clipped, clipping"),
+     .pytorch = "torch.nn.utils.clip_grad_norm_"},
+    {.id = "initialisation",
+     .name = message("initialisation"),
+     .meaning = message("How weights begin before any training. Xavier's rule makes a Linear's larger than PyTorch's "
+                        "default does."),
+     .spellings = message("Xavier"),
+     .pytorch = "torch.nn.init"},
+    {.id = "cause",
+     .name = message("cause"),
+     .meaning = message("What changes a number when it is changed itself: found by doing it and running again, not by "
+                        "looking at the run as it is."),
+     .spellings = message("causes")},
+    {.id = "patching",
+     .name = message("activation patching"),
+     .meaning = message("Putting a row of one run into another, to see how much of the difference between them passes "
+                        "through there."),
+     .spellings = message("causal tracing, comes back"),
+     .transformer_lens = "patching.get_act_patch_block_every"},
+    {.id = "attribution",
+     .name = message("direct logit attribution"),
+     .meaning = message("A logit as a sum of what each head, each MLP and the embedding wrote into the stream, along "
+                        "the stream alone."),
+     .transformer_lens = "cache.decompose_resid"},
+    {.id = "integrated-gradients",
+     .name = message("integrated gradients"),
+     .meaning = message("The mean of the slopes along a way from off to on: it adds up to what really changes, where "
+                        "the slope at one point need not even have its sign.")},
+
     // ---- what the window measures and does
     {.id = "edit",
      .name = message("edit"),

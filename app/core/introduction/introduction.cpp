@@ -3,6 +3,7 @@
 #include "app/core/norms/placements.h"
 #include "app/core/text/counting.h"
 #include "engine/error.h"
+#include "engine/model/bundled_texts.h"
 
 #include <algorithm>
 #include <utility>
@@ -116,7 +117,7 @@ std::vector<Command> commands_of(const Trial& trial) {
         commands.push_back(command::Follow{trial.step, *trial.cell});
     else if (!trial.step.empty())
         commands.push_back(command::GoTo{trial.step});
-    if (!trial.look.empty()) commands.push_back(command::Tell{Sentence::verbatim(trial.look), false});
+    if (!trial.look.empty()) commands.push_back(command::Tell{example_text(trial.look), false});
     return commands;
 }
 

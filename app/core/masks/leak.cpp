@@ -1,5 +1,7 @@
 #include "app/core/masks/leak.h"
 
+#include "engine/way_back.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -117,13 +119,15 @@ Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, 
 LeakTest::LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position)
     : run_(std::move(run)), changed_(std::move(changed)), batch_(batch) {
     leak_.changed = position;
+    way_back_ = way_back_begins(run_->plan()).value_or(run_->plan().steps().size());
 }
 
 void LeakTest::compare(const Step& step) {
     const std::ptrdiff_t along = position_axis(step);
     const Tensor& before = run_->value(step.id);
     const Tensor& after = changed_->value(step.name);
-    if (step.is_source() || along < 0 || before.empty() || before.axes() != after.axes()) return;
+    if (step.is_source() || step.id >= way_back_ || along < 0 || before.empty() || before.axes() != after.axes())
+        return;
     ++leak_.tensors;
     const auto axis = static_cast<std::size_t>(along);
     leak_.moved.resize(std::max(leak_.moved.size(), static_cast<std::size_t>(before.dim(axis))));

@@ -55,7 +55,7 @@ private:
 
     std::shared_ptr<const Run> run_, changed_;
     Index batch_;
-    StepId next_ = 0;
+    StepId next_ = 0, way_back_ = 0;  // gradients flow back: they are no leak
     bool summed_up_ = false;
     Leak leak_;
 };

@@ -3,6 +3,7 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/norms/depth_curves.h"
 #include "app/core/report/page.h"
+#include "app/core/report/recorded_report.h"
 #include "app/core/text/counting.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/token_text.h"
@@ -28,6 +29,7 @@ void model_section(Page& page, const Scenario& scenario) {
         facts.emplace_back(key, overridden ? tr("{value} (changed)", {{"value", value}}) : value);
     }
     if (scenario.dropout_seed) facts.emplace_back(tr("dropout seed"), std::to_string(*scenario.dropout_seed));
+    if (!scenario.gradients_of.empty()) facts.emplace_back(tr("gradients of"), scenario.gradients_of);
     page.facts(facts);
     for (const Sentence& remark : scenario.model()->remarks) page.paragraph(tr(remark));
 }
@@ -165,9 +167,15 @@ void norms_section(Page& page, const ReportOf& report) {
 void write_report(std::ostream& out, const ReportOf& report) {
     const Scenario& scenario = report.shown.scenario;
     const std::string name = report.title.empty() ? description_of(scenario) : report.title;
-    Page page(out, name,
-              tr("A forward pass of {model}, as Decoderscope {version} computed it.",
-                 {{"model", description_of(scenario)}, {"version", DECODERSCOPE_VERSION}}));
+    const Arguments facts = {{"model", description_of(scenario)}, {"version", DECODERSCOPE_VERSION}};
+    const Sentence computed = message("A forward pass of {model}, as Decoderscope {version} computed it.", facts);
+    const Sentence recorded =
+        message("A forward pass of {model}, recorded elsewhere, as Decoderscope {version} shows it.", facts);
+    Page page(out, name, tr(scenario.computes() ? computed : recorded));
+    if (!scenario.computes()) {
+        step_section(page, report);
+        return write_recorded_sections(page, report);
+    }
     model_section(page, scenario);
     input_section(page, scenario);
     edits_section(page, scenario.edits);

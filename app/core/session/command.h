@@ -3,12 +3,14 @@
 #include "app/core/export/export.h"
 #include "app/core/generate/sampling.h"
 #include "app/core/masks/mask_edits.h"
+#include "app/core/session/open_as.h"
 #include "app/core/session/recording.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/core/step/slice.h"
 #include "app/core/work/saved_view.h"
 #include "engine/edit.h"
 #include "engine/message.h"
+#include "engine/model/model_folder.h"
 
 #include <memory>
 #include <optional>
@@ -21,11 +23,19 @@ namespace decoderscope::command {
 
 // ---- what is run
 
-// Opens a bundled model, a folder or a file, on its own example. It is read in the background.
+// Opens a bundled model, a folder or a file, on its own example; or a trace, as it was recorded. It is read in the
+// background.
 struct OpenModel {
     std::string name;
     Overrides answers;     // to what its files don't say
     Mapping mapping = {};  // of its tensors; empty: recognised by their names
+    OpenAs as = OpenAs::whatever_it_is;
+};
+// Opens a scenario that is there already, as a place of a lesson does; undo brings back what was open. Then the cursor
+// goes to `step`, or where the model's author suggests.
+struct OpenScenario {
+    std::shared_ptr<const Scenario> scenario;
+    std::string step;
 };
 // Opens a session with all its contents. `recovered`: an autosave of a process that has ended; its work still counts as
 // unsaved, whatever file it came from.
@@ -66,6 +76,11 @@ struct SetRecording {
 // Switches dropout on with this seed; without one, off.
 struct SetDropout {
     std::optional<std::uint64_t> seed;
+};
+// Also computes the gradient of this by everything: a cell as "logits[0, 1, 2]", or "loss"; empty: none
+// (engine/gradient.h).
+struct SetGradients {
+    std::string of;
 };
 // Several cells of a mask at once: a stroke of the brush, a row, a column, a band. One change, or part of the previous
 // one.
@@ -203,6 +218,13 @@ struct Export {
 // Cancels the export under way and leaves no file.
 struct StopExport {};
 
+// Writes a model's folder, and, if asked to, opens it.
+struct SaveModel {
+    std::shared_ptr<const ModelFolder> model;
+    std::string path;
+    bool open = false;
+};
+
 // Shows a sentence to the user.
 struct Tell {
     Sentence sentence;
@@ -214,13 +236,14 @@ struct Tell {
 namespace decoderscope {
 
 using Command = std::variant<
-    command::OpenModel, command::OpenSession, command::SaveSession, command::DiscardLeftover, command::StopOpening,
-    command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting, command::SetOption,
-    command::SetRecording, command::SetDropout, command::AppendToken, command::RemoveLastToken, command::SetSampling,
-    command::PaintMask, command::ScaleHeadTo, command::SoloHead, command::TypeOver, command::KeepVariation,
-    command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo, command::GoTo, command::PaintMasks,
-    command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer, command::GoFirst, command::GoLast,
-    command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow, command::GoBack, command::Deselect,
-    command::Accompany, command::Pin, command::CompareWithFile, command::Export, command::StopExport, command::Tell>;
+    command::OpenModel, command::OpenScenario, command::OpenSession, command::SaveSession, command::DiscardLeftover,
+    command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting,
+    command::SetOption, command::SetRecording, command::SetDropout, command::SetGradients, command::AppendToken,
+    command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo, command::SoloHead,
+    command::TypeOver, command::KeepVariation, command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo,
+    command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
+    command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
+    command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
+    command::StopExport, command::SaveModel, command::Tell>;
 
 }  // namespace decoderscope

@@ -13,9 +13,10 @@ void Desk::open(const command::OpenModel& command) {
     opening_ = Opening{.name = command.name,
                        .answers = command.answers,
                        .mapping = command.mapping,
+                       .as = command.as,
                        .since = std::chrono::steady_clock::now(),
                        .asks = std::move(asks)};
-    loader_.start({.name = command.name, .answers = command.answers, .mapping = command.mapping});
+    loader_.start({.name = command.name, .answers = command.answers, .mapping = command.mapping, .as = command.as});
 }
 
 void Desk::open(const command::OpenSession& command) {

@@ -30,6 +30,7 @@ struct Opening {
     std::string name;   // a bundled model's, or the path, which may be a session's
     Overrides answers;  // given so far to what its files don't say
     Mapping mapping;    // given for its tensors
+    OpenAs as = OpenAs::whatever_it_is;
     bool reading = true;
     std::chrono::steady_clock::time_point since;
     std::optional<Recognised> asks;  // what was recognised, and the open questions

@@ -1,5 +1,6 @@
 #include "app/core/session/model_loader.h"
 
+#include "app/core/session/open_model.h"
 #include "engine/error.h"
 #include "engine/message.h"
 #include "engine/model/checkpoint.h"
@@ -20,10 +21,13 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
             result.work = order.recovered ? open_session(read_session_file(order.name), order.name, progress.get())
                                           : open_session(order.name, progress.get());
             result.pinned = co_await pinned_run(*result.work);
+        } else if (opens_as_trace(order.name, order.as)) {
+            result.model = open_model(order.name, OpenAs::trace);
         } else {
             if (order.answers.empty()) result.asks = recognise_model(order.name, {}, order.mapping);
             if (result.asks) result.error = result.asks->problem;
-            if (!result.asks) result.model = load_model(order.name, order.answers, progress.get(), order.mapping);
+            if (!result.asks)
+                result.model = open_model(order.name, OpenAs::model, order.answers, progress.get(), order.mapping);
         }
     } catch (const NeedsConversion& pickled) {
         result.error = pickled.problem();

@@ -2,6 +2,7 @@
 
 #include "app/core/diff/reference_run.h"
 #include "app/core/jobs/job.h"
+#include "app/core/session/open_as.h"
 #include "app/core/work/saved_work.h"
 #include "engine/message.h"
 #include "engine/model/model.h"
@@ -18,9 +19,10 @@ namespace decoderscope {
 class ModelLoader {
 public:
     struct Order {
-        std::string name;        // a bundled model's, or a path
-        Overrides answers;       // to what its files don't say
-        Mapping mapping;         // of its tensors
+        std::string name;   // a bundled model's, or a path
+        Overrides answers;  // to what its files don't say
+        Mapping mapping;    // of its tensors
+        OpenAs as = OpenAs::whatever_it_is;
         bool session = false;    // `name` is the path of a session, to be opened with its model
         bool recovered = false;  // and it is an autosave
     };

@@ -58,7 +58,8 @@ std::size_t bytes_needed(const Plan& plan, Recording recording, bool looked_at) 
     std::size_t kept = 0, largest = 0;  // a freed tensor exists for a moment
     for (const Step& step : plan.steps()) {
         if (step.is_source() || step.role == Role::on_demand) continue;
-        if (!looked_at && step.operation.traits().deferred) continue;
+        const Traits traits = step.operation.traits();
+        if (traits.recorded_elsewhere || (!looked_at && traits.deferred)) continue;
         if (is_recorded(step, recording))
             kept += bytes_of(step);
         else

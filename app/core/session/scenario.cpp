@@ -1,6 +1,8 @@
 #include "app/core/session/scenario.h"
 
+#include "engine/error.h"
 #include "engine/model/initial_weights.h"
+#include "engine/mutations/mutation.h"
 
 #include <algorithm>
 
@@ -72,6 +74,18 @@ Scenario with_override(Scenario scenario, const std::string& key, const std::str
     return with_overrides(std::move(scenario), {{key, value}});
 }
 
+Scenario without_lost_gradients(Scenario scenario) {
+    if (scenario.gradients_of.empty()) return scenario;
+    Scenario asked = scenario;
+    asked.edits.clear();
+    try {
+        static_cast<void>(plan_of(asked));
+    } catch (const Error&) {
+        scenario.gradients_of.clear();
+    }
+    return scenario;
+}
+
 Scenario varied(Scenario scenario, const Variation& variation) {
     Overrides overrides = variation.overrides;
     if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
@@ -125,10 +139,37 @@ Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWei
     return scenario;
 }
 
+const Mutation* mutation_of(const Scenario& scenario) {
+    if (scenario.mutation.empty()) return nullptr;
+    const Mutation* mutation = find_mutation(scenario.mutation);
+    if (mutation == nullptr)
+        throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
+                    {{"name", scenario.mutation}});
+    return mutation;
+}
+
+namespace {
+
+// A trace's steps are what they are: anything that would have to be computed is refused.
+std::shared_ptr<const Plan> plan_as_recorded(const Scenario& scenario, bool logit_lens) {
+    const Model& model = *scenario.model();
+    const bool as_opened = scenario.edits.empty() && scenario.overrides().empty() && !scenario.dropout_seed &&
+                           scenario.gradients_of.empty() && scenario.mutation.empty() && !logit_lens &&
+                           scenario.inputs.x.shares_values_with(model.example.x);
+    if (!as_opened)
+        throw Error("{name}: recorded elsewhere: there are no weights to compute anything else with",
+                    {{"name", model.name}});
+    return model.recorded;
+}
+
+}  // namespace
+
 std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
+    if (!scenario.computes()) return plan_as_recorded(scenario, logit_lens);
     PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
     request.logit_lens = logit_lens;
     request.gradients_of = scenario.gradients_of;
+    request.mutation = mutation_of(scenario);
     std::shared_ptr<const Plan> plan = plan_decoder(request);
     check_memory(*plan, scenario.recording);
     return plan;

@@ -30,6 +30,8 @@ public:
     void set_overrides(Overrides overrides);
     // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
     [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
+    // Whether there is a model to compute with; a trace that was opened without one only shows what it holds.
+    [[nodiscard]] bool computes() const { return model_->recorded == nullptr; }
     [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
 
     Inputs inputs;
@@ -37,6 +39,7 @@ public:
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
     std::string gradients_of;                   // a cell or "loss" (engine/gradient.h); empty: no way back
+    std::string mutation;                       // a mistake to compute with, by name (engine/mutations/); empty: none
     Recording recording = Recording::all;
     // The generated tokens at the end of each batch row, by row; nothing is computed from this.
     std::map<Index, std::vector<Index>> generated;
@@ -55,6 +58,10 @@ private:
 // together.
 [[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
 [[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
+
+// The scenario without the gradients of a cell that it no longer has. Reads the configuration and the inputs, not the
+// edits.
+[[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
 
 // How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
 // of blocks, another gain and shift of the norms.
@@ -98,6 +105,9 @@ private:
 
 // A scenario that varied() made, with the weights that the variation asks for.
 [[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
+
+// The mistake that it computes with; nullptr: none. Throws Error if there is none of that name.
+[[nodiscard]] const Mutation* mutation_of(const Scenario& scenario);
 
 // Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
 [[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);

@@ -10,7 +10,7 @@
 namespace decoderscope {
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetOption& c) {
-    return with_override(std::move(scenario), c.key, c.value);
+    return without_lost_gradients(with_override(std::move(scenario), c.key, c.value));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetRecording& c) {
@@ -20,6 +20,12 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetDropout& c) {
     scenario.dropout_seed = c.seed;
+    return without_lost_gradients(std::move(scenario));
+}
+
+std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::SetGradients& c) {
+    if (scenario.gradients_of == c.of) return std::nullopt;
+    scenario.gradients_of = c.of;
     return scenario;
 }
 
@@ -71,7 +77,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::RemoveLastToken& c) {
-    return without_last_token(std::move(scenario), c.batch);
+    return without_lost_gradients(without_last_token(std::move(scenario), c.batch));
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::ScaleHeadTo& c) {
@@ -96,7 +102,7 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 }
 
 std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command::KeepVariation& c) {
-    scenario = with_overrides(std::move(scenario), c.variation.overrides);
+    scenario = without_lost_gradients(with_overrides(std::move(scenario), c.variation.overrides));
     for (const Edit& edit : c.variation.more_edits) replace_edit(scenario.edits, edit);
     return scenario;
 }

@@ -12,6 +12,7 @@ namespace decoderscope {
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetOption& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetRecording& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetDropout& c);
+[[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::SetGradients& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::PaintMask& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::PaintMasks& c);
 [[nodiscard]] std::optional<Scenario> edited(Scenario scenario, const Snapshot& shown, const command::ResetMask& c);

@@ -109,6 +109,7 @@ private:
     // Runs `next`, with undo; `merge` adds it to the previous change. Throws Error if it doesn't fit.
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
+    void open(const command::OpenScenario& command);
     void start(std::shared_ptr<const Plan> plan);
     // Goes to a step; requests an on-demand step.
     void look_at(Cursor cursor);

@@ -4,11 +4,27 @@
 #include "app/core/export/exhibits.h"
 #include "app/core/session/scenario_edits.h"
 #include "app/core/text/labels.h"
+#include "app/core/train/shown_training.h"
 #include "engine/error.h"
+#include "engine/file.h"
+#include "engine/in_english.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace decoderscope {
+
+namespace {
+
+// The folder that models are offered to be written to need not be there yet; any other has to.
+void make_trained_models_folder(const std::string& path) {
+    const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+    std::error_code failed;
+    if (parent == trained_models_folder()) std::filesystem::create_directories(parent, failed);
+}
+
+}  // namespace
 
 // One function a command; those that edit the scenario share one (scenario_edits.h).
 struct Session::Apply {
@@ -108,6 +124,7 @@ struct Session::Apply {
 
     void operator()(const command::Pin&) const {
         s.finish_run();
+        const InEnglish english;  // sessions keep the label
         ReferenceRun pinned = reference_of(description_of(s.shown().scenario), s.shown().run);
         pinned.scenario = std::make_shared<const Scenario>(s.shown().scenario);
         s.computed_.compare_with_run(std::make_shared<const ReferenceRun>(std::move(pinned)));
@@ -122,6 +139,7 @@ struct Session::Apply {
     // ---- the desk
 
     void operator()(const command::OpenModel& c) const { s.desk_.open(c); }
+    void operator()(const command::OpenScenario& c) const { s.open(c); }
     void operator()(const command::OpenSession& c) const { s.desk_.open(c); }
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
     void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
@@ -139,6 +157,13 @@ struct Session::Apply {
                 step_exhibit({s.shown().scenario, s.shown().run}, s.step(), s.cursor().place));
         }
         s.desk_.export_exhibit({std::move(exhibit), c.path, c.options, c.each});
+    }
+
+    void operator()(const command::SaveModel& c) const {
+        make_trained_models_folder(c.path);
+        write_model_folder(c.path, *c.model);
+        s.desk_.tell({Sentence("Written to {path}", {{"path", c.path}}), false, absolute_path(c.path)});
+        if (c.open) s.desk_.open(command::OpenModel{absolute_path(c.path), {}, {}});
     }
 
     void operator()(const command::StopExport&) const { s.desk_.stop_export(); }

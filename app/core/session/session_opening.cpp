@@ -18,6 +18,19 @@ void Session::take(const ModelLoader::Result& result) {
     desk_.run(result);
 }
 
+void Session::open(const command::OpenScenario& command) {
+    change(*command.scenario);
+    computed_.forget_companion_runs();
+    finish_run();
+    work_.leave_trail();
+    Cursor cursor = opening_cursor(*scenario().model(), computed_.plan());
+    if (computed_.plan().find(command.step) != nullptr) cursor = {command.step, {}, {}};
+    look_at(std::move(cursor));
+    desk_.set_file({});
+    set_mark(mark());
+    desk_.set_saved(work_.changes());
+}
+
 // The first run of the opened model or session is done.
 void Session::look_at_opened(const ModelLoader::Result& opened) {
     work_.leave_trail();

@@ -41,6 +41,8 @@ Work::Typed Work::typed(const command::TypeInput& command) const {
     next.inputs.memory = before.inputs.memory;
     if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
     next.inputs = typed_inputs(*next.model(), next.inputs, command.typed, OtherRows::even);
+    next.gradients_of = before.gradients_of;
+    next = without_lost_gradients(std::move(next));
     next.edits = fitting_edits(next, before.edits);
     typed.dropped = before.edits.size() - next.edits.size();
     return typed;

@@ -54,7 +54,7 @@ void add_results(DirectPaths& paths, const Plan& plan) {
     for (const Step& step : plan.steps()) {
         const bool by_head =
             step.axes.size() == 4 && step.axes[1].name == axis::head && step.axes[3].name == axis::d_model;
-        if (!by_head) continue;
+        if (!by_head || step.attention.empty()) continue;  // gradients belong to no attention
         for (const auto& [id, path] : paths.of) {
             const Step& update = plan[id];
             if (update.attention != step.attention || update.operands.empty()) continue;

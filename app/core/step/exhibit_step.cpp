@@ -105,7 +105,7 @@ std::string subtitle_of(const Step& step, Place place, const Gathering& gatherin
     if (gathering.all_heads)
         add(tr_n("its only head", "all {count} heads", heads_of(step)));
     else if (heads_of(step) > 0)
-        add("head " + std::to_string(place.head));
+        add(tr("head {head}", {{"head", place.head}}));
     if (gathering.own_ranges) add(tr("colours over the values of each"));
     return text;
 }

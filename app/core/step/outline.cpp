@@ -1,6 +1,7 @@
 #include "app/core/step/outline.h"
 
 #include "engine/translate.h"
+#include "engine/way_back.h"
 
 #include <algorithm>
 #include <set>
@@ -50,11 +51,14 @@ const char* stack_name(StackKind stack) { return stack == StackKind::encoder ? t
 
 std::vector<OutlineBlock> outline_of(const Plan& plan) {
     std::vector<OutlineBlock> outline;
+    const StepId back = way_back_begins(plan).value_or(plan.steps().size());
     Ref before = nullptr;
     for (const Step& step : plan.steps()) {
         if (step.is_source()) continue;
-        if (before == nullptr || before->block != step.block || before->stack != step.stack)
-            outline.push_back({step.block, step.stack, {}});
+        const bool is_back = step.id >= back;
+        if (before == nullptr || before->block != step.block || before->stack != step.stack ||
+            outline.back().is_back != is_back)
+            outline.push_back({step.block, step.stack, {}, is_back});
         std::vector<OutlinePart>& parts = outline.back().parts;
         if (parts.empty() || before->part != step.part)
             parts.push_back({step.part, step.title, step.meaning, {}, false});

@@ -22,6 +22,7 @@ struct OutlineBlock {
     std::string name;  // "blocks.0", "encoder.blocks.1"
     StackKind stack = StackKind::decoder;
     std::vector<OutlinePart> parts;
+    bool is_back = false;  // on the way back: gradients
 };
 
 // "Encoder" or "Decoder".

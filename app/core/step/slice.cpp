@@ -1,7 +1,9 @@
 #include "app/core/step/slice.h"
 
 #include "app/core/masks/mask_rows.h"
+#include "app/core/step/reader.h"
 #include "app/core/text/labels.h"
+#include "engine/lazy.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -51,8 +53,22 @@ std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
         return values;
     }
     // The last two axes are contiguous in memory.
-    std::copy_n(tensor.data() + tensor.offset(slice.cell(0, 0)), values.size(), values.begin());
+    const Index first = tensor.offset(slice.cell(0, 0));
+    if (const auto* lazy = tensor.lazy<LazyRows>()) {
+        const Index row = first / slice.columns();
+        lazy->rows(row, row + slice.rows(), values);
+    } else {
+        tensor.copy(first, values);
+    }
     return values;
+}
+
+// The range of what was recorded elsewhere. It may be larger than the memory: its numbers are not kept, and of a large
+// tensor only those that are shown are read.
+Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
+    constexpr Index kMost = 16'000'000;
+    Reader read;
+    return range_of(tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor), shown.scale);
 }
 
 }  // namespace
@@ -200,7 +216,10 @@ Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, P
     heatmap.values = values_in(tensor, slice);
     heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
     heatmap.scale = scale_of(run.plan(), step);
-    heatmap.range = known.range ? *known.range : range_of_step(run, step);
+    const bool recorded = step.operation.traits().recorded_elsewhere;
+    heatmap.range = known.range ? *known.range
+                    : recorded  ? range_of_recorded(tensor, heatmap)
+                                : range_of_step(run, step);
     return heatmap;
 }
 

@@ -1,5 +1,8 @@
 #include "app/core/text/missing_glyphs.h"
 
+#include "app/core/text/scripts.h"
+#include "app/core/text/utf8.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -17,11 +20,6 @@ std::string names_of(std::span<const char32_t> codes) {
     return codes.size() > kMost ? names + ", …" : names;
 }
 
-bool is_east_asian(char32_t code) {
-    return (code >= 0x1100 && code < 0x1200) || (code >= 0x2E80 && code < 0xD7B0) ||
-           (code >= 0xF900 && code < 0xFB00) || (code >= 0xFE30 && code < 0xFFF0);
-}
-
 Sentence joined(const Sentence& first, const Sentence& second) {
     if (first.empty() || second.empty()) return first.empty() ? second : first;
     return message("{first} {second}", {{"first", first}, {"second", second}});
@@ -35,16 +33,26 @@ std::string code_point_text(char32_t code) {
     return text;
 }
 
+std::string with_code_points(std::string_view text, const std::set<char32_t>& missing) {
+    std::string named;
+    for (const Utf8Character& character : characters(text))
+        named += missing.contains(character.code) ? code_point_text(character.code) : std::string(character.bytes);
+    return named;
+}
+
+std::string font_package_for(std::span<const char32_t> missing) {
+    return std::ranges::any_of(missing, is_east_asian) ? "fonts-noto-cjk" : "fonts-noto-core";
+}
+
 Sentence missing_glyphs_sentence(std::span<const char32_t> missing, char32_t widest) {
     std::vector<char32_t> beyond, others;
     for (const char32_t code : missing) (code > widest ? beyond : others).push_back(code);
-    const bool east_asian = std::ranges::any_of(others, is_east_asian);
     Sentence lacking, too_wide;
     if (!others.empty())
         lacking = message(
             "No installed font has {characters}: install {package}, then start again. The model reads them "
             "all the same.",
-            {{"characters", names_of(others)}, {"package", east_asian ? "fonts-noto-cjk" : "fonts-noto-core"}});
+            {{"characters", names_of(others)}, {"package", font_package_for(others)}});
     if (!beyond.empty())
         too_wide = message("This window cannot draw {characters}; the model reads them all the same.",
                            {{"characters", names_of(beyond)}});

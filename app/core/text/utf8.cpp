@@ -29,20 +29,6 @@ bool is_valid(char32_t code, std::size_t length) {
     return code >= smallest[length] && code <= 0x10FFFF && !surrogate;
 }
 
-// The character that starts at a byte; else that byte as U+FFFD.
-Utf8Character decoded(std::string_view text, std::size_t at) {
-    const Utf8Character broken{replacement_code, text.substr(at, 1)};
-    const std::size_t length = length_of(byte_at(text, at));
-    if (length == 0 || at + length > text.size()) return broken;
-    char32_t code = length == 1 ? byte_at(text, at) : byte_at(text, at) & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        const std::uint8_t next = byte_at(text, at + i);
-        if ((next & 0xC0U) != 0x80) return broken;
-        code = code << 6U | (next & 0x3FU);
-    }
-    return is_valid(code, length) ? Utf8Character{code, text.substr(at, length)} : broken;
-}
-
 std::string printable_character(const Utf8Character& character) {
     switch (character.code) {
         case '\n':
@@ -60,6 +46,19 @@ std::string printable_character(const Utf8Character& character) {
 
 }  // namespace
 
+Utf8Character character_at(std::string_view text, std::size_t at) {
+    const Utf8Character broken{replacement_code, text.substr(at, 1)};
+    const std::size_t length = length_of(byte_at(text, at));
+    if (length == 0 || at + length > text.size()) return broken;
+    char32_t code = length == 1 ? byte_at(text, at) : byte_at(text, at) & (0x7FU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        const std::uint8_t next = byte_at(text, at + i);
+        if ((next & 0xC0U) != 0x80) return broken;
+        code = code << 6U | (next & 0x3FU);
+    }
+    return is_valid(code, length) ? Utf8Character{code, text.substr(at, length)} : broken;
+}
+
 // Control characters, line and paragraph separators, text direction, noncharacters.
 bool is_unprintable(char32_t code) {
     constexpr std::array<CodeRange, 8> ranges = {{{0x00, 0x1F},
@@ -75,7 +74,7 @@ bool is_unprintable(char32_t code) {
 
 std::vector<Utf8Character> characters(std::string_view text) {
     std::vector<Utf8Character> found;
-    for (std::size_t at = 0; at < text.size(); at += found.back().bytes.size()) found.push_back(decoded(text, at));
+    for (std::size_t at = 0; at < text.size(); at += found.back().bytes.size()) found.push_back(character_at(text, at));
     return found;
 }
 

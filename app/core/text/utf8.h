@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@ struct Utf8Character {
     char32_t code = 0;
     std::string_view bytes;
 };
+
+// The character that starts at a byte of a text; that byte as U+FFFD if none does.
+[[nodiscard]] Utf8Character character_at(std::string_view text, std::size_t at);
 
 // The characters of a text. Bytes that are not valid UTF-8 become U+FFFD, one for each.
 [[nodiscard]] std::vector<Utf8Character> characters(std::string_view text);

@@ -9,21 +9,32 @@
 
 namespace decoderscope {
 
-// A text broken at its spaces into lines of at most `width`, as measured by `measure(const std::string&)`. A wider word
-// gets its own line. The last of `most` lines takes the rest, however wide. An empty text has no lines.
+// A part of a text that stays on one line.
+struct TextPiece {
+    std::size_t begin = 0, size = 0;  // in bytes
+    bool spaced = false;              // a space stands before it, unless it begins a line
+    bool new_line = false;            // begins a line in any case
+    bool operator==(const TextPiece&) const = default;
+};
+
+// Cuts a text where a line may end: at spaces, at line breaks, and around Chinese and Japanese characters, which are
+// written without spaces; but no line begins with a closing mark or ends with an opening one.
+[[nodiscard]] std::vector<TextPiece> pieces_of(std::string_view text);
+
+// A text broken into lines of at most `width`, as measured by `measure(const std::string&)`. A wider word gets its own
+// line. The last of `most` lines takes the rest, however wide. An empty text has no lines.
 template <class Width, class Measure>
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, Width width, Measure measure,
                                                std::size_t most = std::numeric_limits<std::size_t>::max()) {
     std::vector<std::string> lines;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        std::string word(text.substr(at, end - at));
-        std::string longer = lines.empty() ? word : lines.back() + " " + word;
-        if (lines.empty() || (lines.size() < most && measure(longer) > width))
-            lines.push_back(std::move(word));
+    for (const TextPiece& piece : pieces_of(text)) {
+        const std::string_view word = text.substr(piece.begin, piece.size);
+        std::string longer = (lines.empty() ? std::string() : lines.back() + (piece.spaced ? " " : "")).append(word);
+        const bool breaks = lines.size() < most && (piece.new_line || measure(longer) > width);
+        if (lines.empty() || breaks)
+            lines.emplace_back(word);
         else
             lines.back() = std::move(longer);
-        at = end + 1;
     }
     return lines;
 }

@@ -12,7 +12,7 @@ namespace {
 Resumable<ModelChecksums> sums_of(std::shared_ptr<const Model> model) {
     ModelChecksums sums;
     try {
-        sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path);
+        sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path, model->recorded != nullptr);
     } catch (const Error&) {
         sums = {};
     }

@@ -87,7 +87,9 @@ std::string model_among(std::span<const std::string> paths) {
     std::optional<std::string> convertible;
     for (const std::string& path : paths) {
         const PathKind kind = kind_of_path(path);
-        if (kind == PathKind::model_folder || kind == PathKind::weights || is_session_path(path)) return path;
+        if (kind == PathKind::model_folder || kind == PathKind::weights || kind == PathKind::trace ||
+            is_session_path(path))
+            return path;
         if (kind == PathKind::pickled && !convertible) convertible = path;
     }
     return convertible.value_or(paths.empty() ? std::string() : paths.front());

@@ -14,15 +14,23 @@
 namespace decoderscope {
 
 // The tab that is open by default.
-inline constexpr std::string_view kStepLab = "step";
+inline constexpr std::string_view kStepLab = "step", kDiffLab = "diff";
 
 // What the right-hand side of the Norms tab shows.
-enum class NormsView { depth, step, row };
-inline constexpr std::array<std::string_view, 3> kNormsViewNames = {"depth", "step", "row"};
+enum class NormsView { depth, step, row, gradients };
+inline constexpr std::array<std::string_view, 4> kNormsViewNames = {"depth", "step", "row", "gradients"};
+
+// Which stacks the page of gradients measures (app/core/norms/gradient_growth.h).
+struct GrowthChoice {
+    Index layers = 6, d_model = 64, seeds = 5;
+    bool encoder = true, xavier = true;
+    bool operator==(const GrowthChoice&) const = default;
+};
 
 // What the current run is compared with.
-enum class Against { unedited, configuration, pinned, file };
-inline constexpr std::array<std::string_view, 4> kAgainstNames = {"unedited", "configuration", "pinned", "file"};
+enum class Against { unedited, configuration, pinned, file, bisect };
+inline constexpr std::array<std::string_view, 5> kAgainstNames = {"unedited", "configuration", "pinned", "file",
+                                                                  "bisect"};
 
 struct SavedNorms {
     NormsView view = NormsView::depth;
@@ -30,6 +38,7 @@ struct SavedNorms {
     float gain_factor = 1.0F, shift_factor = 1.0F;  // multiply the gains and shifts of all norms
     Index row = 0;                                  // the position whose row is explained
     std::optional<Places> places;                   // the places compared; nothing: as the model suggests
+    GrowthChoice growth = {};
     bool operator==(const SavedNorms&) const = default;
 };
 

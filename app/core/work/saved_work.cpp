@@ -2,6 +2,7 @@
 
 #include "app/core/jobs/executed.h"
 #include "app/core/session/edit_list.h"
+#include "app/core/session/open_model.h"
 #include "app/core/work/checksum.h"
 #include "app/core/work/saved_input.h"
 #include "engine/error.h"
@@ -9,6 +10,7 @@
 #include "engine/model/assets.h"
 #include "engine/model/bundled.h"
 #include "engine/model/checkpoint.h"
+#include "engine/trace/trace.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -38,7 +40,8 @@ SavedModel saved_model(const Model& model) {
     return {.name = bundled ? model.name : model.path,
             .bundled = bundled,
             .answers = model.answers,
-            .mapping = model.mapping};
+            .mapping = model.mapping,
+            .trace = model.recorded != nullptr};
 }
 
 SavedRun saved_run(const Scenario& scenario) {
@@ -47,6 +50,8 @@ SavedRun saved_run(const Scenario& scenario) {
             .input = saved_input(scenario),
             .edits = scenario.edits,
             .dropout_seed = scenario.dropout_seed,
+            .gradients_of = scenario.gradients_of,
+            .mutation = scenario.mutation,
             .recording = scenario.recording,
             .generated = scenario.generated};
 }
@@ -78,6 +83,8 @@ public:
         scenario.inputs = std::move(input.inputs);
         scenario.inputs_path = std::move(input.inputs_path);
         scenario.dropout_seed = saved.dropout_seed;
+        scenario.gradients_of = saved.gradients_of;
+        scenario.mutation = saved.mutation;
         scenario.recording = saved.recording;
         scenario.generated = saved.generated;
         remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
@@ -97,8 +104,10 @@ private:
     const Opened& open(const SavedModel& saved) {
         for (const Opened& known : opened_)
             if (known.saved == saved) return known;
-        Opened opened{saved,
-                      naming("model", [&] { return load_model(saved.name, saved.answers, progress_, saved.mapping); })};
+        Opened opened{saved, naming("model", [&] {
+                          return open_model(saved.name, saved.trace ? OpenAs::trace : OpenAs::model, saved.answers,
+                                            progress_, saved.mapping);
+                      })};
         compare_checksums(opened);
         opened_.push_back(std::move(opened));
         return opened_.back();
@@ -107,7 +116,7 @@ private:
     void compare_checksums(Opened& opened) {
         const SavedModel& saved = opened.saved;
         if (saved.weights.empty() && saved.config.empty()) return;
-        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name); });
+        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name, saved.trace); });
         const bool weights = !saved.weights.empty() && saved.weights != now.weights;
         const bool config = !saved.config.empty() && saved.config != now.config;
         if (!weights && !config) return;
@@ -115,16 +124,28 @@ private:
         remarks.emplace_back(what_changed(weights, config), Arguments{{"model", saved.name}});
     }
 
-    [[nodiscard]] ModelChecksums checksums_now(const std::string& name) const {
-        Resumable<ModelChecksums> sums = checksums_of_model(name);
+    [[nodiscard]] ModelChecksums checksums_now(const std::string& name, bool trace) const {
+        Resumable<ModelChecksums> sums = checksums_of_model(name, trace);
         while (!sums.advance())
             if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
         return sums.result();
     }
 
-    // Edits that don't fit are an error in the session, unless the model or its input has changed.
-    std::vector<Edit> edits(Scenario scenario, const SavedRun& saved, bool as_it_was) {
+    // Without a change of model or input, gradients of a cell that isn't there are an error in the session; else they
+    // are left out.
+    void check_gradients(Scenario& scenario, bool as_it_was) {
+        const std::string of = scenario.gradients_of;
+        if (of.empty()) return static_cast<void>(plan_of(scenario));
+        if (as_it_was) return static_cast<void>(naming("gradients_of", [&] { return plan_of(scenario); }));
+        scenario = without_lost_gradients(std::move(scenario));
         static_cast<void>(plan_of(scenario));
+        if (scenario.gradients_of != of)
+            remarks.push_back(message("the gradients of {name} do not fit any more and were left out", {{"name", of}}));
+    }
+
+    // Edits that don't fit are an error in the session, unless the model or its input has changed.
+    std::vector<Edit> edits(Scenario& scenario, const SavedRun& saved, bool as_it_was) {
+        check_gradients(scenario, as_it_was);
         if (as_it_was) {
             scenario.edits = saved.edits;
             static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
@@ -173,7 +194,12 @@ Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work)
     co_return std::make_shared<const ReferenceRun>(std::move(pinned));
 }
 
-Resumable<ModelChecksums> checksums_of_model(std::string name) {
+Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {
+    if (trace) {
+        ModelChecksums sums;
+        sums.weights = co_await checksum_of_files(open_trace(name).files);
+        co_return sums;
+    }
     const std::string files = files_of_model(name);
     if (files.empty()) co_return ModelChecksums();
     const Checkpoint checkpoint{fs::path(files)};

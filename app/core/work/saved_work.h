@@ -42,11 +42,11 @@ struct SavedWork {
 [[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work);
 
 // The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
-// config.json. Empty for a model without files.
+// config.json. Empty for a model without files. `trace`: it was opened as one, and its files count as weights.
 struct ModelChecksums {
     std::string weights, config;
 };
-[[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name);
+[[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace = false);
 
 // The work as its file holds it, except for the models' checksums, which take longer to compute.
 [[nodiscard]] SessionFile session_file_of(const SavedWork& work);

@@ -22,6 +22,7 @@ struct SavedModel {
     bool bundled = false;
     Overrides answers;            // to what its files don't say
     Mapping mapping;              // of its tensors, if one was given
+    bool trace = false;           // a trace, opened without its model
     std::string weights, config;  // checksums of its files; empty if not known
     bool operator==(const SavedModel&) const = default;
 };
@@ -55,6 +56,8 @@ struct SavedRun {
     SavedInput input;
     std::vector<Edit> edits;
     std::optional<std::uint64_t> dropout_seed;
+    std::string gradients_of;  // a cell or "loss"; empty: none
+    std::string mutation;      // a mistake to compute with, by its name; empty: none
     Recording recording = Recording::all;
     std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
 };

@@ -4,6 +4,7 @@
 #include "engine/file.h"
 #include "engine/json_object.h"
 #include "engine/model/bundled.h"
+#include "engine/mutations/mutation.h"
 
 #include <algorithm>
 #include <array>
@@ -66,6 +67,7 @@ SavedModel read_model(JsonObject json, const fs::path& folder) {
     model.weights = read_checksum(json, "weights");
     model.config = read_checksum(json, "config");
     model.answers = read_overrides(json, "answers");
+    model.trace = json.find("trace") != nullptr && json.boolean("trace");
     if (const Json* mapping = json.find("mapping"))
         model.mapping = naming("mapping", [&] { return parse_mapping(mapping->dump()); });
     json.finish();
@@ -183,6 +185,14 @@ std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
     return generated;
 }
 
+std::string read_mutation(JsonObject& json) {
+    std::string name = json.text("mutation", "");
+    if (!name.empty() && find_mutation(name) == nullptr)
+        json.fail("mutation", message("\"{name}\" is unknown; expected the name of a mistake that this program knows",
+                                      {{"name", name}}));
+    return name;
+}
+
 SavedRun read_run(JsonObject& json, const fs::path& folder) {
     SavedRun run;
     run.model = read_model(json.object("model"), folder);
@@ -191,6 +201,8 @@ SavedRun read_run(JsonObject& json, const fs::path& folder) {
     if (const Json* edits = json.find("edits"))
         run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
     if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
+    if (json.find("gradients_of") != nullptr) run.gradients_of = json.text("gradients_of");
+    run.mutation = read_mutation(json);
     if (json.find("record") != nullptr)
         run.recording =
             std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
@@ -224,6 +236,22 @@ NormPlacement read_place(JsonObject& json, const char* key) {
     return places_of_norms()[json.word(key, words)].placement;
 }
 
+GrowthChoice read_growth(JsonObject json) {
+    GrowthChoice growth;
+    const auto at_least_1 = [&](const char* key, Index& value) {
+        if (json.find(key) == nullptr) return;
+        value = json.index(key);
+        if (value < 1) json.fail(key, message("expected at least 1"));
+    };
+    at_least_1("layers", growth.layers);
+    at_least_1("d_model", growth.d_model);
+    at_least_1("seeds", growth.seeds);
+    growth.encoder = json.boolean("encoder", growth.encoder);
+    if (json.find("init") != nullptr) growth.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    json.finish();
+    return growth;
+}
+
 SavedNorms read_norms(JsonObject json) {
     SavedNorms norms;
     if (json.find("view") != nullptr) norms.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
@@ -233,6 +261,7 @@ SavedNorms read_norms(JsonObject json) {
     if (json.find("row") != nullptr) norms.row = json.index("row");
     if (json.find("left") != nullptr || json.find("right") != nullptr)
         norms.places = {read_place(json, "left"), read_place(json, "right")};
+    if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
     json.finish();
     if (norms.places && norms.places->left == norms.places->right)
         json.fail("right", message("expected another place than left"));

@@ -40,6 +40,7 @@ Json json_of(const SavedModel& model, const fs::path& folder) {
     if (!model.weights.empty()) json["weights"] = model.weights;
     if (!model.config.empty()) json["config"] = model.config;
     if (!model.answers.empty()) json["answers"] = object_of(model.answers);
+    if (model.trace) json["trace"] = true;
     if (!model.mapping.empty()) json["mapping"] = Json::parse(mapping_to_json(model.mapping));
     return json;
 }
@@ -92,6 +93,8 @@ void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
     json["input"] = json_of(run.input, folder);
     json["edits"] = json_of(run.edits);
     if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
+    if (!run.gradients_of.empty()) json["gradients_of"] = run.gradients_of;
+    if (!run.mutation.empty()) json["mutation"] = run.mutation;
     if (run.recording == Recording::patterns) json["record"] = "patterns";
     for (const auto& [row, tokens] : run.generated)
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
@@ -120,6 +123,12 @@ Json json_of(const SavedNorms& norms) {
         json["left"] = place_of_norms(norms.places->left).word;
         json["right"] = place_of_norms(norms.places->right).word;
     }
+    if (const GrowthChoice& growth = norms.growth; growth != GrowthChoice())
+        json["gradients"] = {{"layers", growth.layers},
+                             {"d_model", growth.d_model},
+                             {"seeds", growth.seeds},
+                             {"encoder", growth.encoder},
+                             {"init", growth.xavier ? "xavier" : "pytorch"}};
     return json;
 }
 

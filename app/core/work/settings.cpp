@@ -63,6 +63,8 @@ Settings load_settings(const std::string& path) {
     settings.inspector_folded = flag(json, "inspector_folded", settings.inspector_folded);
     if (const auto motion = json.find("reduced_motion"); motion != json.end() && motion->is_boolean())
         settings.reduced_motion = motion->get<bool>();
+    if (const auto language = json.find("language"); language != json.end() && language->is_string())
+        settings.language = language->get<std::string>();
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
     settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
     settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
@@ -85,6 +87,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                  {"inspector_width", settings.inspector_width},
                  {"map_folded", settings.map_folded},
                  {"inspector_folded", settings.inspector_folded},
+                 {"language", settings.language},
                  {"hint_done", settings.hint_done},
                  {"large_pointer", settings.large_pointer},
                  {"introduction_closed", settings.introduction_closed},

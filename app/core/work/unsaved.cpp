@@ -22,7 +22,7 @@ bool same(const Inputs& a, const Inputs& b) {
 
 bool same_settings(const Scenario& a, const Scenario& b) {
     return a.model() == b.model() && a.config() == b.config() && a.dropout_seed == b.dropout_seed &&
-           a.recording == b.recording;
+           a.gradients_of == b.gradients_of && a.mutation == b.mutation && a.recording == b.recording;
 }
 
 }  // namespace

@@ -31,13 +31,7 @@ bool draw_law(const Ui& ui, const Invariant& law, int id) {
     ImGui::SetCursorPosX(start + indent);
     text_line(ui.fonts.text, ui.theme.text, title_of(law.law));
     ImGui::Indent(indent);
-    ImGui::PushTextWrapPos(start + ui.px(kWidth));
-    compat::push_font(ui.fonts.caption);
-    ImGui::PushStyleColor(ImGuiCol_Text, broken ? ui.theme.text : ui.theme.muted);
-    ImGui::TextUnformatted(finding_text(law).c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopFont();
-    ImGui::PopTextWrapPos();
+    paragraph(ui.fonts.caption, broken ? ui.theme.text : ui.theme.muted, finding_text(law), ui.px(kWidth) - indent);
     bool clicked = false;
     if (!law.step.empty()) {
         const std::string place =

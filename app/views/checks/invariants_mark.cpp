@@ -30,7 +30,8 @@ bool is_bad(const InvariantsMonitor::Result* result) {
 float checks_mark_width(const Ui& ui) {
     float width = 0.0F;
     for (const std::string& text : {std::string(measuring()), tr_n("✗ {count} failing", "✗ {count} failing", kLaws),
-                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks"))})
+                                    tr_n("✓ {count} check", "✓ {count} checks", kLaws), std::string(tr("✗ no checks")),
+                                    std::string(tr("checks closed"))})
         width = std::max(width, compat::text_size(ui.fonts.caption, text).x);
     return width;
 }
@@ -38,6 +39,7 @@ float checks_mark_width(const Ui& ui) {
 void draw_checks_mark(const Ui& ui, const Session& session, ViewState& state, ImVec2 at) {
     const InvariantsMonitor::Result* result = session.invariants();
     ImGui::SetCursorScreenPos(at);
+    if (state.withheld.checks) return text_line(ui.fonts.caption, ui.theme.muted, tr("checks closed"));
     if (link(ui, ui.fonts.caption, is_bad(result) ? ui.theme.error : ui.theme.muted, mark_text(result), 0)) {
         state.dialog = Dialog::checks;
         state.dialog_opens = true;

@@ -94,17 +94,16 @@ std::string with_session_ending(const std::string& path) {
 void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, proposed_file(session));
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ui.px(460));
-    paragraph_here(
-        ui.fonts.caption, ui.theme.muted,
-        tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
-           "they are; the session remembers their path and checksum."));
-    ImGui::PopTextWrapPos();
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
+                 "they are; the session remembers their path and checksum."),
+              ui.px(460));
     ImGui::SetNextItemWidth(ui.px(460));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     focusable_field("##path");
     const bool entered =
         ImGui::InputText("##path", state.path.data(), state.path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    note_glyphs(ImGui::GetFont(), state.path.data());
     const std::string path = with_session_ending(path_of(state.path.data()));
     draw_replacing(ui, state, path, ui.px(460));
     const bool own = path == session.file();  // its own file, as Ctrl+S writes it
@@ -172,6 +171,26 @@ std::string text_size_note(const ViewState& state) {
     return tr(message("This window has room for text of up to {most} %; a larger window has room for more.", sizes));
 }
 
+// A language's own name; its code if no font has the characters of the name.
+const char* drawable_name(const Language& language) {
+    note_glyphs(ImGui::GetFont(), language.name);
+    return lacks_glyphs(language.name) ? language.code.c_str() : language.name.c_str();
+}
+
+// Each language in itself, so that a reader of it finds it in any other.
+void language_choice(const Ui& ui, ViewState& state) {
+    std::vector<const char*> names = {tr("As the system")};
+    for (const Language& language : state.languages) names.push_back(drawable_name(language));
+    const auto found = std::ranges::find(state.languages, state.settings.language, &Language::code);
+    const bool own = !state.settings.language.empty() && found != state.languages.end();
+    const int chosen = own ? 1 + static_cast<int>(found - state.languages.begin()) : 0;
+    const int clicked = segmented(ui, "language", names, chosen);
+    if (clicked == 0)
+        state.settings.language.clear();
+    else if (clicked > 0)
+        state.settings.language = state.languages[static_cast<std::size_t>(clicked) - 1].code;
+}
+
 void settings_dialog(const Ui& ui, ViewState& state) {
     const std::array<const char*, 2> themes = {tr("Dark"), tr("Light")}, maps = {tr("Viridis"), tr("Cividis")};
     text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
@@ -183,6 +202,10 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         ImGui::SameLine();
         ImGui::SetCursorPosX(start + ui.px(120));
     };
+    if (state.languages.size() > 1) {
+        row(tr("Language"));
+        language_choice(ui, state);
+    }
     row(tr("Theme"));
     if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0)
         state.settings.dark = clicked == 0;
@@ -230,9 +253,7 @@ void draw_replacing(const Ui& ui, const ViewState& state, const std::string& pat
         text_line(ui.fonts.caption, ui.theme.muted, " ");
         return;
     }
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
-    paragraph_here(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}));
-    ImGui::PopTextWrapPos();
+    paragraph(ui.fonts.caption, ui.theme.error, tr("{path} exists already. Replace it?", {{"path", path}}), width);
 }
 
 void save_session(const Session& session, ViewState& state, Commands& commands) {

@@ -2,6 +2,7 @@
 
 #include "app/core/text/labels.h"
 #include "app/views/shell/lab.h"
+#include "engine/in_english.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -9,12 +10,20 @@
 
 namespace decoderscope {
 
+Exhibit ExportChoice::in_english() const {
+    const InEnglish english;
+    return exhibit();
+}
+
 void ExportScene::add(std::string label, std::string file_name, std::function<Exhibit()> exhibit) {
     choices.push_back({std::move(label), std::move(file_name), false, std::move(exhibit)});
 }
 
-void ExportScene::add(std::string label, std::string file_name, const std::optional<Exhibit>& exhibit) {
-    if (exhibit) add(std::move(label), std::move(file_name), [exhibit] { return *exhibit; });
+void ExportScene::add_if_any(std::string label, std::string file_name,
+                             const std::function<std::optional<Exhibit>()>& make) {
+    const InEnglish english;
+    if (std::optional<Exhibit> exhibit = make())
+        add(std::move(label), std::move(file_name), [exhibit] { return *exhibit; });
 }
 
 namespace {
@@ -68,7 +77,9 @@ void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first) {
 std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state) {
     const Snapshot& shown = session.shown();
     ExportScene scene{session, state, {shown.scenario, shown.run}, session.step(), session.cursor().place};
-    if (const Lab* lab = find_lab(state.tab); lab != nullptr && lab->add_exports != nullptr) lab->add_exports(scene);
+    if (const Lab* lab = find_lab(state.tab);
+        lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
+        lab->add_exports(scene);
     add_step(scene);
     if (scene.gathers_step) add_gathered(scene, scene.step);
     return std::move(scene.choices);

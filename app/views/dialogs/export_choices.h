@@ -18,6 +18,9 @@ struct ExportChoice {
     std::string file_name;  // without its extension
     bool each = false;      // one file per heatmap, in a folder
     std::function<Exhibit()> exhibit;
+
+    // The exhibit with its texts in English, like all that is written to files.
+    [[nodiscard]] Exhibit in_english() const;
 };
 
 // What the choices are made from, and those made so far. The tab adds what it shows; then the step is added.
@@ -31,8 +34,8 @@ struct ExportScene {
     bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
 
     void add(std::string label, std::string file_name, std::function<Exhibit()> exhibit);
-    // Adds an exhibit that is already made, if any.
-    void add(std::string label, std::string file_name, const std::optional<Exhibit>& exhibit);
+    // Makes an exhibit now and adds it, if there is any.
+    void add_if_any(std::string label, std::string file_name, const std::function<std::optional<Exhibit>()>& make);
 };
 
 // Which collection of a step's heads is offered first.

@@ -144,11 +144,11 @@ Sentence copy_as_csv(const Exhibit& exhibit) {
 }  // namespace
 
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
-    return copy_as_csv(export_choices(session, state).front().exhibit());
+    return copy_as_csv(export_choices(session, state).front().in_english());
 }
 
 void copy_shown_as_picture(const Session& session, ViewState& state) {
-    state.exports.to_copy = std::make_shared<const Exhibit>(export_choices(session, state).front().exhibit());
+    state.exports.to_copy = std::make_shared<const Exhibit>(export_choices(session, state).front().in_english());
 }
 
 void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -167,14 +167,15 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     focusable_field("##path");
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    note_glyphs(ImGui::GetFont(), dialog.path.data());
     if (ImGui::IsItemEdited()) read_ending(dialog);
     const std::string path = path_of(dialog.path.data());
     draw_where(ui, state, path);
     const bool clicked = button(replacing(state, path) ? tr("Replace") : tr("Export"), "export");
     ImGui::SameLine();
-    if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.exhibit()));
+    if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.in_english()));
     ImGui::SameLine();
-    if (button(tr("Copy picture"), "picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.exhibit());
+    if (button(tr("Copy picture"), "picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.in_english());
     ImGui::SameLine();
     const bool cancelled = button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape));
     ImGui::SameLine();
@@ -185,7 +186,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     const bool wanted = (entered || clicked || again) && dialog.path[0] != '\0';
     // A folder that isn't empty is refused anyway.
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
-    commands.push_back(command::Export{path, std::make_shared<const Exhibit>(choice.exhibit()), dialog.options,
+    commands.push_back(command::Export{path, std::make_shared<const Exhibit>(choice.in_english()), dialog.options,
                                        choice.each ? kFormats[dialog.format].ending : ""});
     close(state);
 }

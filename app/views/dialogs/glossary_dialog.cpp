@@ -31,6 +31,7 @@ void draw_list(const Ui& ui, ViewState& state, float height) {
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     const bool typed =
         ImGui::InputTextWithHint("##search", tr("Search"), glossary.search.data(), glossary.search.size());
+    note_glyphs(ImGui::GetFont(), glossary.search.data());
     const std::vector<const GlossaryTerm*> found = terms_matching(glossary.search.data());
     auto here = std::ranges::find(found, std::string_view(glossary.term), &GlossaryTerm::id);
     if (!found.empty() && (typed || here == found.end())) here = found.begin();

@@ -110,6 +110,8 @@ const char* words_for(PathKind kind) {
             return tr("weights");
         case PathKind::pickled:
             return tr("pickled");
+        case PathKind::trace:
+            return tr("trace");
         case PathKind::folder:
         case PathKind::other:
             return "";
@@ -150,8 +152,9 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     OpenDialogState& open = state.open;
     paragraph(
         ui.fonts.caption, ui.theme.muted,
-        tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), "
-           "or a bundled model's name. Tab completes; a folder or a file can be dropped on the window, too."));
+        tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
+           "trace recorded elsewhere, or a bundled model's name. Tab completes; a folder or a file can be dropped on "
+           "the window, too."));
     ImGui::SetNextItemWidth(ui.px(kWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
@@ -159,6 +162,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     const bool entered =
         ImGui::InputText("##path", open.path.data(), open.path.size(),
                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete);
+    note_glyphs(ImGui::GetFont(), open.path.data());
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = path_of(open.path.data());

@@ -56,6 +56,7 @@ void typed(std::string& answer, float width) {
     ImGui::SetNextItemWidth(width);
     focusable_field("##typed");
     if (ImGui::InputText("##typed", text.data(), text.size())) answer = text.data();
+    note_glyphs(ImGui::GetFont(), text.data());
 }
 
 void row(const Ui& ui, const Question& question, std::string& answer) {
@@ -85,6 +86,7 @@ void choose_name(const Ui& ui, NamesRow& row) {
     std::copy_n(row.ours.begin(), std::min(row.ours.size(), text.size() - 1), text.begin());
     ImGui::SetNextItemWidth(ui.px(244));
     if (ImGui::InputText("##ours", text.data(), text.size())) row.ours = text.data();
+    note_glyphs(ImGui::GetFont(), text.data());
     ImGui::SameLine(0, 0);
     if (!ImGui::BeginCombo("##names", "", ImGuiComboFlags_NoPreview)) return;
     for (const std::string& name : name_choices(row))
@@ -144,12 +146,20 @@ QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialo
     const bool opens = button(tr("Open"), "open") || (!typing() && !focus_is_visible() && pressed(Key::enter));
     ImGui::SameLine();
     if (button(tr("Another one"), "back")) return QuestionsEnd::back;
+    ImGui::SameLine();
+    const bool as_trace = button(tr("Open as a trace"), "trace");
+    tooltip(tr("Show the file's tensors as another program recorded them, without a model"));
+    if (as_trace) {
+        commands.push_back(command::OpenModel{opening.name, {}, {}, OpenAs::trace});
+        return QuestionsEnd::open;
+    }
     if (!opens) return QuestionsEnd::none;
     Overrides answers;
     for (const Question& question : recognised.questions)
         if (applies(recognised, question, given)) answers.emplace_back(question.key, open.answers[question.key]);
     try {
-        commands.push_back(command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open)});
+        commands.push_back(
+            command::OpenModel{opening.name, std::move(answers), chosen_names(opening, open), OpenAs::model});
     } catch (const Error& error) {
         commands.push_back(command::Tell{error.sentence(), true});
         return QuestionsEnd::none;

@@ -23,7 +23,7 @@ using Entries = std::vector<PaletteEntry>;
 void add_actions(const Session& session, Entries& entries) {
     for (const Action& action : actions())
         if (action.listed && action.enabled(session))
-            entries.push_back({tr(action.label), chord_text(action), true, action.run});
+            entries.push_back({tr(action.label), chord_text(action), true, action.run, action.label.english()});
 }
 
 // Steps, and the weights and inputs that they read.
@@ -51,23 +51,28 @@ void add_models(const ViewState& state, Entries& entries) {
 }
 
 void add_settings(const ViewState& state, Entries& entries) {
-    const auto add = [&](std::string name, std::function<void(Settings&)> change) {
-        entries.push_back({std::move(name), tr("setting"), false,
-                           [change = std::move(change)](const Session&, ViewState& changed, Commands&) {
-                               change(changed.settings);
-                           }});
+    const auto add = [&](const Sentence& name, std::function<void(Settings&)> change) {
+        entries.push_back(
+            {tr(name), tr("setting"), false,
+             [change = std::move(change)](const Session&, ViewState& changed, Commands&) { change(changed.settings); },
+             name.english()});
     };
-    add(tr("Theme: dark"), [](Settings& s) { s.dark = true; });
-    add(tr("Theme: light"), [](Settings& s) { s.dark = false; });
-    add(tr("Colour map: Viridis"), [](Settings& s) { s.sequential = ColorMap::viridis; });
-    add(tr("Colour map: Cividis"), [](Settings& s) { s.sequential = ColorMap::cividis; });
+    add(message("Theme: dark"), [](Settings& s) { s.dark = true; });
+    add(message("Theme: light"), [](Settings& s) { s.dark = false; });
+    add(message("Colour map: Viridis"), [](Settings& s) { s.sequential = ColorMap::viridis; });
+    add(message("Colour map: Cividis"), [](Settings& s) { s.sequential = ColorMap::cividis; });
     for (const float size : text_sizes())
         if (size <= state.largest_text)
-            add(tr("Text size: {percent} %", {{"percent", std::lround(size * 100.0F)}}),
+            add(message("Text size: {percent} %", {{"percent", std::lround(size * 100.0F)}}),
                 [size](Settings& s) { s.text_scale = size; });
-    add(tr("Motion: as the desktop is set"), [](Settings& s) { s.reduced_motion.reset(); });
-    add(tr("Motion: reduced"), [](Settings& s) { s.reduced_motion = true; });
-    add(tr("Motion: full"), [](Settings& s) { s.reduced_motion = false; });
+    add(message("Motion: as the desktop is set"), [](Settings& s) { s.reduced_motion.reset(); });
+    add(message("Motion: reduced"), [](Settings& s) { s.reduced_motion = true; });
+    add(message("Motion: full"), [](Settings& s) { s.reduced_motion = false; });
+    if (state.languages.size() < 2) return;
+    add(message("Language: that of the system"), [](Settings& s) { s.language.clear(); });
+    for (const Language& language : state.languages)
+        add(message("Language: {language}", {{"language", language.name}}),
+            [code = language.code](Settings& s) { s.language = code; });
 }
 
 // The keys of the model's configuration, with the values that they can have instead.
@@ -108,12 +113,13 @@ int match_score(std::string_view name, std::string_view typed) {
     for (auto from = name.begin(); from != name.end();) {
         const auto found = std::search(from, name.end(), typed.begin(), typed.end(), same_letter);
         if (found == name.end()) break;
-        const auto at = static_cast<std::size_t>(found - name.begin());
+        from = found + 1;
+        const auto at = static_cast<std::size_t>(found - name.begin()), end = at + typed.size();
+        if (end < name.size() && (name[end] & 0xC0) == 0x80) continue;  // ends within a character
         const int score = at == 0                 ? (name.size() == typed.size() ? kExact : kPrefix)
                           : begins_word(name, at) ? kWord
                                                   : kPart;
         best = std::max(best, score);
-        from = found + 1;
     }
     return best >= 0 ? best : std::min(fuzzy_score(name, typed), kPart - 1);
 }
@@ -122,7 +128,8 @@ std::vector<std::size_t> best_matches(const Entries& entries, std::string_view t
     std::vector<std::pair<int, std::size_t>> scored;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (typed.empty() && !entries[i].first) continue;
-        if (const int score = match_score(entries[i].name, typed); score >= 0) scored.emplace_back(score, i);
+        const int score = std::max(match_score(entries[i].name, typed), match_score(entries[i].english, typed));
+        if (score >= 0) scored.emplace_back(score, i);
     }
     std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::size_t> found;

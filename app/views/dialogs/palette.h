@@ -20,6 +20,7 @@ struct PaletteEntry {
     std::string note;   // a key, or what kind of thing it is
     bool first = true;  // listed before anything is typed
     std::function<void(const Session&, ViewState&, std::vector<Command>&)> run;
+    std::string english = {};  // the name in English, which finds it, too; empty: there is no other
 };
 
 // What the palette remembers while it is open.

@@ -72,6 +72,7 @@ void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state,
     ImGui::SetNextItemWidth(width);
     ImGui::InputTextWithHint("##search", tr("an action, step, weight, model or setting"), palette.typed.data(),
                              palette.typed.size());
+    note_glyphs(ImGui::GetFont(), palette.typed.data());
     search(palette);
     if (palette.found.empty())
         text_line(ui.fonts.caption, ui.theme.muted, tr("Nothing has these letters in this order."));

@@ -6,21 +6,30 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace decoderscope {
 
 namespace {
 
-constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), message("Pinned"), message("File")};
-constexpr std::array kAgainstTips = {
-    message("The same run without its edits"), message("The same weights and input with one configuration key changed"),
-    message("A run that was kept before"), message("A trace in a safetensors file, from here or from PyTorch")};
+constexpr std::array kAgainst = {message("Unedited"), message("Configuration"), message("Pinned"), message("File"),
+                                 message("Bisect")};
+constexpr std::array kAgainstTips = {message("The same run without its edits"),
+                                     message("The same weights and input with one configuration key changed"),
+                                     message("A run that was kept before"),
+                                     message("A trace in a file, from here or from PyTorch, by the tensors' names"),
+                                     message("Where and why a recording of another program differs from this model")};
 constexpr std::array kTolerances = {0.0, 1e-6, 1e-5, 1e-3};
 constexpr std::array kToleranceTexts = {"0", "1e-6", "1e-5", "1e-3"};
 
-constexpr float kLine = 34.0F;
+// Bisect measures relative to a tensor's magnitude; nothing: as the recording's precision allows.
+constexpr std::array kBisectTolerances = {std::optional<double>(), std::optional(1e-6), std::optional(1e-4),
+                                          std::optional(1e-2)};
+constexpr std::array kBisectToleranceTexts = {message("auto"), Phrase("1e-6"), Phrase("1e-4"), Phrase("1e-2")};
 
-bool tolerance_fits(const Ui& ui, float width);
+constexpr float kLine = 34.0F;
 
 void caption(const Ui& ui, const char* text) {
     ImGui::AlignTextToFramePadding();
@@ -30,8 +39,8 @@ void caption(const Ui& ui, const char* text) {
 
 float button_width(const char* label) { return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2; }
 
-void choose_against(const Ui& ui, DiffTabState& diff) {
-    caption(ui, tr("now against"));
+void choose_against(const Ui& ui, DiffTabState& diff, bool says_what) {
+    if (says_what) caption(ui, tr("now against"));
     for (std::size_t i = 0; i < kAgainst.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         const auto against = static_cast<Against>(i);
@@ -41,25 +50,54 @@ void choose_against(const Ui& ui, DiffTabState& diff) {
     }
 }
 
-float tolerance_width(const Ui& ui) {
-    float width = compat::text_size(ui.fonts.caption, tr("tolerance")).x + ui.px(8) + ui.px(2) * 3;
-    for (const char* text : kToleranceTexts) width += button_width(text);
-    return width;
+// The labels of the tolerances that there are to choose from.
+std::vector<std::string> tolerance_labels(Against against) {
+    if (against != Against::bisect) return {kToleranceTexts.begin(), kToleranceTexts.end()};
+    std::vector<std::string> labels;
+    for (const Phrase& text : kBisectToleranceTexts) labels.emplace_back(tr(text));
+    return labels;
 }
 
-float against_width(const Ui& ui) {
-    float width = compat::text_size(ui.fonts.caption, tr("now against")).x + ui.px(8) + ui.px(2) * 3;
-    for (const Phrase& text : kAgainst) width += button_width(tr(text));
-    return width;
+// How the choices share the first lines: with a word before them, if there is room, and the tolerance beside them or
+// in a line of its own.
+struct FirstLine {
+    bool says_what = true;
+    bool has_tolerance = true;
+    float tolerance = 0.0F;  // its width
+};
+
+FirstLine first_line(const Ui& ui, Against against, float width) {
+    const auto caption_width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x + ui.px(8); };
+    const float gaps = ui.px(2) * 3;
+    FirstLine line{.tolerance = caption_width(tr("tolerance")) + gaps};
+    for (const std::string& label : tolerance_labels(against)) line.tolerance += button_width(label.c_str());
+    float choices = gaps + ui.px(2);
+    for (const Phrase& text : kAgainst) choices += button_width(tr(text));
+    const float both = choices + line.tolerance + ui.px(16), word = caption_width(tr("now against"));
+    line.has_tolerance = both <= width;
+    line.says_what = (line.has_tolerance ? both : choices) + word <= width;
+    return line;
+}
+
+void choose_relative_tolerance(const Ui& ui, BisectQuestion& question) {
+    for (std::size_t i = 0; i < kBisectTolerances.size(); ++i) {
+        if (i > 0) ImGui::SameLine(0, ui.px(2));
+        if (toggle_button(ui, labelled(tr(kBisectToleranceTexts[i]), "tolerance" + std::to_string(i)).c_str(),
+                          question.tolerance == kBisectTolerances[i],
+                          tr("A difference larger than this part of a tensor's largest magnitude counts; auto: 1e-4, "
+                             "more for half precision")))
+            question.tolerance = kBisectTolerances[i];
+    }
 }
 
 // At the right of the line, or below it.
-void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
-    if (tolerance_fits(ui, area.width()))
-        ImGui::SetCursorScreenPos({area.high.x - tolerance_width(ui), area.low.y});
+void choose_tolerance(const Ui& ui, DiffTabState& diff, const FirstLine& line, Area area) {
+    if (line.has_tolerance)
+        ImGui::SetCursorScreenPos({area.high.x - line.tolerance, area.low.y});
     else
         ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine) * 2.0F});
     caption(ui, tr("tolerance"));
+    if (diff.against == Against::bisect) return choose_relative_tolerance(ui, diff.bisect.question);
     for (std::size_t i = 0; i < kTolerances.size(); ++i) {
         if (i > 0) ImGui::SameLine(0, ui.px(2));
         if (toggle_button(ui, kToleranceTexts[i], diff.tolerance == kTolerances[i],
@@ -67,8 +105,6 @@ void choose_tolerance(const Ui& ui, DiffTabState& diff, Area area) {
             diff.tolerance = kTolerances[i];
     }
 }
-
-bool tolerance_fits(const Ui& ui, float width) { return against_width(ui) + tolerance_width(ui) + ui.px(16) <= width; }
 
 // ---- the second line: the details of the choice
 
@@ -99,19 +135,24 @@ void choose_pinned(const Ui& ui, const Session& session, float right, Commands& 
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
     const float room = right - ImGui::GetCursorScreenPos().x;
-    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, "pinned: " + pinned->label, room));
+    text_line(ui.fonts.caption, ui.theme.muted,
+              fitted(ui.fonts.caption, tr("pinned: {label}", {{"label", pinned->label}}), room));
 }
 
 void choose_file(const Ui& ui, const Session& session, DiffTabState& diff, float right, Commands& commands) {
     const auto& file = session.shown().trace_file;
     ImGui::SetNextItemWidth(ui.px(300));
     focusable_field("##trace");
-    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a .safetensors file"), diff.typed.data(),
-                                            diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    bool entered = ImGui::InputTextWithHint("##trace", tr("path of a trace: .safetensors, .npz, .json"),
+                                            diff.typed.data(), diff.typed.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    note_glyphs(ImGui::GetFont(), diff.typed.data());
     ImGui::SameLine(0, ui.px(4));
     if (button(tr("Compare"), "compare")) entered = true;
     tooltip(tr("Read the file (again) and compare with it"));
-    if (entered && diff.typed[0] != '\0') commands.push_back(compare_with_file(diff, std::string(diff.typed.data())));
+    const std::string path = diff.typed.data();
+    if (entered && !path.empty())
+        commands.push_back(diff.against == Against::bisect ? bisect_with_file(diff, path)
+                                                           : compare_with_file(diff, path));
     if (!file) return;
     ImGui::SameLine(0, ui.px(10));
     ImGui::AlignTextToFramePadding();
@@ -129,15 +170,16 @@ std::string edits_text(const Session& session) {
 
 }  // namespace
 
-float diff_header_height(const Ui& ui, float width) {
-    return ui.px(tolerance_fits(ui, width) ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
+float diff_header_height(const Ui& ui, Against against, float width) {
+    return ui.px(first_line(ui, against, width).has_tolerance ? kLine * 2.0F : kLine * 3.0F) + ui.px(2);
 }
 
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     DiffTabState& diff = state.lab<DiffTabState>();
     ImGui::SetCursorScreenPos(area.low);
-    choose_against(ui, diff);
-    choose_tolerance(ui, diff, area);
+    const FirstLine line = first_line(ui, diff.against, area.width());
+    choose_against(ui, diff, line.says_what);
+    choose_tolerance(ui, diff, line, area);
     ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(kLine)});
     switch (diff.against) {
         case Against::unedited:
@@ -151,6 +193,7 @@ void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Ar
             choose_pinned(ui, session, area.high.x, commands);
             break;
         case Against::file:
+        case Against::bisect:
             choose_file(ui, session, diff, area.high.x, commands);
             break;
     }

@@ -3,6 +3,7 @@
 #include "app/core/step/explanation_text.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "app/views/diff/bisect_page.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/shell/inspector_parts.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -50,6 +51,7 @@ void say_tensor(const Ui& ui, const TensorDifference& d, ViewState& state, Comma
 
 void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const DiffTabState& diff = state.lab<DiffTabState>();
+    if (diff.against == Against::bisect) return inspect_bisection(ui, session, diff.bisect);
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"), find_term("difference"));
     if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
     const Comparison& comparison = diff.shown->comparison;

@@ -21,7 +21,7 @@ struct Compared {
 void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands);
 
 // The choices of B and of the tolerance, in two lines; in three where two are too narrow.
-[[nodiscard]] float diff_header_height(const Ui& ui, float width);
+[[nodiscard]] float diff_header_height(const Ui& ui, Against against, float width);
 void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 
 // One mark per step, in order; its height is the logarithm of the step's largest difference.

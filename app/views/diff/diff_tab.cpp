@@ -1,9 +1,12 @@
 #include "app/views/diff/diff_tab.h"
 
 #include "app/core/diff/comparison_text.h"
+#include "app/views/diff/bisect_page.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/empty_page.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "engine/in_english.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -50,9 +53,12 @@ Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
         case Against::configuration:
             return compared_with_configuration(shown, diff);
         case Against::pinned:
-            if (shown.pinned) return {.of = shown.pinned, .label = "pinned: " + shown.pinned->label};
+            if (shown.pinned)
+                return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
             return {.missing =
                         tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
+        case Against::bisect:
+            return {};
         case Against::file:
             if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
             return {.missing =
@@ -64,13 +70,16 @@ Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
 
 ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
     switch (diff.against) {
-        case Against::unedited:
-            return reference_of(label, shown.unedited);
+        case Against::unedited: {
+            const InEnglish english;  // it is written to files
+            return reference_of(tr("without edits"), shown.unedited);
+        }
         case Against::configuration:
             return reference_of(label, shown.companions.at(kCompanion).run);
         case Against::pinned:
             return *shown.pinned;
         case Against::file:
+        case Against::bisect:
             return *shown.trace_file;
     }
     return {};
@@ -78,26 +87,9 @@ ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, cons
 
 // ---- if there is nothing to list
 
-// A heading and a paragraph in the middle. Returns where the next line may start.
-ImVec2 draw_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color) {
-    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
-    float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
-    if (!heading.empty()) {
-        draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, heading, area.high.x - x);
-        y += ui.px(34);
-    }
-    ImGui::SetCursorScreenPos({x, y});
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushTextWrapPos(x + width - ImGui::GetWindowPos().x);
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
-    return {x, ImGui::GetCursorScreenPos().y + ui.px(8)};
-}
-
 void draw_missing(const Ui& ui, const Compared& b, Area area) {
-    draw_page(ui, area, b.failed ? tr("This run cannot be made") : "", b.missing,
-              b.failed ? ui.theme.error : ui.theme.muted);
+    draw_empty_page(ui, area, b.failed ? tr("This run cannot be made") : "", b.missing,
+                    b.failed ? ui.theme.error : ui.theme.muted);
 }
 
 void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
@@ -108,8 +100,8 @@ void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state
     if (no_edits)
         text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
                                          "a head off or type over a number, and this page shows how far that reaches.");
-    const ImVec2 next = draw_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
-    if (!no_edits) return;
+    const ImVec2 next = draw_empty_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
+    if (!no_edits || !session.shown().scenario.computes()) return;
     ImGui::SetCursorScreenPos(next);
     const bool norm_first = session.shown().scenario.config().norm_first;
     if (link(ui, ui.fonts.text, ui.theme.accent,
@@ -145,6 +137,13 @@ float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui
 
 }  // namespace
 
+Command bisect_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = Against::bisect;
+    diff.typed.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    return command::CompareWithFile{path};
+}
+
 Command compare_with_file(DiffTabState& diff, const std::string& path) {
     diff.against = Against::file;
     diff.typed.fill('\0');
@@ -172,9 +171,10 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
     diff.shown = {};
-    const float header = diff_header_height(ui, inner.width());
+    const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
     if (b.of == nullptr) {
         draw_missing(ui, b, below);
         return;
@@ -185,7 +185,7 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     if (!diff.shown) {
         const int percent =
             static_cast<int>(comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
-        draw_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
+        draw_empty_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
         return;
     }
     if (!diff.shown->comparison.differs() && diff.shown->comparison.largest == 0.0) {

@@ -3,6 +3,7 @@
 #include "app/core/export/exhibits.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/diff/diff_tab.h"
+#include "engine/trace/recorded_model.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -11,13 +12,14 @@ namespace decoderscope {
 
 namespace {
 
-constexpr std::string_view kId = "diff";
+constexpr std::string_view kId = kDiffLab;
 
 void add_exports(ExportScene& scene) {
     const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;
     if (!diff || diff->of.lock() != scene.session.shown().run) return;
-    scene.add(tr("A, B and the difference"), scene.step.name + ".difference",
-              difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance));
+    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
+        return difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance);
+    });
 }
 
 void leave(ViewState& state) {
@@ -53,9 +55,13 @@ void restore(ViewState& state, const SavedView& saved) {
 }
 
 // A trace from another program, to compare with.
-std::optional<Command> take_file(ViewState& state, const std::string& path) {
-    if (!path.ends_with(".safetensors")) return std::nullopt;
-    return compare_with_file(state.lab<DiffTabState>(), path);
+std::optional<Command> take_file(const Session& session, ViewState& state, const std::string& path) {
+    const bool recording = is_recording(path);
+    if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
+    DiffTabState& diff = state.lab<DiffTabState>();
+    // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
+    const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
+    return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ void draw_cache(const GenerateScene& scene, Area area) {
     draw_key(ui, {area.low.x, y});
     ImGui::SetCursorScreenPos({area.high.x - ui.px(108), y - ui.px(6)});
     const Index heads = scene.scenario().config().nhead, head = scene.session.cursor().place.head;
-    if (const int moved = counter(ui, "head", head, heads); moved != 0)
+    if (const int moved = counter(ui, tr("head"), head, heads); moved != 0)
         scene.commands.push_back(command::ChooseHead{head + moved});
     y += ui.px(24);
     const float room = area.high.y - y - gap;

@@ -26,8 +26,8 @@ void add_exports(ExportScene& scene) {
     if (generate.page == GeneratePage::lens && lens != nullptr)
         scene.add(tr("The logit lens"), "logit-lens",
                   [shown = scene.shown, run = lens->run, row] { return lens_exhibit(shown, run, row); });
-    scene.add(tr("The next token's probabilities"), "next-token",
-              next_token_exhibit(scene.shown, row, scene.session.sampling()));
+    scene.add_if_any(tr("The next token's probabilities"), "next-token",
+                     [&] { return next_token_exhibit(scene.shown, row, scene.session.sampling()); });
 }
 
 void leave(ViewState& state) {
@@ -89,7 +89,8 @@ Lab generate_lab() {
             .suggest = suggest,
             .leave = leave,
             .add_exports = add_exports,
-            .actions = actions_of_text};
+            .actions = actions_of_text,
+            .computes = true};
 }
 
 }  // namespace decoderscope

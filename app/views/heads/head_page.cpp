@@ -59,19 +59,19 @@ std::vector<FlowItem> heading(const Ui& ui, const Session& session, ViewState& s
                      state.lab<HeadsTabState>().opened = false;
                  tooltip(tr("Back to the grid (Esc)"));
              }},
-            {counter_width(ui, "head", open.head), gap,
+            {counter_width(ui, tr("head"), open.head), gap,
              [&ui, &open, &commands] {
-                 if (const int moved = counter(ui, "head", open.head, open.heads); moved != 0)
+                 if (const int moved = counter(ui, tr("head"), open.head, open.heads); moved != 0)
                      commands.push_back(command::ChooseHead{open.head + moved});
              }},
-            {counter_width(ui, "layer", layer), gap,
+            {counter_width(ui, tr("layer"), layer), gap,
              [&ui, &open, &session, &commands, layer] {
-                 if (const int moved = counter(ui, "layer", layer, layers_of(session, open.pattern)); moved != 0)
+                 if (const int moved = counter(ui, tr("layer"), layer, layers_of(session, open.pattern)); moved != 0)
                      commands.push_back(command::GoTo{name_in_block(open.pattern, layer + moved)});
              }},
-            {counter_width(ui, "batch", batch), gap, [&ui, &session, &commands, batch] {
+            {counter_width(ui, tr("batch"), batch), gap, [&ui, &session, &commands, batch] {
                  const Index rows = session.shown().scenario.inputs.batch();
-                 if (const int moved = counter(ui, "batch", batch, rows); moved != 0)
+                 if (const int moved = counter(ui, tr("batch"), batch, rows); moved != 0)
                      commands.push_back(command::ChooseBatch{batch + moved});
              }}};
 }

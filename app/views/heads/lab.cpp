@@ -59,7 +59,8 @@ Lab heads_lab() {
             .draw = draw_heads_tab,
             .suggest = suggest,
             .leave = leave,
-            .add_exports = add_exports};
+            .add_exports = add_exports,
+            .computes = true};
 }
 
 }  // namespace decoderscope

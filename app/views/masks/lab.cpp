@@ -32,7 +32,8 @@ Lab masks_lab() {
             .term = "mask",
             .draw = draw_masks_tab,
             .leave = leave,
-            .add_exports = add_exports};
+            .add_exports = add_exports,
+            .computes = true};
 }
 
 }  // namespace decoderscope

@@ -16,10 +16,10 @@ float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, c
 void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
     if (lines.empty() || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
     if (!compat::begin_tooltip()) return;
-    ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24.0F);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        if (!lines[i].empty()) text_line(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i]);
-    ImGui::PopTextWrapPos();
+        if (!lines[i].empty())
+            paragraph(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i],
+                      ImGui::GetFontSize() * 24.0F);
     ImGui::EndTooltip();
 }
 

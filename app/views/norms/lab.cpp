@@ -14,8 +14,17 @@ namespace decoderscope {
 
 namespace {
 
+void add_growth(ExportScene& scene, const NormsTabState& norms) {
+    if (norms.growth_stopped) return;
+    if (const auto measured = measured_growth(scene.session.derived(), scene.session.scenario().model(), norms.growth,
+                                              norms.growth_progress))
+        scene.add_if_any(tr("Gradients by layer"), "gradients-by-layer",
+                         [&] { return growth_exhibit(measured->schemes, norms.growth); });
+}
+
 void add_exports(ExportScene& scene) {
     const NormsTabState& norms = scene.state.lab<NormsTabState>();
+    if (norms.view == NormsView::gradients) return add_growth(scene, norms);
     if (!norms.shown) return;
     const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
                    right = {norms.shown->right.scenario, norms.shown->right.run};
@@ -25,15 +34,15 @@ void add_exports(ExportScene& scene) {
                              {left.scenario.config().placement(), right.scenario.config().placement()});
     });
     if (!scene.step.is_source())
-        scene.add(tr("The same step in both"), scene.step.name + ".norms",
-                  norms_step_exhibit(left, right, scene.step.name, scene.place));
+        scene.add_if_any(tr("The same step in both"), scene.step.name + ".norms",
+                         [&] { return norms_step_exhibit(left, right, scene.step.name, scene.place); });
     const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
     const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, prefix);
     std::string norm = rows.empty() ? "" : rows.front();
     for (const std::string& name : rows)
         if (is_of_norm(scene.step, name)) norm = name;
-    scene.add(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
-              norm_row_exhibit(left, right, norm, scene.place.batch, norms.row));
+    scene.add_if_any(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
+                     [&] { return norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
     const auto shown = static_cast<std::ptrdiff_t>(norms.view);
     if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
         std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
@@ -67,7 +76,8 @@ void leave(ViewState& state) {
 
 void save(const ViewState& state, SavedView& saved) {
     const NormsTabState& norms = state.lab<NormsTabState>();
-    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor, norms.row, norms.places};
+    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
+                   norms.row,  norms.places, norms.growth};
 }
 
 void restore(ViewState& state, const SavedView& saved) {
@@ -78,6 +88,7 @@ void restore(ViewState& state, const SavedView& saved) {
     norms.shift_factor = saved.norms.shift_factor;
     norms.row = saved.norms.row;
     norms.places = saved.norms.places;
+    norms.growth = saved.norms.growth;
 }
 
 }  // namespace
@@ -95,7 +106,8 @@ Lab norms_lab() {
             .leave = leave,
             .add_exports = add_exports,
             .save = save,
-            .restore = restore};
+            .restore = restore,
+            .computes = true};
 }
 
 }  // namespace decoderscope

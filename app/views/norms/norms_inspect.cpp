@@ -1,4 +1,5 @@
 // What the inspector says beside the Norms tab.
+#include "app/core/norms/measured_growth.h"
 #include "app/core/text/numbers.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/shell/inspector_parts.h"
@@ -108,11 +109,31 @@ void say_step(const Ui& ui, const Session& session, ViewState& state, const Norm
     inspect_cell(ui, session, state, commands);
 }
 
+void say_gradients(const Ui& ui, ViewState& state) {
+    const auto say = [&](const std::string& text) {
+        if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+            open_glossary(state, term->id);
+        ImGui::Dummy({1, ui.px(4)});
+    };
+    say(
+        tr("The stacks on this page are made for it: each reverses random words of 1 to 16 letters, 32 in a batch, and "
+           "none has been trained."));
+    say(
+        tr("Measured is the gradient of the loss by W2, the matrix that leads out of each layer's MLP: first its mean "
+           "over the batch, then its length."));
+    say(
+        tr("DeepNorm is Post-Norm whose sums are α·x + f(x), with v_proj, o_proj and the MLP begun smaller by β "
+           "(Wang et al. 2022)."));
+    inspector_line(ui);
+    for (const Sentence& objection : growth_objections()) say(tr(objection));
+}
+
 }  // namespace
 
 void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Where the norms stand"), find_term("pre-norm"));
     const NormsTabState& norms = state.lab<NormsTabState>();
+    if (norms.view == NormsView::gradients) return say_gradients(ui, state);
     if (!norms.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Computing both runs …"));
     const NormsScene scene = norms_scene(session, norms);
     switch (norms.view) {
@@ -122,6 +143,8 @@ void inspect_norms(const Ui& ui, const Session& session, ViewState& state, Comma
             return say_step(ui, session, state, scene, commands);
         case NormsView::row:
             return say_row(ui, session, state, scene);
+        case NormsView::gradients:
+            break;
     }
 }
 

@@ -54,6 +54,9 @@ void draw_norms_step(const Ui& ui, const Session& session, ViewState& state, con
 void draw_norms_row(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
                     Commands& commands);
 
+// How gradients grow by layer and by depth, before any training: of stacks made for it, not of the model.
+void draw_norms_gradients(const Ui& ui, const Session& session, ViewState& state, Area area);
+
 // What is shown from these two runs.
 [[nodiscard]] Value<BothNorms<DepthCurves>> shown_curves(const Session& session, const NormsScene& scene);
 [[nodiscard]] Value<std::optional<StepPair>> shown_pair(const Session& session, const NormsScene& scene);

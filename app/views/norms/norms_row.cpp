@@ -33,13 +33,13 @@ void draw_choice_of_row(const Ui& ui, const Session& session, NormsTabState& nor
     ImGui::SameLine(0, ui.px(10));
     const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
-    if (const int moved = counter(ui, "batch", batch, inputs.batch()); moved != 0)
+    if (const int moved = counter(ui, tr("batch"), batch, inputs.batch()); moved != 0)
         commands.push_back(command::ChooseBatch{batch + moved});
     ImGui::SameLine(0, ui.px(6));
     const auto in = [&](const Companion& run) { return run.run->plan().find(norm + ".normalized"); };
     const Ref normalized = in(scene.runs.left) != nullptr ? in(scene.runs.left) : in(scene.runs.right);
     const Index rows = normalized == nullptr ? 0 : normalized->axes[1].size;
-    norms.row += counter(ui, "row", norms.row, rows);
+    norms.row += counter(ui, tr("row"), norms.row, rows);
     norms.row = std::clamp<Index>(norms.row, 0, std::max<Index>(rows - 1, 0));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
@@ -57,9 +57,10 @@ void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
         text_line(ui.fonts.caption, ui.theme.muted, label);
     };
     number(static_cast<double>(row.before[d]), row.before_step);
-    number(static_cast<double>(row.unit[d]), row.centred ? "(x − mean) ÷ scale" : "x ÷ scale");
-    number(static_cast<double>(row.gain[d]), "gain, " + row.gain_parameter);
-    if (!row.shift.empty()) number(static_cast<double>(row.shift[d]), "shift, " + row.shift_parameter);
+    number(static_cast<double>(row.unit[d]), row.centred ? tr("(x − mean) ÷ scale") : tr("x ÷ scale"));
+    number(static_cast<double>(row.gain[d]), tr("gain, {parameter}", {{"parameter", row.gain_parameter}}));
+    if (!row.shift.empty())
+        number(static_cast<double>(row.shift[d]), tr("shift, {parameter}", {{"parameter", row.shift_parameter}}));
     number(static_cast<double>(row.after[d]), row.norm + ".normalized");
     ImGui::EndTooltip();
 }
@@ -67,11 +68,11 @@ void column_tooltip(const Ui& ui, const NormRow& row, Index column) {
 // ---- the numbers
 
 std::string span_text(const std::vector<float>& values) {
-    if (values.empty()) return "none";
+    if (values.empty()) return tr("none");
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const std::string low = short_number_text(static_cast<double>(*least), 3),
                       high = short_number_text(static_cast<double>(*most), 3);
-    return low == high ? "all " + low : low + " … " + high;
+    return low == high ? tr("all {number}", {{"number", low}}) : low + " … " + high;
 }
 
 // The parameter that a click on a fact goes to.

@@ -78,17 +78,18 @@ void draw_place(const Ui& ui, const Session& session, const NormsScene& scene, A
                            [&](const Axis& axis) { return axis.name == name; });
     };
     if (has(axis::batch)) {
-        const int moved = counter(ui, "batch", place.batch, session.shown().scenario.inputs.batch());
+        const int moved = counter(ui, tr("batch"), place.batch, session.shown().scenario.inputs.batch());
         if (moved != 0) commands.push_back(command::ChooseBatch{place.batch + moved});
         ImGui::SameLine(0, ui.px(16));
     }
     if (has(axis::head)) {
-        const int moved = counter(ui, "head", place.head, config.nhead);
+        const int moved = counter(ui, tr("head"), place.head, config.nhead);
         if (moved != 0) commands.push_back(command::ChooseHead{place.head + moved});
         ImGui::SameLine(0, ui.px(16));
     }
     if (const Index block = block_number(scene.here); block >= 0) {
-        const int moved = counter(ui, "layer", block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
+        const int moved =
+            counter(ui, tr("layer"), block, scene.prefix.empty() ? config.num_layers : config.encoder_layers);
         if (moved != 0) commands.push_back(command::MoveLayer{moved});
     }
     ImGui::EndGroup();

@@ -54,7 +54,9 @@ void views_switch(const Ui& ui, NormsTabState& norms) {
         Choice{NormsView::depth, message("By depth"),
                message("How the residual stream, the updates and the norms change from block to block")},
         Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
-        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")}};
+        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
+        Choice{NormsView::gradients, message("Gradients"),
+               message("How gradients grow from layer to layer before any training, by where the norms stand")}};
     for (const Choice& choice : choices) {
         if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
                           tr(choice.tip)))
@@ -144,6 +146,11 @@ float draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, 
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
     ImGui::BeginGroup();
     views_switch(ui, norms);
+    if (norms.view == NormsView::gradients) {
+        ImGui::EndGroup();
+        ImGui::PopStyleVar();
+        return ui.px(34);
+    }
     if (is_narrow(ui, area)) {
         if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
                           tr("Both diagrams in place of the view: there is no room for them beside it")))
@@ -221,6 +228,8 @@ std::string sentence_of(const Session& session, ViewState& state, const NormsSce
             const std::string left = finding(scene.runs.left, rows.left), right = finding(scene.runs.right, rows.right);
             return left + (left.empty() || right.empty() ? "" : " ") + right;
         }
+        case NormsView::gradients:
+            break;
     }
     return {};
 }
@@ -234,6 +243,8 @@ void draw_view(const Ui& ui, const Session& session, ViewState& state, const Nor
             return draw_norms_step(ui, session, state, scene, area, commands);
         case NormsView::row:
             return draw_norms_row(ui, session, state, scene, area, commands);
+        case NormsView::gradients:
+            break;
     }
 }
 
@@ -262,6 +273,7 @@ void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
+    if (state.lab<NormsTabState>().view == NormsView::gradients) return draw_norms_gradients(ui, session, state, rest);
     const bool there = take_runs(session, state.lab<NormsTabState>());
     if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
     if (!state.lab<NormsTabState>().shown) return;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include "app/core/norms/measured_growth.h"
 #include "app/core/norms/measured_norms.h"
 #include "app/core/session/session.h"
 #include "app/core/work/saved_view.h"
 #include "app/views/shell/view_state.h"
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace decoderscope {
@@ -27,6 +30,13 @@ struct NormsTabState {
     std::optional<BothNorms<Variation>> asked;      // the two runs requested
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
     std::optional<BothNorms<Companion>> shown;      // the last two runs that were complete
+
+    GrowthChoice growth;                   // what the page of gradients measures
+    bool growth_stopped = false;           // until it is asked for again
+    bool growth_by_depth = false;          // stacks of every depth, too
+    std::set<StackScheme> hidden_schemes;  // whose curves are not drawn
+    std::shared_ptr<GrowthProgress> growth_progress = std::make_shared<GrowthProgress>();
+    std::shared_ptr<GrowthProgress> growth_depth_progress = std::make_shared<GrowthProgress>();
 };
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

@@ -2,17 +2,20 @@
 
 #include "app/core/generate/target_writer.h"
 #include "app/core/heads/head_switches.h"
+#include "app/core/step/gradients.h"
 #include "app/core/step/slice.h"
 #include "app/core/text/labels.h"
+#include "app/core/text/utf8.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/spreadsheet_view.h"
 #include "app/views/widgets/glyphs.h"
 #include "engine/translate.h"
+#include "engine/way_back.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -134,6 +137,68 @@ void escape(const Session&, ViewState& state, Commands& commands) {
         present(state);
     else
         commands.push_back(command::Deselect{});
+}
+
+// ---- gradients
+
+// The selected cell, if gradients of it can be asked for; else empty.
+std::string target_at_cursor(const Session& session) {
+    const Step& step = session.step();
+    const std::optional<Cell>& cell = session.cursor().cell;
+    const Run& run = *session.shown().run;
+    if (!cell || !can_be_target(run.plan(), step) || !run.value(step.id).contains(*cell)) return {};
+    return cell_name(step.name, *cell);
+}
+
+bool can_have_gradients(const Session& session) {
+    return !target_at_cursor(session).empty() || !session.scenario().gradients_of.empty();
+}
+
+// Of the selected cell; a second time, or without a cell, off.
+void flip_gradients(const Session& session, ViewState&, Commands& commands) {
+    const std::string target = target_at_cursor(session);
+    commands.push_back(command::SetGradients{target == session.scenario().gradients_of ? std::string() : target});
+}
+
+bool can_have_loss(const Session& session) { return has_loss(*session.shown().run); }
+
+void flip_gradients_of_loss(const Session& session, ViewState&, Commands& commands) {
+    commands.push_back(command::SetGradients{session.scenario().gradients_of == "loss" ? "" : "loss"});
+}
+
+// The step at the other end: its gradient, or what this is the gradient by. The cell stays selected.
+Ref other_way(const Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const Ref by = differentiated(plan, session.step());
+    return by != nullptr ? by : gradient_by(plan, session.step());
+}
+
+bool has_other_way(const Session& session) { return other_way(session) != nullptr; }
+
+void go_other_way(const Session& session, ViewState& state, Commands& commands) {
+    const Ref other = other_way(session);
+    if (other == nullptr) return;
+    state.tab = kStepLab;
+    const std::optional<Cell> cell = session.cursor().cell;
+    commands.push_back(command::GoTo{other->name});
+    if (cell) commands.push_back(command::SelectCell{*cell});
+}
+
+std::vector<Action> actions_of_gradients() {
+    return {{.label = message("Gradients of the selected cell, or none"),
+             .key = Key::g,
+             .mods = with_shift,
+             .enabled = can_have_gradients,
+             .run = flip_gradients},
+            {.label = message("Gradients of the loss, or none"),
+             .key = Key::l,
+             .mods = with_shift,
+             .enabled = can_have_loss,
+             .run = flip_gradients_of_loss},
+            {.label = message("The gradient by this step; from a gradient back to the step"),
+             .key = Key::b,
+             .enabled = has_other_way,
+             .run = go_other_way}};
 }
 
 // The selected cell of the shown slice moves by rows and columns; the first one is at the top left.
@@ -287,6 +352,7 @@ std::vector<Action> actions_of_window() {
         {.label = message("All actions …"), .key = Key::p, .mods = with_ctrl, .run = opens(Dialog::palette)},
         {.label = message("Settings …"), .key = Key::comma, .mods = with_ctrl, .run = opens(Dialog::settings)},
         {.label = message("Keys; on a term: the glossary"), .key = Key::f1, .run = explain_what_is_under_the_mouse},
+        {.label = message("Lessons, and bugs to be found"), .key = Key::f7, .run = changes(toggle_lessons)},
         {.label = message("Glossary …"), .run = changes([](ViewState& s) { open_glossary(s); })},
         {.label = message("What does this model do, and what is worth trying?"),
          .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
@@ -375,6 +441,7 @@ std::vector<Action> make_actions() {
           .run = asks(command::WriteTarget{})}});
     add(actions_of_labs());
     add(actions_of_run());
+    add(actions_of_gradients());
     add(actions_of_edits());
     add(actions_of_files());
     add(actions_of_window());
@@ -406,15 +473,17 @@ void run_shortcuts(const Session& session, ViewState& state, Commands& commands)
 }
 
 int fuzzy_score(std::string_view label, std::string_view typed) {
-    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    const auto lower = [](char32_t c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    const std::vector<Utf8Character> letters = characters(label);
     int score = 0;
     std::size_t at = 0;
-    for (const char c : typed) {
-        if (c == ' ') continue;
+    for (const Utf8Character& c : characters(typed)) {
+        if (c.code == ' ') continue;
         std::size_t found = at;
-        while (found < label.size() && lower(label[found]) != lower(c)) ++found;
-        if (found == label.size()) return -1;
-        const bool word = found == 0 || label[found - 1] == ' ' || label[found - 1] == '-' || label[found - 1] == '/';
+        while (found < letters.size() && lower(letters[found].code) != lower(c.code)) ++found;
+        if (found == letters.size()) return -1;
+        const char32_t before = found == 0 ? ' ' : letters[found - 1].code;
+        const bool word = before == ' ' || before == '-' || before == '/';
         score += word ? 8 : (found == at && at > 0 ? 4 : 1);
         at = found + 1;
     }

@@ -85,13 +85,13 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
     if (attention.empty()) return;
     const Ui& ui = s.ui;
     const Index heads = s.session.shown().scenario.config().nhead;
-    const float label = compat::text_size(ui.fonts.caption, "head").x + ui.px(6);
+    const float label = compat::text_size(ui.fonts.caption, tr("head")).x + ui.px(6);
     const Index chips = chips_in(s, heads, s.width - label);
     float width = label + (chips < heads ? ui.px(170) : 0.0F);
     for (Index head = 0; head < chips; ++head) width += head_chip_width(ui, head) + ui.px(2);
     choices.push_back({width, s.ui.px(20), [s, attention, heads, chips] {
                            ImGui::AlignTextToFramePadding();
-                           text_line(s.ui.fonts.caption, s.ui.theme.muted, "head");
+                           text_line(s.ui.fonts.caption, s.ui.theme.muted, tr("head"));
                            for (Index head = 0; head < chips; ++head) {
                                ImGui::SameLine(0, s.ui.px(head == 0 ? 6 : 2));
                                head_chip(s.ui, s.session, attention, head, s.commands);
@@ -106,16 +106,16 @@ void add_heads(std::vector<FlowItem>& choices, const Scene& s) {
 
 void add_counters(std::vector<FlowItem>& choices, const Scene& s) {
     const Index batch = s.session.cursor().place.batch;
-    choices.push_back({counter_width(s.ui, "batch", batch), s.ui.px(20), [s, batch] {
+    choices.push_back({counter_width(s.ui, tr("batch"), batch), s.ui.px(20), [s, batch] {
                            const Index rows = s.session.shown().scenario.inputs.batch();
-                           if (const int moved = counter(s.ui, "batch", batch, rows); moved != 0)
+                           if (const int moved = counter(s.ui, tr("batch"), batch, rows); moved != 0)
                                s.commands.push_back(command::ChooseBatch{batch + moved});
                        }});
     const Index block = block_number(s.session.step());
     if (block < 0) return;
-    choices.push_back({counter_width(s.ui, "layer", block), s.ui.px(20), [s, block] {
+    choices.push_back({counter_width(s.ui, tr("layer"), block), s.ui.px(20), [s, block] {
                            const Index blocks = blocks_in_stack(s.session, s.session.step());
-                           if (const int moved = counter(s.ui, "layer", block, blocks); moved != 0)
+                           if (const int moved = counter(s.ui, tr("layer"), block, blocks); moved != 0)
                                s.commands.push_back(command::MoveLayer{moved});
                        }});
 }

@@ -44,6 +44,7 @@ bool edit(const Ui& ui, InputBox& box, ImVec2 size) {
     const bool changed = ImGui::InputTextMultiline(
         "##text", box.text.data(), box.text.capacity() + 1, size,
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackEdit, on_edit, &box.text);
+    note_glyphs(ui.fonts.mono_small, box.text);
     box.active = ImGui::IsItemActive();
     ImGui::PopID();
     ImGui::PopFont();
@@ -92,9 +93,7 @@ void draw_error(const Ui& ui, const std::string& error, Area area) {
     const float y = area.low.y + ImGui::GetStyle().FramePadding.y;
     draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.error, error, area.width());
     if (!area.contains(ImGui::GetIO().MousePos) || !ImGui::IsWindowHovered() || !compat::begin_tooltip()) return;
-    ImGui::PushTextWrapPos(ui.px(420));
-    ImGui::TextUnformatted(tr("{error}. The run still shows the previous input.", {{"error", error}}).c_str());
-    ImGui::PopTextWrapPos();
+    prose_here(tr("{error}. The run still shows the previous input.", {{"error", error}}), ui.px(420));
     ImGui::EndTooltip();
 }
 
@@ -156,7 +155,6 @@ void draw_sequence(const Ui& ui, const Session& session, InputBarState& bar, con
     const Index lines = lines_shown(all);
     draw_label(ui, sequence, columns.label, lines);
     ImGui::SetCursorScreenPos(columns.box.low);
-    note_glyphs(ui.fonts.mono, sequence.box.text);
     if (edit(ui, sequence.box, {columns.box.width(), columns.box.height()})) ask_for(all, sequence, bar, commands);
     if (!sequence.box.active) tooltip(box_tip(sequence.box));
     if (!session.input_error().empty() && bar.typed_source == sequence.source)

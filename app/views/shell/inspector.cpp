@@ -1,3 +1,4 @@
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/inspector_parts.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
@@ -27,16 +28,19 @@ void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view tex
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    if (draw_lessons(ui, session, state, area, commands)) return;
     ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
     compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
     // Beside a tab with something else on it, the step and its cell would explain what isn't there.
-    if (const Lab* open = find_lab(state.tab); open != nullptr && open->inspect != nullptr) {
+    if (const Lab* open = find_lab(state.tab);
+        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
         open->inspect(ui, session, state, commands);
     } else {
         describe_step(ui, state, session.shown().run->plan(), session.step());
         inspector_line(ui);
         inspect_cell(ui, session, state, commands);
     }
+    list_gradients(ui, session, commands);
     list_edits(ui, session, state, commands);
     ImGui::EndChild();
 }

@@ -3,6 +3,7 @@
 #include "app/core/text/labels.h"
 #include "app/views/shell/inspector_parts.h"
 #include "engine/translate.h"
+#include "engine/way_back.h"
 
 #include <cstring>
 #include <optional>
@@ -53,7 +54,9 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
     const std::optional<Cell> cell = selected_cell(session);
     if (!cell) {
         paragraph(ui.fonts.caption, ui.theme.muted,
-                  tr("Click a cell of the result: it is explained here, down to the weights."));
+                  step.operation.traits().recorded_elsewhere
+                      ? tr("Click a cell: its number stands here in full.")
+                      : tr("Click a cell of the result: it is explained here, down to the weights."));
         return;
     }
     const float value = values.at(*cell);
@@ -61,7 +64,7 @@ void describe_cell(const Ui& ui, const Session& session, ViewState& state, Comma
     const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
     if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
     text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
-    type_over(ui, session, state, commands);
+    if (!is_on_way_back(session.shown().run->plan(), step)) type_over(ui, session, state, commands);
     value_without_edits(ui, session, step, *cell, value);
     ImGui::Dummy({1, ui.px(2)});
 }
@@ -75,6 +78,7 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
         inspector_line(ui);
     }
     describe_cell(ui, session, state, commands);
+    inspect_gradient(ui, session, state, commands);
     inspect_what_ifs(ui, session, state, commands);
     if (has_cell) {
         inspect_norm(ui, session);

@@ -31,6 +31,12 @@ void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Comman
 // What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
+// The gradients that are shown, or can be: those of the selected cell; the slope at the cell; on the way back what a
+// gradient says and doesn't say.
+void inspect_gradient(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+// Of what there are gradients, with a link that switches them off; nothing without gradients.
+void list_gradients(const Ui& ui, const Session& session, Commands& commands);
+
 // The row of the selected cell as a vector; nothing for steps that hold none.
 void inspect_vector(const Ui& ui, const Session& session);
 

@@ -37,6 +37,7 @@ void await_the_run(TypeOverState& typed, const Session& session) {
 
 void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Step& step = session.step();
+    if (step.operation.traits().recorded_elsewhere) return;  // nothing would follow from it
     const Cell& cell = *session.cursor().cell;
     const float value = session.shown().run_of(step).value(step.id).at(cell);
     TypeOverState& typed = state.lab<InspectorState>().typed;

@@ -137,18 +137,18 @@ void show_effect(const Ui& ui, const Session& session, const InspectorState& ins
     if (tried.is_fill) show_blind_query(ui, session, inspector, cell);
 }
 
-// Buttons side by side, as many as fit in a line.
+// "What if", and behind it buttons, as many as fit in a line.
 void choose(const Ui& ui, const std::vector<WhatIf>& offers, InspectorState& inspector) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
     compat::push_font(ui.fonts.caption);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
     const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
     for (const WhatIf& offer : offers) {
         const std::string label = tr(offer.label);
         const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
-        if (&offer != &offers.front()) {
-            ImGui::SameLine();
-            if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();
-        }
+        ImGui::SameLine();
+        if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();
         const bool tried = inspector.what_if == offer.id;
         if (toggle_button(ui, labelled(label, offer.id).c_str(), tried,
                           tr("Run it, and see what changes here, in the pattern and in the prediction")))
@@ -178,7 +178,6 @@ void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Co
         has_cell ? shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place)
                  : Value<ShownWhatIfs>();
     if (!made || made->offers.empty()) return ask_for({}, session, inspector, commands);
-    text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
     choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
     if (tried == made->offers.end()) {

@@ -2,10 +2,12 @@
 #include "app/core/introduction/introduction.h"
 
 #include "app/core/text/wrapping.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/prose.h"
+#include "engine/model/bundled_texts.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -19,7 +21,8 @@ constexpr std::size_t kMost = 3;
 
 Suggestion suggestion_of(const FittingTrial& fitting) {
     const Trial& trial = fitting.trial;
-    Suggestion suggestion{.title = trial.title, .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
+    Suggestion suggestion{
+        .title = tr(example_text(trial.title)), .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
     return suggestion;
 }
 
@@ -27,7 +30,7 @@ Suggestion suggestion_of(const FittingTrial& fitting) {
 std::vector<Suggestion> suggestions_of_labs(const Session& session) {
     std::vector<Suggestion> all;
     for (const Lab& lab : labs())
-        if (lab.suggest != nullptr)
+        if (lab.suggest != nullptr && has_something(lab, session))
             if (std::optional<Suggestion> suggestion = lab.suggest(session)) {
                 suggestion->tab = lab.id;
                 all.push_back(std::move(*suggestion));
@@ -95,7 +98,7 @@ void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) 
 float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     // What was not saved last time is decided first: two strips would leave little of the stage.
     const bool recovers = session.offer() != nullptr && !state.recovery_later;
-    if (state.settings.introduction_closed || session.opening() || recovers) return 0.0F;
+    if (state.settings.introduction_closed || session.opening() || recovers || lessons_are_open(state)) return 0.0F;
     const float pad = ui.px(14), side = ImGui::GetFrameHeight();
     const float left = area.low.x + pad, right = area.high.x - pad - side;
     const std::string what =
@@ -114,11 +117,14 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         titles.push_back((offer.done ? "✓ " : "") + offer.title);
         widths.push_back(ImGui::CalcTextSize(titles.back().c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
     }
+    // Behind what can be tried stands the way to the lessons.
+    const std::string lessons = tr("Learn step by step");
+    widths.push_back(ImGui::CalcTextSize(lessons.c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
     const std::string lead = tr("Try:");
     const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
     const float row_y = area.low.y + ui.px(8) + pitch * static_cast<float>(lines.size()) + ui.px(4);
     const Flow flow = laid_out(ui, widths, {left + lead_width, row_y}, area.high.x - pad);
-    const float height = row_y + flow.height + ui.px(4) - area.low.y;
+    const float height = row_y + (offers.empty() ? ui.px(4) : flow.height + ui.px(4)) - area.low.y;
 
     const Area strip = {area.low, {area.high.x, area.low.y + height}};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -130,13 +136,16 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
         y += pitch;
     }
     ImGui::PushID("introduction");
-    draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
-              lead);
+    if (!offers.empty())
+        draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
+                  lead);
     ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
     for (std::size_t i = 0; i < offers.size(); ++i) {
         ImGui::SetCursorScreenPos(flow.at[i]);
         if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
     }
+    ImGui::SetCursorScreenPos(flow.at.back());
+    if (button(lessons, "lessons")) open_lessons(state);
     ImGui::PopStyleColor();
     if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
         state.settings.introduction_closed = true;

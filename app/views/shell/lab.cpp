@@ -12,6 +12,10 @@ const Lab* find_lab(std::string_view id) {
     return found == all.end() ? nullptr : &*found;
 }
 
+bool has_something(const Lab& lab, const Session& session) {
+    return !lab.computes || session.shown().scenario.computes();
+}
+
 Sentence lab_label(const Lab& lab) {
     return message("{lab}: {question}", {{"lab", Sentence(lab.title)}, {"question", Sentence(lab.question)}});
 }

@@ -50,12 +50,16 @@ struct Lab {
     // made.
     void (*save)(const ViewState& state, SavedView& saved) = nullptr;
     void (*restore)(ViewState& state, const SavedView& saved) = nullptr;
+    // It shows what a model computes, so a trace that was opened without one has nothing for it.
+    bool computes = false;
     // Takes a file that was dropped on the tab; nothing if it is not for this lab.
-    std::optional<Command> (*take_file)(ViewState& state, const std::string& path) = nullptr;
+    std::optional<Command> (*take_file)(const Session& session, ViewState& state, const std::string& path) = nullptr;
 };
 
 // All of them, in the order of the tabs.
 [[nodiscard]] std::span<const Lab> labs();
+// Whether a tab has anything to show of what is open.
+[[nodiscard]] bool has_something(const Lab& lab, const Session& session);
 // nullptr if there is none with that id.
 [[nodiscard]] const Lab* find_lab(std::string_view id);
 

@@ -1,10 +1,12 @@
 // The one list of labs. Nothing else is in this file, so that a test can be linked with a longer list.
+#include "app/views/causes/lab.h"
 #include "app/views/diff/lab.h"
 #include "app/views/generate/lab.h"
 #include "app/views/heads/lab.h"
 #include "app/views/masks/lab.h"
 #include "app/views/norms/lab.h"
 #include "app/views/step/lab.h"
+#include "app/views/train/lab.h"
 
 #include <array>
 
@@ -19,6 +21,8 @@ std::span<const Lab> labs() {
         norms_lab(),
         generate_lab(),
         diff_lab(),
+        causes_lab(),
+        train_lab(),
     };
     // clang-format on
     return all;

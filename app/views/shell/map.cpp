@@ -225,6 +225,33 @@ void stack_title(Diagram& d, StackKind stack) {
     d.y += compat::font_size(d.ui.fonts.text) + d.down(kBelowTitle);
 }
 
+// The other way, there or back, in one row: the way back is as long as the way there.
+void closed_way(Diagram& d, const OutlineBlock& first) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    d.y += d.down(kBelowRow);
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const StepId id = first.parts.front().steps.front();
+    const Clicked hit = clickable(box, "way", id);
+    if (hit.clicked) go_to(d, id);
+    list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.accent_soft, d.ui.px(4));
+    const std::string title =
+        first.is_back ? tr("Way back: gradients of {target}", {{"target", d.session.shown().scenario.gradients_of}})
+                      : std::string(tr("Way there"));
+    draw_text(d.ui, d.ui.fonts.caption,
+              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              d.ui.theme.text, title, box.width() - d.ui.px(16));
+    if (hit.hovered) tooltip(title.c_str());
+    d.y += d.row() + d.down(kBelowRow);
+}
+
+// Whether the current step is on the way back.
+bool is_back(const ShownOutline& outline, StepId here) {
+    return std::any_of(outline.blocks.begin(), outline.blocks.end(), [&](const OutlineBlock& block) {
+        return block.is_back &&
+               std::any_of(block.parts.begin(), block.parts.end(), [&](const auto& part) { return holds(part, here); });
+    });
+}
+
 // Only the block of the current step, and what stands outside blocks, is drawn in parts.
 bool is_open(const OutlineBlock& block, StepId here) {
     return block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
@@ -232,9 +259,11 @@ bool is_open(const OutlineBlock& block, StepId here) {
 }
 
 // The height of the whole diagram at 100 %, in pixels of the screen.
-float full_height(const Ui& ui, const ShownOutline& outline, StepId here) {
+float full_height(const Ui& ui, const ShownOutline& outline, StepId here, bool back) {
     float pixels = kTop + kBelowRow;
+    if (outline.blocks.front().is_back != outline.blocks.back().is_back) pixels += kRow + 2 * kBelowRow;
     for (const OutlineBlock& block : outline.blocks) {
+        if (block.is_back != back) continue;
         pixels += kRow + kBelowRow;
         if (!is_open(block, here)) continue;
         pixels += block.name.empty() ? 0 : kBlockName;
@@ -260,10 +289,18 @@ void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area,
     const std::size_t position = session.timeline_position();
     const StepId here = step.is_source() ? session.timeline()[position] : step.id;
     const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
-    d.fit = std::clamp(area.height() / full_height(ui, *outline, here), kLeastFit, 1.0F);
-    const bool two_stacks = outline->blocks.front().stack != outline->blocks.back().stack;
+    const bool back = is_back(*outline, here);
+    d.fit = std::clamp(area.height() / full_height(ui, *outline, here, back), kLeastFit, 1.0F);
+    const auto is_encoder = [](const OutlineBlock& block) { return block.stack == StackKind::encoder; };
+    const bool two_stacks = std::any_of(outline->blocks.begin(), outline->blocks.end(), is_encoder);
     std::optional<StackKind> stack;
+    bool other_way_closed = false;
     for (const OutlineBlock& block : outline->blocks) {
+        if (block.is_back != back) {
+            if (!other_way_closed) closed_way(d, block);
+            other_way_closed = true;
+            continue;
+        }
         if (two_stacks && stack != block.stack) stack_title(d, block.stack);
         stack = block.stack;
         if (is_open(block, here))

@@ -1,5 +1,6 @@
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
+#include "app/views/widgets/empty_page.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/terms.h"
 #include "engine/translate.h"
@@ -29,6 +30,13 @@ void draw_scrolled(const Ui& ui, const Session& session, ViewState& state, const
     ImGui::EndChild();
 }
 
+// `closed`: a lesson's question withholds it.
+std::string tab_tip(const Lab& lab, bool closed) {
+    if (closed) return tr("Closed while the lesson's question is open");
+    if (lab.key == Key::none) return tr(lab.question);
+    return tr("{question} ({key})", {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
+}
+
 }  // namespace
 
 float draw_tabs(const Ui& ui, ViewState& state, Area area) {
@@ -37,11 +45,12 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
     for (const Lab& lab : labs()) {
         if (&lab != &labs().front()) ImGui::SameLine(0, ui.px(4));
         const std::string title = labelled(tr(lab.title), lab.id);
-        const std::string tip = lab.key == Key::none ? tr(lab.question)
-                                                     : tr("{question} ({key})",
-                                                          {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
-        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr)) state.tab = lab.id;
-        const GlossaryTerm* term = find_term(lab.term);
+        const bool closed = state.withheld.diff && lab.id == kDiffLab;
+        const std::string tip = tab_tip(lab, closed);
+        if (closed) ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.muted);
+        if (toggle_button(ui, title.c_str(), state.tab == lab.id, nullptr) && !closed) state.tab = lab.id;
+        if (closed) ImGui::PopStyleColor();
+        const GlossaryTerm* term = closed ? nullptr : find_term(lab.term);
         explain_term(ui, state, term, tip);
         if (term == nullptr) tooltip(tip.c_str());
     }
@@ -54,6 +63,13 @@ void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area are
     state.stage = area;
     const Lab* open = find_lab(state.tab);
     if (open == nullptr) return;
+    if (!has_something(*open, session)) {
+        draw_empty_page(ui, area, tr("Recorded elsewhere"),
+                        tr("This tab shows what a model computes. A recording has no weights to compute with: its "
+                           "tensors are in the tab Step, and Diff compares them."),
+                        ui.theme.muted);
+        return;
+    }
     const float least = open->least_height == nullptr ? 0.0F : ui.px(open->least_height(area.width() / ui.fonts.scale));
     if (area.height() >= least) return open->draw(ui, session, state, area, commands);
     draw_scrolled(ui, session, state, *open, area, least, commands);

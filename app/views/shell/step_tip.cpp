@@ -12,16 +12,6 @@ namespace decoderscope {
 
 namespace {
 
-void wrapped(ImFont* font, ImU32 color, const std::string& text, float width) {
-    compat::push_font(font);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::PushTextWrapPos(width);
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
-    ImGui::PopFont();
-}
-
 std::string first_sentence(std::string_view text) {
     constexpr std::string_view end = ". ";
     return std::string(text.substr(0, text.find(end)));
@@ -45,10 +35,10 @@ void step_tooltip(const Ui& ui, const Session& session, const Step& step) {
     const float width = ui.px(340);
     const About about = step.operation.about();
     text_line(ui.fonts.mono_small, ui.theme.text, step.name);
-    wrapped(ui.fonts.mono_small, ui.theme.text, std::string(about.formula), width);
+    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula, width);
     text_line(ui.fonts.caption, ui.theme.muted,
               std::string(about.name) + "   " + axes_text(step.axes) + " " + shape_text(step.axes));
-    wrapped(ui.fonts.caption, ui.theme.text, first_sentence(about.teaches), width);
+    paragraph(ui.fonts.caption, ui.theme.text, first_sentence(about.teaches), width);
     const std::string hook = transformer_lens_name(session.shown().run->plan(), step);
     if (!hook.empty()) text_line(ui.fonts.caption, ui.theme.muted, tr("TransformerLens: {name}", {{"name", hook}}));
     const Value<Reach> reach = shown_reach(session.derived(), session.shown());

@@ -1,5 +1,5 @@
 #include "app/core/diff/reach.h"
-#include "app/core/step/outline.h"
+#include "app/core/step/gradients.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/step_tip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <tuple>
 
 namespace decoderscope {
 
@@ -25,22 +27,37 @@ void transport(const Ui& ui, ViewState& state, Commands& commands) {
         state.playing = !state.playing;
 }
 
-// Whether an encoder's steps precede the decoder's.
-bool has_two_stacks(const Session& session) {
-    const Plan& plan = session.shown().run->plan();
-    return plan[session.timeline().front()].stack != plan[session.timeline().back()].stack;
+struct TimelineStretches {
+    std::vector<Stretch> all;
+};
+
+// The encoder, the decoder and the way back, where the timeline has several of them.
+Value<TimelineStretches> shown_stretches(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return session.derived().get<TimelineStretches>({shown.run}, std::tuple<>(), [&] {
+        return TimelineStretches{stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradients_of)};
+    });
 }
 
-// "Encoder" and "Decoder" over their steps, where there is room.
-void stack_names(const Ui& ui, const Session& session, Area area) {
-    const Plan& plan = session.shown().run->plan();
-    const std::vector<StepId>& steps = session.timeline();
-    const float pitch = area.width() / static_cast<float>(steps.size());
-    for (std::size_t from = 0, to = 0; from < steps.size(); from = to) {
-        while (to < steps.size() && plan[steps[to]].stack == plan[steps[from]].stack) ++to;
-        const float x = area.low.x + pitch * static_cast<float>(from);
-        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.muted, stack_name(plan[steps[from]].stack),
-                  pitch * static_cast<float>(to - from) - ui.px(8));
+// "Encoder", "Decoder" and "The way back" over their steps, where there is room.
+void stretch_names(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+    const float pitch = area.width() / static_cast<float>(session.timeline().size());
+    for (const Stretch& stretch : stretches) {
+        const float x = area.low.x + pitch * static_cast<float>(stretch.from);
+        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.muted, tr(stretch.name),
+                  pitch * static_cast<float>(stretch.to - stretch.from) - ui.px(8));
+    }
+}
+
+// The way back lies on other ground than the way there.
+void ground_of_way_back(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+    const float pitch = area.width() / static_cast<float>(session.timeline().size());
+    for (const Stretch& stretch : stretches) {
+        if (!stretch.is_back) continue;
+        const float x = std::floor(area.low.x + pitch * static_cast<float>(stretch.from));
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        list.AddRectFilled({x, area.low.y}, {area.high.x, area.high.y - ui.px(16)}, ui.theme.accent_soft);
+        list.AddLine({x, area.low.y}, {x, area.high.y}, ui.theme.accent, ui.px(1.5F));
     }
 }
 
@@ -124,7 +141,9 @@ void reach_line(const Ui& ui, const Session& session, Area area) {
 
 }  // namespace
 
-float timeline_height(const Ui& ui, const Session& session) { return ui.px(has_two_stacks(session) ? 70 : 64); }
+float timeline_height(const Ui& ui, const Session& session) {
+    return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
+}
 
 void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
@@ -144,12 +163,14 @@ void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area 
     // The marks make room for a line above them; the panel stays as high as it is, so that the first edit moves nothing
     // that is being clicked.
     const Area above = {{bars.low.x, bars.low.y - ui.px(5)}, {bars.high.x, bars.low.y + ui.px(10)}};
-    const bool edited = is_edited(session), two_stacks = has_two_stacks(session);
+    const Value<TimelineStretches> stretches = shown_stretches(session);
+    const bool edited = is_edited(session), several = stretches->all.size() > 1;
     if (edited)
         reach_line(ui, session, above);
-    else if (two_stacks)
-        stack_names(ui, session, above);
-    if (edited || two_stacks) bars.low.y += ui.px(12);
+    else if (several)
+        stretch_names(ui, session, stretches->all, above);
+    if (edited || several) bars.low.y += ui.px(12);
+    ground_of_way_back(ui, session, stretches->all, bars);
     if (const Value<Reach> reach = shown_reach(session.derived(), session.shown())) {
         changed_bar(ui, session, *reach, {bars.low, {bars.high.x, bars.low.y + ui.px(3)}});
         bars.low.y += ui.px(5);

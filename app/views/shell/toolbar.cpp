@@ -1,5 +1,6 @@
 #include "app/core/norms/placements.h"
 #include "app/core/work/path_list.h"
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ namespace {
 
 // What the model runs on, in a few words.
 std::string input_text(const Scenario& scenario) {
+    if (const auto& recorded = scenario.model()->recorded)
+        return tr_n("{count} tensor, recorded elsewhere", "{count} tensors, recorded elsewhere",
+                    recorded->steps().size());
     const Inputs& in = scenario.inputs;
     const Arguments sizes = {{"batch", in.batch()}, {"pos", in.pos()}};
     const Index all = in.batch() * in.pos();
@@ -55,6 +60,9 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(command::AskAgain{});
+    if (session.scenario().model()->recorded_parameters &&
+        press_row(labelled(tr("Open the recording as a model"), "as_model").c_str()))
+        commands.push_back(command::OpenModel{session.scenario().model()->path, {}, {}, OpenAs::model});
     if (!state.settings.recent.empty()) {
         ImGui::Dummy({1, ui.px(2)});
         text_line(ui.fonts.caption, ui.theme.muted, tr("Recently opened"));
@@ -135,9 +143,13 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
         state.dialog = which;
         state.dialog_opens = true;
     };
-    const float width = ui.px(8) * 3 + ImGui::CalcTextSize(tr("Export …")).x + ImGui::CalcTextSize(tr("Settings")).x +
-                        ImGui::CalcTextSize("?").x + ImGui::GetStyle().FramePadding.x * 6;
+    const float width = ui.px(8) * 4 + ImGui::CalcTextSize(tr("Lessons")).x + ImGui::CalcTextSize(tr("Export …")).x +
+                        ImGui::CalcTextSize(tr("Settings")).x + ImGui::CalcTextSize("?").x +
+                        ImGui::GetStyle().FramePadding.x * 8;
     ImGui::SetCursorScreenPos({area.high.x - width, ImGui::GetCursorScreenPos().y});
+    if (button(tr("Lessons"), "lessons")) open_lessons(state);
+    tooltip(tr("Learn by predicting and finding out: eight lessons, and bugs to be found (F7)"));
+    ImGui::SameLine();
     if (button(tr("Export …"), "export")) dialog(Dialog::export_file);
     tooltip(tr("Write the current view to a file, or copy it (Ctrl+E)"));
     ImGui::SameLine();
@@ -149,17 +161,36 @@ float right_side(const Ui& ui, ViewState& state, Area area) {
     return area.high.x - width;
 }
 
-// What was assumed about the model, as a link, and the size of its input. Where there is no room, the model's menu and
-// its tooltip say it.
+// Something about the model that can be changed with a click.
+struct Offered {
+    std::string text;
+    const char* tip = "";
+    Command command;
+};
+std::optional<Offered> offered(const Session& session) {
+    const Model& model = *session.scenario().model();
+    if (was_asked(session))
+        return Offered{tr("what was assumed"),
+                       tr("What the model's files don't say was assumed or asked: see it, and change it"),
+                       command::AskAgain{}};
+    if (model.recorded_parameters)
+        return Offered{tr("open it as a model"),
+                       tr("The recording holds parameters, too: with them it is recomputed, explained and edited"),
+                       command::OpenModel{model.path, {}, {}, OpenAs::model}};
+    return std::nullopt;
+}
+
+// What is offered, as a link, and the size of the model's input. Where there is no room, the model's menu and its
+// tooltip say it.
 void draw_input_text(const Ui& ui, const Session& session, Area area, Commands& commands) {
     ImFont* font = ui.fonts.caption;
     const float y = area.low.y + (area.height() - compat::font_size(font)) * 0.5F;
     float x = area.low.x;
-    const std::string assumed = tr("what was assumed");
-    if (const float width = compat::text_size(font, assumed).x; was_asked(session) && x + width < area.high.x) {
+    const std::optional<Offered> offer = offered(session);
+    if (const float width = offer ? compat::text_size(font, offer->text).x : 0.0F; offer && x + width < area.high.x) {
         ImGui::SetCursorScreenPos({x, y});
-        if (link(ui, font, ui.theme.accent, assumed, 0)) commands.push_back(command::AskAgain{});
-        tooltip(tr("What the model's files don't say was assumed or asked: see it, and change it"));
+        if (link(ui, font, ui.theme.accent, offer->text, 0)) commands.push_back(offer->command);
+        tooltip(offer->tip);
         x += width + ui.px(16);
     }
     const std::string input = input_text(session.scenario());
@@ -176,9 +207,13 @@ void draw_toolbar(const Ui& ui, const Session& session, ViewState& state, Area a
     ImGui::SetCursorScreenPos({area.low.x + ui.px(8), y});
     model_menu(ui, session, state, commands);
     ImGui::SameLine(0, ui.px(16));
-    norm_switch(ui, session, commands);
-    ImGui::SameLine(0, ui.px(16));
-    dropout_switch(ui, session, commands);
+    if (!state.withheld.configuration) {
+        if (session.scenario().computes()) {
+            norm_switch(ui, session, commands);
+            ImGui::SameLine(0, ui.px(16));
+        }
+        dropout_switch(ui, session, commands);
+    }
     if (icon_button(ui, "undo", Icon::undo, session.can_undo(), tr("Undo (Ctrl+Z)")))
         commands.push_back(command::Undo{});
     ImGui::SameLine(0, ui.px(2));

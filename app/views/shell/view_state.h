@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/core/language/languages.h"
+#include "app/core/lessons/withheld.h"
 #include "app/core/session/session.h"
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
@@ -38,6 +40,7 @@ struct ViewState {
     PresentationState presentation;
     PanelWidths panels;                   // as last drawn
     bool map_first = false;               // which of them stays if there is room for one only
+    std::vector<Language> languages;      // that there are
     float largest_text = 3.0F;            // the largest text size that the window bears
     bool desktop_reduces_motion = false;  // the desktop is set to less motion
     Area stage{};                         // where the open tab was drawn last
@@ -61,6 +64,7 @@ struct ViewState {
     std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
     std::string mapped_step;           // the step that the map was last scrolled to
+    lessons::Withheld withheld;        // what a lesson's question closes meanwhile
     bool close = false;                // the window closes
     bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
     bool close_when_saved = false;  // the answer was to save first

@@ -1,5 +1,6 @@
 #include "app/views/shell/workspace.h"
 
+#include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
 #include "app/views/shell/panel_layout.h"
 #include "app/views/shell/text_size.h"
@@ -97,6 +98,15 @@ void draw_side_by_side(const Ui& ui, const Session& session, ViewState& state, A
             show_inspector(state, true);
     }
     const float tabs_end = top + draw_tabs(ui, state, {{low, top}, {high, bottom}});
+    const std::array<Area, 8> parts = {Area{},
+                                       {{whole.low.x, whole.low.y + ui.px(44)}, {whole.high.x, top}},
+                                       {whole.low, {whole.high.x, whole.low.y + ui.px(44)}},
+                                       {{whole.low.x, top}, {low, bottom}},
+                                       {{low, top}, {high, tabs_end}},
+                                       {{low, tabs_end}, {high, bottom}},
+                                       {{whole.low.x, bottom}, whole.high},
+                                       {{high, top}, {whole.high.x, bottom}}};
+    draw_lesson_pointer(ui, state, parts);
     draw_stage(ui, session, state, {{low, tabs_end}, {high, bottom}}, commands);
     ImGui::GetWindowDrawList()->AddLine({whole.low.x, bottom}, {whole.high.x, bottom}, ui.theme.line);
     draw_timeline(ui, session, state, {{whole.low.x, bottom + 1}, whole.high}, commands);
@@ -178,12 +188,15 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     state.term_asked.clear();
     forget_text_under_mouse();
     play(session, state, commands);
+    follow_lesson(session, state, commands);
+    withhold(session, state, commands);  // what a key asked for
     const Area whole = room(ui);
     if (state.presenting)
         draw_presentation(ui, session, state, whole, commands);
     else
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
+    withhold(session, state, commands);
     draw_dialogs(ui, session, state, commands);
     if (popup_ends) compat::close_last_popup();
     state.focus.end();

@@ -1,5 +1,6 @@
 #include "app/views/widgets/fonts.h"
 
+#include "app/core/text/scripts.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -140,30 +140,30 @@ ImFont* add_first(const Loading& loading, float size, std::initializer_list<Face
     return font;
 }
 
-// The baked ranges and what is asked for beyond them, as long as ImGui's characters can tell it.
-std::vector<ImWchar> ranges_with(const std::set<char32_t>& asked) {
+// The baked ranges and these characters, as long as ImGui's characters can tell them.
+std::vector<ImWchar> ranges_with(const std::set<char32_t>& characters) {
     std::vector<ImWchar> ranges(written.begin(), written.end() - 1);
-    for (const char32_t code : asked)
+    for (const char32_t code : characters)
         if (code <= compat::kLastCharacter) ranges.insert(ranges.end(), 2, static_cast<ImWchar>(code));
     ranges.push_back(0);
     return ranges;
 }
 
-// Whether a character is one of those that only such a face has: Chinese, Japanese, Korean.
-bool is_wide(char32_t code) {
-    return (code >= 0x1100 && code < 0x1200) || (code >= 0x2E80 && code < 0xA4D0) ||
-           (code >= 0xAC00 && code < 0xD7B0) || (code >= 0xF900 && code < 0xFB00) ||
-           (code >= 0xFE30 && code < 0xFE50) || (code >= 0xFF00 && code < 0xFFF0);
-}
-
+// The file at once: it has tens of megabytes. Empty if it can't be read.
 std::vector<char> bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(path, failed);
+    if (failed) return {};
+    std::vector<char> bytes(static_cast<std::size_t>(size));
+    if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+        return {};
+    return bytes;
 }
 
 // Reads the first face with many characters that is installed, once. Returns which it is.
 const Face* wide_face_for(GlyphDemand& demand) {
-    if (std::ranges::none_of(demand.asked(), is_wide)) return nullptr;
+    if (std::ranges::none_of(demand.asked(), is_east_asian) && std::ranges::none_of(demand.alphabet(), is_east_asian))
+        return nullptr;
     for (const Face& face : wide_faces) {
         const auto path = find_file(face);
         if (!path) continue;
@@ -179,26 +179,32 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand* demand) {
     const float body = 15.0F * scale;
     const float small = 12.5F * scale;
     atlas.Clear();
-    Loading loading{atlas, written.data(), demand, nullptr};
-    if (demand != nullptr && !demand->asked().empty()) {
+    Loading loading{atlas, written.data(), demand, nullptr}, prose = loading;
+    if (demand != nullptr) {
+        demand->load_language();
+        loading.wide = prose.wide = wide_face_for(*demand);
         demand->ranges = ranges_with(demand->asked());
         loading.ranges = demand->ranges.data();
-        loading.wide = wide_face_for(*demand);
+        std::set<char32_t> both = demand->asked();
+        both.insert(demand->alphabet().begin(), demand->alphabet().end());
+        demand->prose_ranges = ranges_with(both);
+        prose.ranges = demand->prose_ranges.data();
     }
     Fonts fonts;
     fonts.scale = scale;
-    fonts.text = add_first(loading, body, {inter, dejavu}, dejavu);
-    fonts.caption = add_first(loading, small, {inter, dejavu}, dejavu);
+    fonts.text = add_first(prose, body, {inter, dejavu}, dejavu);
+    fonts.caption = add_first(prose, small, {inter, dejavu}, dejavu);
     fonts.heading = add_first(loading, 18.0F * scale, {inter_heading, dejavu_bold}, dejavu_bold);
     fonts.mono = add_first(loading, body, {jetbrains_mono, dejavu_mono}, dejavu_mono);
     fonts.mono_small = add_first(loading, small, {jetbrains_mono, dejavu_mono}, dejavu_mono);
     compat::set_default_font(fonts.text);
     if (demand == nullptr) return fonts;
-    demand->loaded();
-    if (demand->asked().empty()) return fonts;
-    compat::build(atlas);
+    if (!demand->asked().empty() || !demand->alphabet().empty()) compat::build(atlas);
     for (const char32_t code : demand->asked())
         if (!compat::has_glyph(fonts.mono, code) && !compat::has_glyph(fonts.text, code)) fonts.missing.push_back(code);
+    for (const char32_t code : demand->alphabet())
+        if (!compat::has_glyph(fonts.text, code)) fonts.lacking.push_back(code);
+    demand->loaded({fonts.missing.begin(), fonts.missing.end()});
     return fonts;
 }
 

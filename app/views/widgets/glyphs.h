@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/widgets/context_data.h"
+#include "engine/translate.h"
 
 #include <imgui.h>
 
@@ -8,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace decoderscope {
@@ -24,20 +26,31 @@ public:
     void note(char32_t code) {
         if (asked_.size() < kMost && asked_.insert(code).second) grew_ = true;
     }
-    // Whether there are new ones since the fonts were loaded.
-    [[nodiscard]] bool grew() const { return grew_; }
+    // Whether the fonts must be loaded again: for new characters, or for another language.
+    [[nodiscard]] bool grew() const { return grew_ || language_ != &spoken(); }
     [[nodiscard]] const std::set<char32_t>& asked() const { return asked_; }
-    void loaded() { grew_ = false; }
+    // The characters of the language that is spoken. Its texts are drawn by many functions, so they are all loaded.
+    [[nodiscard]] const std::set<char32_t>& alphabet() const { return alphabet_; }
+    // To be called before the fonts are loaded.
+    void load_language();
+    // The fonts have been loaded, without these of the characters that were asked for.
+    void loaded(std::set<char32_t> missing) {
+        grew_ = false;
+        missing_ = std::move(missing);
+    }
+    // What no font has: such a character is written by its code point.
+    [[nodiscard]] const std::set<char32_t>& missing() const { return missing_; }
 
     // What the atlas reads while it is built, and so must live as long as it.
-    std::vector<ImWchar> ranges;
+    std::vector<ImWchar> ranges, prose_ranges;
     std::vector<char> wide_face;  // a font file with Chinese, Japanese and Korean
 
     std::string under_mouse;  // the last text that was drawn under the mouse in this frame
     ContextData shared;       // of the context that uses this demand
 
 private:
-    std::set<char32_t> asked_;
+    std::set<char32_t> asked_, alphabet_, missing_;
+    const Catalog* language_ = nullptr;  // that alphabet_ is of
     bool grew_ = false;
 };
 
@@ -45,6 +58,9 @@ private:
 void use_demand(GlyphDemand& demand);
 // Notes the characters of a text that the font has no glyph for. Cheap for a text without any.
 void note_glyphs(const ImFont* font, std::string_view text);
+// Whether the text has a character that no font has; then it is drawn as `with_code_points` has it.
+[[nodiscard]] bool lacks_glyphs(std::string_view text);
+[[nodiscard]] std::string with_code_points(std::string_view text);
 // Notes a text that is drawn there if the mouse is on it, so that F1 can explain it.
 void note_place(const ImDrawList& list, ImFont* font, ImVec2 at, std::string_view text);
 // The last one noted in this frame; empty if none was.

@@ -98,12 +98,14 @@ inline constexpr char32_t kLastCharacter = IM_UNICODE_CODEPOINT_MAX;
 }
 
 [[nodiscard]] inline ImVec2 text_size(ImFont* font, std::string_view text) {
+    if (lacks_glyphs(text)) return text_size(font, with_code_points(text));
     return font->CalcTextSizeA(font_size(font), FLT_MAX, 0.0F, text.data(), text.data() + text.size());
 }
 
 inline void add_text(ImDrawList& list, ImFont* font, ImVec2 at, ImU32 color, std::string_view text) {
     note_glyphs(font, text);
     note_place(list, font, at, text);
+    if (lacks_glyphs(text)) return add_text(list, font, at, color, with_code_points(text));
     list.AddText(font, font_size(font), at, color, text.data(), text.data() + text.size());
 }
 

@@ -1,11 +1,13 @@
 #include "app/views/widgets/terms.h"
 
+#include "app/core/text/wrapping.h"
 #include "app/views/shell/view_state.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 namespace decoderscope {
@@ -21,16 +23,14 @@ struct Marked {
 void say_meaning(const Ui& ui, ViewState& state, const GlossaryTerm& term, Area beside, std::string_view before) {
     state.term_asked = std::string(term.id);
     if (!begin_tooltip_beside(beside)) return;
-    ImGui::PushTextWrapPos(ui.px(360));
-    if (!before.empty()) ImGui::TextUnformatted(before.data(), before.data() + before.size());
+    if (!before.empty()) prose_here(before, ui.px(360));
     text_line(ui.fonts.text, ui.theme.accent, tr(term.name));
-    ImGui::TextUnformatted(tr(term.meaning));
+    prose_here(tr(term.meaning), ui.px(360));
     text_line(ui.fonts.caption, ui.theme.muted, tr("F1: more in the glossary"));
-    ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
 
-// Draws words one after the other, breaking lines between them.
+// Draws the pieces of a text one after the other, breaking lines between them.
 class Flow {
 public:
     Flow(const Ui& ui, ImFont* font, ImU32 color)
@@ -43,17 +43,21 @@ public:
           pitch_(compat::font_size(font) + ui.px(3)),
           at_(start_) {}
 
-    // A word, which belongs to a term where one is given. A line break where there is no room.
-    void word(std::string_view text, const GlossaryTerm* term) {
-        const float width = compat::text_size(font_, text).x;
-        if (at_.x > start_.x && at_.x + width > right_) new_line();
-        compat::add_text(*ImGui::GetWindowDrawList(), font_, {std::floor(at_.x), std::floor(at_.y)}, color_, text);
-        if (term != nullptr) {
-            const Area area = {at_, {at_.x + width, at_.y + pitch_}};
-            dotted_line(ui_, {at_.x, at_.y + compat::font_size(font_) + ui_.px(1)}, width, ui_.theme.accent);
-            marked_.push_back({term, area});
+    // A piece of `text`, with the terms in it marked. A line break where there is no room.
+    void piece(std::string_view text, const TextPiece& piece, std::span<const TermInText> terms) {
+        const std::string_view words = text.substr(piece.begin, piece.size);
+        if (piece.new_line) new_line();
+        if (at_.x > start_.x && piece.spaced) at_.x += space_;
+        if (at_.x > start_.x && at_.x + compat::text_size(font_, words).x > right_) new_line();
+        for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
+            const auto next = std::ranges::find_if(
+                terms, [&](const TermInText& t) { return at < t.begin + t.size && t.begin < end; });
+            const bool inside = next != terms.end() && next->begin <= at;
+            const std::size_t stop =
+                next == terms.end() ? end : std::min(end, inside ? next->begin + next->size : next->begin);
+            part(text.substr(at, stop - at), inside ? next->term : nullptr);
+            at = stop;
         }
-        at_.x += width + space_;
     }
     void new_line() { at_ = {start_.x, at_.y + pitch_}; }
 
@@ -67,6 +71,17 @@ public:
     }
 
 private:
+    void part(std::string_view text, const GlossaryTerm* term) {
+        const float width = compat::text_size(font_, text).x;
+        compat::add_text(*ImGui::GetWindowDrawList(), font_, {std::floor(at_.x), std::floor(at_.y)}, color_, text);
+        if (term != nullptr) {
+            const Area area = {at_, {at_.x + width, at_.y + pitch_}};
+            dotted_line(ui_, {at_.x, at_.y + compat::font_size(font_) + ui_.px(1)}, width, ui_.theme.accent);
+            marked_.push_back({term, area});
+        }
+        at_.x += width;
+    }
+
     const Ui& ui_;
     ImFont* font_;
     ImU32 color_;
@@ -97,26 +112,16 @@ void explain_term_in(const Ui& ui, ViewState& state, const GlossaryTerm* term, A
 
 void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
                const GlossaryTerm* term) {
+    const TermInText whole = {0, text.size(), term};
     Flow flow(ui, font, color);
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        if (end > at) flow.word(text.substr(at, end - at), term);
-        at = end + 1;
-    }
+    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, {&whole, 1});
     if (const Marked* under = flow.finish()) say_meaning(ui, state, *under->term, under->area, {});
 }
 
 const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text) {
     const std::vector<TermInText> terms = state.glossary.finder().find(text);
     Flow flow(ui, font, color);
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-        const auto within =
-            std::ranges::find_if(terms, [&](const TermInText& t) { return t.begin < end && at < t.begin + t.size; });
-        if (end > at) flow.word(text.substr(at, end - at), within == terms.end() ? nullptr : within->term);
-        if (end < text.size() && text[end] == '\n') flow.new_line();
-        at = end + 1;
-    }
+    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, terms);
     const Marked* under = flow.finish();
     if (under == nullptr) return nullptr;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

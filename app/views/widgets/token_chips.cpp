@@ -121,9 +121,8 @@ void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, 
     if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
         token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
     if (!begin_tooltip_beside(chip)) return;
-    ImGui::TextUnformatted(is_padding(row, position)
-                               ? tr("{token}; padding, hidden by the mask", {{"token", token}}).c_str()
-                               : tr(token).c_str());
+    text_line(ui.fonts.text, ui.theme.text,
+              is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
     if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
     ImGui::EndTooltip();
 }

@@ -1,5 +1,6 @@
 #include "app/views/widgets/widgets.h"
 
+#include "app/core/text/wrapping.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -49,28 +50,71 @@ float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_vie
     return compat::text_size(font, shown).x;
 }
 
-void paragraph(ImFont* font, ImU32 color, std::string_view text) {
-    ImGui::PushTextWrapPos(0.0F);
-    paragraph_here(font, color, text);
-    ImGui::PopTextWrapPos();
+namespace {
+
+// How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
+std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
+    std::size_t fits = next_character(word, 0), after_mark = 0;
+    for (std::size_t next = fits; next < word.size(); next = next_character(word, next)) {
+        if (compat::text_size(font, word.substr(0, next)).x > width) break;
+        fits = next;
+        if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
+    }
+    return after_mark > 0 ? after_mark : fits;
 }
 
-void paragraph_here(ImFont* font, ImU32 color, std::string_view text) {
-    note_glyphs(font, text);
-    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
+// Not ImGui's own wrapping, which breaks numbers at their decimal point, and Chinese only before a space.
+std::string in_lines(ImFont* font, std::string_view text, float width) {
+    std::string broken;
+    const auto add = [&](std::string_view line) { (broken += broken.empty() ? "" : "\n") += line; };
+    const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
+    for (const std::string& line : wrapped(text, width, measure)) {
+        std::string_view rest = line;
+        while (measure(std::string(rest)) > width) {
+            const std::size_t part = fitting_part(font, rest, width);
+            if (part >= rest.size()) break;
+            add(rest.substr(0, part));
+            rest.remove_prefix(part);
+        }
+        add(rest);
+    }
+    return broken;
+}
+
+void note(std::string_view text) {
+    note_glyphs(ImGui::GetFont(), text);
+    note_place(*ImGui::GetWindowDrawList(), ImGui::GetFont(), ImGui::GetCursorScreenPos(), text);
+}
+
+void write_here(std::string_view text) {
+    if (lacks_glyphs(text)) return write_here(with_code_points(text));
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+}
+
+}  // namespace
+
+void paragraph(ImFont* font, ImU32 color, std::string_view text) {
+    paragraph(font, color, text, ImGui::GetContentRegionAvail().x);
+}
+
+void paragraph(ImFont* font, ImU32 color, std::string_view text, float width) {
     compat::push_font(font);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    prose_here(text, width);
     ImGui::PopStyleColor();
     ImGui::PopFont();
 }
 
+void prose_here(std::string_view text, float width) {
+    note(text);
+    write_here(in_lines(ImGui::GetFont(), text, width));
+}
+
 void text_line(ImFont* font, ImU32 color, std::string_view text) {
-    note_glyphs(font, text);
-    note_place(*ImGui::GetWindowDrawList(), font, ImGui::GetCursorScreenPos(), text);
     compat::push_font(font);
+    note(text);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    write_here(text);
     ImGui::PopStyleColor();
     ImGui::PopFont();
 }
@@ -78,9 +122,7 @@ void text_line(ImFont* font, ImU32 color, std::string_view text) {
 void tooltip(const char* text) {
     if (text == nullptr || *text == '\0' || !ImGui::IsItemHovered()) return;
     if (begin_tooltip_beside({ImGui::GetItemRectMin(), ImGui::GetItemRectMax()})) {
-        ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24.0F);
-        ImGui::TextUnformatted(text);
-        ImGui::PopTextWrapPos();
+        prose_here(text, ImGui::GetFontSize() * 24.0F);
         ImGui::EndTooltip();
     }
 }

@@ -29,10 +29,11 @@ float draw_text(const Ui& ui, ImFont* font, ImVec2 at, ImU32 color, std::string_
 // A label in as much room as it gets: whole, cut with "…", or, where that says too little, its first characters alone.
 [[nodiscard]] std::string shortened(ImFont* font, const std::string& label, float width);
 
-// Several lines of prose in the panel's flow.
+// Several lines of prose in the panel's flow, as wide as there is room or as `width`.
 void paragraph(ImFont* font, ImU32 color, std::string_view text);
-// The same with the wrapping that the caller pushed.
-void paragraph_here(ImFont* font, ImU32 color, std::string_view text);
+void paragraph(ImFont* font, ImU32 color, std::string_view text, float width);
+// The same in the current font and colour.
+void prose_here(std::string_view text, float width);
 // One line in the panel's flow.
 void text_line(ImFont* font, ImU32 color, std::string_view text);
 

@@ -33,12 +33,19 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     const bool known = action == GLFW_RELEASE && pressed != inbox.keys_down.end();
     const Key meant = known ? pressed->second : key_of_glfw(key, scancode, held.ctrl);
     if (known) inbox.keys_down.erase(pressed);
+    if (action == GLFW_PRESS && inbox.composition.takes(meant, held)) return;
     if (action == GLFW_PRESS) inbox.keys_down.insert_or_assign(scancode, meant);
     inbox.input.push(KeyEvent{meant, action == GLFW_PRESS, held});
 }
 
+void on_character(GLFWwindow* window, unsigned code) {
+    inbox_of(window).composition.done();
+    inbox_of(window).input.push(Character{static_cast<char32_t>(code)});
+}
+
 void on_button(GLFWwindow* window, int button, int action, int mods) {
     if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+    inbox_of(window).composition.done();
     inbox_of(window).input.push(
         MouseButton{static_cast<Button>(button), action == GLFW_PRESS, mods_of_glfw(mods, GLFW_KEY_UNKNOWN, action)});
 }
@@ -81,8 +88,7 @@ void limit_size(GLFWwindow* window) {
 
 void install_callbacks(GLFWwindow* window) {
     glfwSetKeyCallback(window, on_key);
-    glfwSetCharCallback(
-        window, [](GLFWwindow* w, unsigned code) { inbox_of(w).input.push(Character{static_cast<char32_t>(code)}); });
+    glfwSetCharCallback(window, on_character);
     glfwSetMouseButtonCallback(window, on_button);
     glfwSetCursorPosCallback(window, on_move);
     glfwSetCursorEnterCallback(window, on_enter);
@@ -94,7 +100,10 @@ void install_callbacks(GLFWwindow* window) {
         limit_size(w);
         damage(w);
     });
-    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { damage(w); });
+    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) {
+        inbox_of(w).composition.done();
+        damage(w);
+    });
     glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int) { damage(w); });
 }
 

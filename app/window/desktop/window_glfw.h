@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/views/widgets/input.h"
+#include "app/window/composition.h"
 #include "app/window/window.h"
 
 #include <map>
@@ -24,6 +25,7 @@ public:
 // What GLFW's callbacks leave for the loop.
 struct Inbox {
     InputQueue input;
+    Composition composition;       // of text, by an input method
     std::map<int, Key> keys_down;  // by scancode, what each was pressed as
     std::vector<std::string> dropped;
     bool damaged = true;           // the picture on screen is out of date

@@ -237,6 +237,47 @@ TEST_CASE("the cell is explained as it is computed here and there") {
     CHECK(found.cell.made_from == std::vector<std::string>{"blocks.0.attn.q", "blocks.0.attn.k"});
 }
 
+TEST_CASE("a match that the user changes is compared as told") {
+    const auto trace = open_trace(kBugs + "traces/gpt/right-plain.safetensors");
+    const Scenario scenario = scenario_for("gpt", trace);
+    const Bisection before = bisect(scenario, trace);
+    REQUIRE(!before.first);
+    const auto of = [](const Bisection& found, const std::string& theirs) {
+        return std::ranges::find(found.checks, theirs, &TensorCheck::theirs);
+    };
+    const std::string theirs = before.checks[before.checks.size() / 2].theirs, ours = of(before, theirs)->ours;
+    const Bisection none = bisect(scenario, trace, {.chosen = {{theirs, ""}}});
+    CHECK(of(none, theirs) == none.checks.end());
+    CHECK(std::ranges::find(none.unmatched, theirs) != none.unmatched.end());
+    const auto plan = plan_of(scenario);
+    const std::vector<std::string> possible = possible_steps(*plan, *trace.find(theirs));
+    CHECK(std::ranges::find(possible, ours) != possible.end());
+    const auto other = std::ranges::find_if(possible, [&](const std::string& name) { return name != ours; });
+    REQUIRE(other != possible.end());
+    const Bisection changed = bisect(scenario, trace, {.seek_causes = false, .chosen = {{theirs, *other}}});
+    REQUIRE(of(changed, theirs) != changed.checks.end());
+    CHECK(of(changed, theirs)->ours == *other);
+    CHECK(of(changed, theirs)->match.basis == Basis::chosen);
+    CHECK(changed.first);  // another step has other numbers
+    const Bisection unfit = bisect(scenario, trace, {.chosen = {{theirs, "no.such.step"}, {"no.such.tensor", ours}}});
+    CHECK(of(unfit, theirs)->ours == ours);
+}
+
+TEST_CASE("a bisection in slices finds the same, counts what it tries and may be dropped") {
+    const auto trace = std::make_shared<const Trace>(open_trace(kBugs + "traces/gpt/scale-by-d-model.safetensors"));
+    const Scenario scenario = scenario_for("gpt", *trace);
+    const auto progress = std::make_shared<BisectProgress>();
+    Resumable<Bisection> work = bisect_in_slices(scenario, trace, {}, progress);
+    std::size_t slices = 1;
+    while (!work.advance()) ++slices;
+    CHECK(slices > mutations().size());
+    CHECK(progress->all >= mutations().size());
+    CHECK(progress->done == progress->all);
+    CHECK(bisection_json(work.result()) == bisection_json(bisect(scenario, *trace)));
+    Resumable<Bisection> dropped = bisect_in_slices(scenario, trace, {}, nullptr);
+    for (int i = 0; i < 6; ++i) CHECK_FALSE(dropped.advance());
+}
+
 TEST_CASE("a trace with nothing of the model is refused") {
     const TemporaryFolder folder;
     const std::string path = written(folder, {{"unknown", Tensor({{"", 3}}, {7.0F, 8.0F, 9.0F})}});

@@ -57,6 +57,37 @@ TEST_CASE("bisect takes inputs and a tolerance from the command line") {
     CHECK(bisect_gpt(kGpt + "no-such-file.safetensors").status == 1);
 }
 
+TEST_CASE("a mistake of the gallery is saved as a trace, and bisect finds it") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("wrong.safetensors");
+    CHECK(
+        run({"trace", "induction", "--text", "abcabc", "--mutation", "softmax-over-queries", "--out", trace}).status ==
+        0);
+    const Outcome found = run({"bisect", "induction", "--text", "abcabc", "--against", trace, "--json"});
+    CHECK(found.status == 1);
+    const nlohmann::json said = nlohmann::json::parse(found.out);
+    CHECK(said["first"] == "blocks.0.attn.pattern");
+    CHECK(said["causes"][0]["name"] == "softmax-over-queries");
+    const Outcome unknown = run({"trace", "induction", "--mutation", "no-such-mistake", "--out", trace});
+    CHECK(unknown.status == 1);
+    CHECK(contains(unknown.err, "no-such-mistake"));
+    const Outcome both = run({"bisect", "induction", "--against", trace, "--mutation", "no-scale"});
+    CHECK(both.status == 1);
+    CHECK(contains(both.err, "--mutation"));
+}
+
+TEST_CASE("the loss is found, too, where a trace goes on to it") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("wrong.safetensors");
+    CHECK(run({"trace", "induction", "--text", "abcabc", "--gradients-of", "loss", "--mutation", "targets-not-shifted",
+               "--out", trace})
+              .status == 0);
+    const Outcome found = run({"bisect", "induction", "--text", "abcabc", "--against", trace, "--json"});
+    const nlohmann::json said = nlohmann::json::parse(found.out);
+    CHECK(said["first"] == "loss_per_token");
+    CHECK(said["causes"][0]["name"] == "targets-not-shifted");
+}
+
 TEST_CASE("a recording that has the parameters is a model, too") {
     const std::string trace = kGpt + "right-apart.safetensors";
     const Outcome same = run({"bisect", trace, "--against", trace, "--json", "--set", "nhead=2", "--set",
@@ -75,7 +106,7 @@ TEST_CASE("open lists a trace's tensors in the order of recording") {
     std::ostringstream out, err;
     const CliResult opened = run_cli(std::vector<std::string>{"open", kGpt + "no-scale.safetensors"}, out, err);
     REQUIRE(opened.window);
-    CHECK(contains(opened.window->trace, "no-scale.safetensors"));
+    CHECK(contains(opened.window->work.scenario.model()->path, "no-scale.safetensors"));
 }
 
 TEST_CASE("recorder prints the Python file") {

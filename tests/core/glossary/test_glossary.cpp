@@ -2,6 +2,7 @@
 #include "app/core/glossary/glossary.h"
 #include "app/core/session/scenario.h"
 #include "engine/model/bundled.h"
+#include "engine/translate.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -145,6 +146,32 @@ TEST_CASE("terms are found in a text as whole words, the longest first, each onc
     CHECK(finder.find("").empty());
     const std::string kv = "the KV cache keeps a key";
     CHECK(text_at(finder.find(kv).front(), kv) == "KV cache");
+}
+
+TEST_CASE("terms are found in Chinese text, which has no spaces") {
+    Catalog chinese;
+    chinese.add("", "attention", {"注意力"});
+    chinese.add("", find_term("residual-stream")->name.english(), {"残差流"});
+    chinese.add("", find_term("pattern")->name.english(), {"注意力权重"});
+    chinese.add("", find_term("head")->name.english(), {"头"});
+    speak(chinese);
+    const TermFinder finder;
+    const auto words = [&](const std::string& text) {
+        std::vector<std::string> found;
+        for (const TermInText& term : finder.find(text)) found.push_back(text_at(term, text));
+        return found;
+    };
+    using Words = std::vector<std::string>;
+    CHECK(words("块把结果加到残差流中，softmax之后。") == Words{"残差流", "softmax"});
+    CHECK(words("每个注意力权重") == Words{"注意力权重"});
+    // One character is a part of many words that mean something else.
+    CHECK(words("从头开始").empty());
+    CHECK(words("头 3") == Words{"头"});
+    CHECK(words("（头）") == Words{"头"});
+    // Found by its English name, too.
+    CHECK(terms_matching("残差").front()->id == "residual-stream");
+    CHECK(terms_matching("residual stream").front()->id == "residual-stream");
+    speak_english();
 }
 
 TEST_CASE("a label is about the tensor that it names, else about the first term in it") {

@@ -1,5 +1,6 @@
 // Counting and wrapping.
 #include "app/core/text/counting.h"
+#include "app/core/text/utf8.h"
 #include "app/core/text/wrapping.h"
 #include "tests/catch.h"
 
@@ -25,4 +26,33 @@ TEST_CASE("a text is broken at spaces, by the width that it is measured with") {
     CHECK(wrapped("one two three", std::size_t{6}, letters) == Lines{"one", "two", "three"});
     CHECK(wrapped("a considerable word", std::size_t{4}, letters) == Lines{"a", "considerable", "word"});
     CHECK(wrapped("one two three", std::size_t{3}, letters, 2) == Lines{"one", "two three"});
+    CHECK(wrapped("a   b", std::size_t{9}, letters) == Lines{"a   b"});
+}
+
+TEST_CASE("a line break in a text stays one") {
+    const auto letters = [](const std::string& line) { return line.size(); };
+    CHECK(wrapped("one\ntwo three", std::size_t{9}, letters) == Lines{"one", "two three"});
+    CHECK(wrapped("one\n\ntwo", std::size_t{9}, letters) == Lines{"one", "", "two"});
+}
+
+TEST_CASE("Chinese is broken between its characters, and no line begins or ends with the wrong mark") {
+    // A Chinese character is as wide as two Latin letters.
+    const auto columns = [](const std::string& line) {
+        std::size_t width = 0;
+        for (const Utf8Character& character : characters(line)) width += character.code < 0x80 ? 1 : 2;
+        return width;
+    };
+    const auto lines = [&](std::string_view text, std::size_t width) { return wrapped(text, width, columns); };
+    CHECK(lines("注意力权重", 6) == Lines{"注意力", "权重"});
+    CHECK(lines("注意力权重", 10) == Lines{"注意力权重"});
+    // Latin words and numbers stay whole, with no space added at the border.
+    CHECK(lines("每个query得分", 9) == Lines{"每个query", "得分"});
+    CHECK(lines("每个query得分", 8) == Lines{"每个", "query得", "分"});
+    CHECK(lines("共 0.25 分", 4) == Lines{"共", "0.25", "分"});
+    // Closing marks don't begin a line; opening ones don't end it.
+    CHECK(lines("残差流。", 6) == Lines{"残差", "流。"});
+    CHECK(lines("掩码（因果）", 6) == Lines{"掩码", "（因", "果）"});
+    CHECK(lines("称为“键”", 6) == Lines{"称为", "“键”"});
+    // A Japanese word with a long vowel.
+    CHECK(lines("モデルー", 6) == Lines{"モデ", "ルー"});
 }

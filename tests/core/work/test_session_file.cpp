@@ -110,12 +110,14 @@ TEST_CASE("all of the work is in its session") {
     scenario.edits = {MaskEdit{"blocks.0.attn", 0, std::nullopt, 3, 1, false}, ScaleHead{"blocks.1.attn", 3, 0.1F},
                       SetCell{"blocks.2.attn.z", {1, 2, 0, 5}, 1.0F / 3.0F}};
     scenario.dropout_seed = 18446744073709551615U;
+    scenario.gradients_of = "blocks.0.attn.z[0, 1, 2, 3]";
     scenario.recording = Recording::patterns;
     scenario.generated = {{1, {5, 6}}};
     work.sampling = {.temperature = 0.7, .top_k = 3, .top_p = 0.9, .seed = 12345678901234567890U};
     work.cursor = {"blocks.3.attn.pattern", {1, 7}, Cell{1, 7, 3, 0}};
     work.view.tab = "norms";
     work.view.norms = {NormsView::row, 12, 0.1F, 2.5F, 3};
+    work.view.norms.growth = {.layers = 12, .d_model = 32, .seeds = 1, .encoder = false, .xavier = false};
     work.view.compare = {Against::configuration, {"activation", "gelu"}, folder.file("trace.safetensors"), 1e-5};
     Scenario pinned = scenario_of(scenario.model());
     pinned.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
@@ -127,6 +129,7 @@ TEST_CASE("all of the work is in its session") {
     std::sort(sorted.begin(), sorted.end());
     CHECK(again.scenario.overrides() == sorted);
     CHECK(again.scenario.dropout_seed == scenario.dropout_seed);
+    CHECK(again.scenario.gradients_of == scenario.gradients_of);
     CHECK(again.scenario.recording == scenario.recording);
     CHECK(again.scenario.generated == scenario.generated);
     CHECK(again.sampling == work.sampling);
@@ -363,6 +366,7 @@ TEST_CASE("what is wrong in a session is named with its key and what was expecte
           {"edit 0: value", "\"nan\", \"inf\" or \"-inf\""});
     check(R"~("edits": [{"edit": "set_cell", "tensor": "t", "index": [0], "value": "nan(0x3f800000)"}])~", {"value"});
     check(R"("dropout_seed": -1)", {"dropout_seed", "whole number"});
+    check(R"("gradients_of": 3)", {"gradients_of", "a string"});
     check(R"("record": "some")", {"record", "patterns"});
     check(R"("sampling": {"top_p": 2})", {"sampling", "top_p"});
     check(R"("norms": {"layers": 0})", {"norms.layers", "at least 1"});

@@ -19,6 +19,7 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
                              .map_folded = true,
                              .inspector_folded = true,
                              .reduced_motion = false,
+                             .language = "zh_CN",
                              .hint_done = true,
                              .introduction_closed = true};
     save_settings(path, chosen);
@@ -28,8 +29,8 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
 TEST_CASE("settings that make no sense are the defaults") {
     const TemporaryFolder folder;
     CHECK(load_settings(folder.file("none")) == Settings{});
-    for (const char* text :
-         {"", "[]", "{", "null", R"({"dark": 3, "text_scale": "big", "color_map": 7, "map_width": null})"}) {
+    for (const char* text : {"", "[]", "{", "null",
+                             R"({"dark": 3, "text_scale": "big", "color_map": 7, "map_width": null, "language": 1})"}) {
         write_bytes(folder.file("settings.json"), text);
         INFO(text);
         CHECK(load_settings(folder.file("settings.json")) == Settings{});

@@ -48,7 +48,10 @@ class Attention(nn.Module):
         q, k = rotated(q, how), rotated(k, how)
         if "rope-on-values" in how:
             v = rotated(v, how)
-        k, v = k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)
+        if "key-heads-tiled" in how:
+            k, v = k.repeat(1, 2, 1, 1), v.repeat(1, 2, 1, 1)
+        else:
+            k, v = k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)
         return self.o_proj(join(attend(q, k, v, triangle(x.size(1), how).to(x.dtype), x.size(2), how)))
 
 

@@ -94,6 +94,7 @@ BUGS = [
     ("llama", "no-rope", A0 + "q"),
     ("llama", "rope-theta-500000", A0 + "q"),
     ("llama", "rope-on-values", A0 + "v"),
+    ("llama", "key-heads-tiled", A0 + "k"),
     ("llama", "gate-and-up-swapped", B0 + "mlp.post"),
     ("llama", "layernorm-for-rmsnorm", B0 + "ln1.normalized"),
     ("llama", "gain-plus-one", B0 + "ln1.normalized"),

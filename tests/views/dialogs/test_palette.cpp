@@ -34,6 +34,12 @@ TEST_CASE("a name itself comes first, then its beginning, a word's beginning, a 
                                                {.name = "blocks.0.attn"}, {.name = "Block"},     {.name = "mask"}};
     CHECK(best_matches(entries, "block") == std::vector<std::size_t>{4, 3, 2, 1, 0});
     CHECK(best_matches(entries, "zz").empty());
+    const std::vector<PaletteEntry> chinese = {{.name = "打开掩码", .english = "Open masks"}, {.name = "关闭"}};
+    CHECK(best_matches(chinese, "掩码") == std::vector<std::size_t>{0});
+    CHECK(best_matches(chinese, "打码") == std::vector<std::size_t>{0});  // its letters in order
+    CHECK(best_matches(chinese, "masks") == std::vector<std::size_t>{0});
+    CHECK(best_matches(chinese, "关") == std::vector<std::size_t>{1});
+    CHECK(best_matches(chinese, "\xE6").empty());  // a part of a character is none
     CHECK(match_score("blocks.0.attn.pattern", "attn") > match_score("an attenuation", "attn"));
 }
 

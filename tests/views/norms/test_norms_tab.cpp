@@ -1,5 +1,6 @@
 // The commands that gestures in the Norms tab give, and what is then shown.
 #include "app/views/norms/norms_tab.h"
+#include "app/views/shell/saved_view.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
@@ -261,5 +262,58 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
                 }
             }
         }
+    }
+}
+
+TEST_CASE("the page of gradients measures stacks of its own, and says what is held against it") {
+    Driver d("induction");
+    open_tab(d);
+    NormsTabState& norms = d.state.lab<NormsTabState>();
+    norms.growth = {.layers = 2, .d_model = 16, .seeds = 1};
+    REQUIRE(click_on_stage(d, "Gradients"));
+    d.settle();
+    CHECK(d.sees("Beforeanytraining"));
+    CHECK(d.sees("Admin"));
+    CHECK(d.sees("B2T"));
+    CHECK(d.sees("DeepNorm"));
+    CHECK(d.sees("encoder:last/first"));
+    const auto measured =
+        measured_growth(d.session.derived(), d.session.scenario().model(), norms.growth, norms.growth_progress);
+    REQUIRE(measured);
+    CHECK(measured->schemes.size() == stack_schemes().size());
+    CHECK(norms.growth_progress->done == stack_schemes().size());
+
+    REQUIRE(click_on_stage(d, "decoderalone"));
+    d.settle();
+    CHECK_FALSE(norms.growth.encoder);
+    CHECK_FALSE(d.sees("encoder:last/first"));
+    REQUIRE(click_on_stage(d, "PyTorch"));
+    d.settle();
+    CHECK(d.sees("hidesit"));
+    norms.growth_stopped = true;
+    d.settle();
+    REQUIRE(click_on_stage(d, "Measure"));
+    CHECK_FALSE(norms.growth_stopped);
+}
+
+TEST_CASE("what the page of gradients measures is saved and restored") {
+    Driver d("induction");
+    NormsTabState& norms = d.state.lab<NormsTabState>();
+    norms.view = NormsView::gradients;
+    norms.growth = {.layers = 12, .d_model = 32, .seeds = 10, .encoder = false, .xavier = false};
+    const SavedView saved = saved_view(d.state);
+    norms = {};
+    static_cast<void>(show_saved(d.state, saved));
+    CHECK(norms.view == NormsView::gradients);
+    CHECK(norms.growth == GrowthChoice{.layers = 12, .d_model = 32, .seeds = 10, .encoder = false, .xavier = false});
+}
+
+TEST_CASE("the page of gradients fits the window at every size") {
+    for (const Screen& screen : kScreens) {
+        Driver d("induction", screen.scale, screen.size);
+        d.state.lab<NormsTabState>().growth = {.layers = 2, .d_model = 16, .seeds = 1};
+        d.state.lab<NormsTabState>().view = NormsView::gradients;
+        open_tab(d);
+        check_layout(d, screen.size);
     }
 }

@@ -3,6 +3,9 @@
 #include "tests/views/driver.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
 
 using namespace decoderscope;
 using decoderscope::testing::Driver;

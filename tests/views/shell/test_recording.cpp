@@ -1,33 +1,144 @@
-// The window on a run that recorded only some tensors.
+// A trace that was opened without its model: every panel shows what it holds, and says what it can't.
+#include "app/core/report/report.h"
+#include "app/core/session/session.h"
+#include "app/views/dialogs/export_choices.h"
 #include "app/views/shell/lab.h"
+#include "engine/trace/recorded_model.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <sstream>
 
 using namespace decoderscope;
-using decoderscope::testing::Driver;
+using namespace decoderscope::testing;
 
-TEST_CASE("every tab and every step can be shown if only part of a run is recorded") {
-    for (const char* model : {"causal-lm-as-meant", "post-ln-encdec", "reverse"}) {
-        INFO(model);
-        Driver d{std::string_view(model)};
-        d.session.apply(command::SetRecording{Recording::patterns});
-        d.session.finish();
-        CHECK_FALSE(d.session.shown().run->value("blocks.0.mlp.pre").is_ready());
-        for (const Lab& lab : labs()) {
-            d.state.tab = lab.id;
+namespace {
+
+const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
+const std::string kTrace = kTraces + "gpt/right-plain.safetensors";
+
+std::string softmax_of(const Session& session) {
+    for (const Step& step : session.shown().run->plan().steps())
+        if (step.name.ends_with("/softmax/out")) return step.name;
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a trace is shown step by step, with its numbers, and says that nothing explains them") {
+    Driver d(model_of_trace(kTrace));
+    d.settle();
+    CHECK(d.sees("recordedelsewhere"));
+    const std::string pattern = softmax_of(d.session);
+    d.session.apply(command::GoTo{pattern});
+    d.session.apply(command::SelectCell{{0, 1, 3, 2}});
+    d.settle();
+    CHECK(d.session.step().name == pattern);
+    CHECK(d.sees("noweightstoexplain"));
+    CHECK(d.heatmap(pattern).cells().width() > 40.0F);
+    const std::size_t before = d.session.timeline_position();
+    d.press(Key::right);
+    CHECK(d.session.timeline_position() == before + 1);
+}
+
+TEST_CASE("every tab, dialog and size bears a trace") {
+    for (const std::string file :
+         {"gpt/right-plain", "llama/right-bfloat16", "annotated/right-plain", "lecture/right-plain"})
+        for (const ImVec2 size : {ImVec2{1280, 800}, ImVec2{1024, 768}}) {
+            Driver d(model_of_trace(kTraces + file + ".safetensors"), 1.0F, size);
             d.settle();
-            CHECK_FALSE(d.seen().empty());
+            for (const Lab& lab : labs()) {
+                INFO(file << " " << lab.id);
+                d.state.tab = lab.id;
+                d.settle();
+                check_layout(d, size);
+                CHECK(d.sees("Thistabshowswhatamodelcomputes.") == lab.computes);
+                CHECK_FALSE(export_choices(d.session, d.state).empty());
+            }
+            d.state.tab = kStepLab;
+            for (const StepId id : d.session.timeline()) {
+                const Step& step = d.session.shown().run->plan()[id];
+                d.session.apply(command::GoTo{step.name});
+                d.session.apply(command::SelectCell{Cell(step.axes.size())});
+                d.settle_one();
+                CHECK(d.session.step().name == step.name);
+            }
         }
-        d.state.tab = kStepLab;
+}
+
+TEST_CASE("what would have to be computed is refused, and the trace stays") {
+    Driver d(model_of_trace(kTrace));
+    const auto run = d.session.shown().run;
+    const std::string pattern = softmax_of(d.session);
+    for (const Command& command : {Command(command::SetOption{"norm_first", "true"}), Command(command::SetDropout{0}),
+                                   Command(command::TypeOver{pattern, {0, 0, 0, 0}, 1.0F})}) {
+        d.session.apply(command);
         d.settle();
-        const std::vector<StepId> timeline = d.session.timeline();
-        for (const StepId id : timeline) {
-            const std::string name = d.session.shown().run->plan()[id].name;
-            INFO(name);
-            d.session.apply(command::GoTo{name});
-            d.settle();
-            CHECK_FALSE(d.session.shown().run->value(name).empty());
-            CHECK(d.sees(name));
-        }
+        REQUIRE(d.session.message());
+        CHECK(d.session.message()->failed);
+        CHECK(d.session.message()->text.english().find("no weights") != std::string::npos);
+        CHECK(d.session.shown().run == run);
     }
+}
+
+TEST_CASE("the laws that need weights are open; that all numbers are finite is measured") {
+    Driver d(model_of_trace(kTrace));
+    d.session.finish();
+    REQUIRE(d.session.invariants() != nullptr);
+    const auto& found = d.session.invariants()->invariants;
+    REQUIRE(found);
+    CHECK(found->of(Law::future).verdict == Verdict::open);
+    CHECK(found->of(Law::norms).verdict == Verdict::open);
+    CHECK(found->of(Law::finite).verdict != Verdict::open);
+}
+
+TEST_CASE("a trace is dropped, saved with a session, opened again and compared with another") {
+    const TemporaryFolder folder;
+    Driver d("pre-ln-layer");
+    d.session.apply(command::OpenModel{kTrace, {}});
+    d.session.finish();
+    d.settle();
+    REQUIRE_FALSE(d.session.scenario().computes());
+    CHECK(d.session.scenario().model()->path == kTrace);
+    const std::string pattern = softmax_of(d.session);
+    d.session.apply(command::GoTo{pattern});
+    d.session.apply(command::SaveSession{folder.file("t.dscope"), {}});
+    d.session.finish();
+    const SavedWork work = open_session(folder.file("t.dscope"));
+    CHECK_FALSE(work.scenario.computes());
+    CHECK(work.cursor.step == pattern);
+    CHECK(work.remarks.empty());
+    CHECK(work.scenario.model()->recorded->steps().size() == d.session.shown().run->plan().steps().size());
+
+    d.state.tab = "diff";
+    d.session.apply(command::CompareWithFile{kTraces + "gpt/scale-by-d-model.safetensors"});
+    d.settle();
+    REQUIRE(d.click_text("File"));
+    d.settle();
+    CHECK(d.sees("firststepthatdiffers:"));
+}
+
+TEST_CASE("a trace that holds parameters is offered as a model") {
+    Driver d(model_of_trace(kTraces + "gpt/right-apart.safetensors"), 1.0F, {1600, 900});
+    d.settle();
+    REQUIRE(d.session.scenario().model()->recorded_parameters);
+    REQUIRE(d.click_text("openitasamodel"));
+    REQUIRE(d.last<command::OpenModel>());
+    CHECK(d.last<command::OpenModel>()->as == OpenAs::model);
+    d.session.finish();
+    d.settle();
+    // Names and shapes don't say all: it asks, as for any state_dict.
+    REQUIRE(d.session.opening());
+    CHECK(d.session.opening()->asks);
+}
+
+TEST_CASE("a report on a trace lists its tensors") {
+    const Scenario scenario = scenario_of(model_of_trace(kTrace));
+    const std::shared_ptr<const Run> run = execute(plan_of(scenario));
+    std::ostringstream page;
+    write_report(page, {{scenario, run}, run->plan()[0].name, {}, ""});
+    CHECK(page.str().find("recorded elsewhere") != std::string::npos);
+    for (const Step& step : run->plan().steps()) CHECK(page.str().find(step.name) != std::string::npos);
 }

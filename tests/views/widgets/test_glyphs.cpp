@@ -2,11 +2,13 @@
 #include "app/core/text/missing_glyphs.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
+#include "engine/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -52,11 +54,18 @@ TEST_CASE("what typed text needs is noted, too") {
 
 TEST_CASE("fonts are loaded again only for new characters") {
     GlyphDemand demand;
+    demand.load_language();
     CHECK_FALSE(demand.grew());
     demand.note(U'你');
     CHECK(demand.grew());
-    demand.loaded();
+    demand.loaded({U'你'});
     demand.note(U'你');
+    CHECK_FALSE(demand.grew());
+    CHECK(demand.missing() == std::set<char32_t>{U'你'});
+    const Catalog other;
+    speak(other);
+    CHECK(demand.grew());  // for the characters of the other language
+    speak_english();
     CHECK_FALSE(demand.grew());
     for (char32_t code = 0x4E00; code < 0x4E00 + 3 * GlyphDemand::kMost; ++code) demand.note(code);
     CHECK(demand.asked().size() == GlyphDemand::kMost);
@@ -75,4 +84,10 @@ TEST_CASE("what cannot be drawn is said by code point, with the package that hel
     CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("fonts-noto-core") != std::string::npos);
     CHECK(missing_glyphs_sentence(both, 0xFFFF).english().find("U+1F600") != std::string::npos);
     CHECK(missing_glyphs_sentence({}, 0xFFFF).empty());
+}
+
+TEST_CASE("a character that no font has is drawn by its code point") {
+    Driver d;
+    show(d, "a 😀 b");
+    CHECK(d.sees("U+1F600"));
 }

@@ -1,5 +1,7 @@
 #include "app/core/export/cairo/fonts.h"
 
+#include "app/core/text/scripts.h"
+
 #include <cairo-ft.h>
 
 #include <array>
@@ -28,6 +30,8 @@ Fontconfig<FcPattern> wanted(bool bold, bool monospace, char32_t code) {
         const Fontconfig<FcCharSet> characters(FcCharSetCreate());
         FcCharSetAddChar(characters.get(), code);
         FcPatternAddCharSet(pattern.get(), FC_CHARSET, characters.get());
+        // Han characters differ between languages.
+        if (is_unspaced(code)) FcPatternAddString(pattern.get(), FC_LANG, reinterpret_cast<const FcChar8*>("zh-cn"));
     }
     return pattern;
 }

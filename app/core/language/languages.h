@@ -1,0 +1,68 @@
+#pragma once
+
+#include "engine/message.h"
+#include "engine/translate.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// A language of the window.
+struct Language {
+    std::string code;  // "zh_CN"
+    std::string name;  // in itself: "简体中文"
+    std::string file;  // of its translations; empty: English, which needs none
+    bool operator==(const Language&) const = default;
+};
+
+inline constexpr std::string_view kEnglish = "en";
+
+// English, and what has a .po file in a folder: by default the one that comes with the program. Its header says what
+// the language calls itself: "X-Language-Name: 简体中文".
+[[nodiscard]] std::vector<Language> languages();
+[[nodiscard]] std::vector<Language> languages_in(const std::string& folder);
+
+// A variable of the environment; nullptr if it isn't set.
+using Environment = std::function<const char*(const char* name)>;
+
+// The language that the environment asks for, as gettext reads it: the first of LANGUAGE that there is, else that of
+// LC_ALL, LC_MESSAGES or LANG. Another country's is better than none: zh_SG and zh give zh_CN. English if there is
+// none.
+[[nodiscard]] std::string language_of(const Environment& environment, std::span<const Language> known);
+
+// All characters beyond ASCII that a language's texts are written in.
+[[nodiscard]] std::set<char32_t> alphabet_of(const Catalog& catalog);
+
+// The language that the window speaks. It speaks English again when this object is gone.
+class WindowLanguage {
+public:
+    WindowLanguage(std::vector<Language> known, Environment environment);
+    ~WindowLanguage();
+    WindowLanguage(const WindowLanguage&) = delete;
+    WindowLanguage& operator=(const WindowLanguage&) = delete;
+
+    [[nodiscard]] const std::vector<Language>& known() const { return known_; }
+    // The code of what is spoken.
+    [[nodiscard]] const std::string& spoken() const { return spoken_; }
+    // Speaks the language of this code; the system's if it is empty. Returns what is wrong if it can't: then the window
+    // speaks English. Cheap if nothing has changed.
+    [[nodiscard]] Sentence follow(const std::string& code);
+    // No installed font can draw the language that is spoken: speaks English. Returns what helps.
+    [[nodiscard]] Sentence give_up(std::span<const char32_t> lacking);
+
+private:
+    std::vector<Language> known_;
+    Environment environment_;
+    std::string followed_;  // as asked for
+    std::string spoken_{kEnglish};
+    std::map<std::string, std::unique_ptr<const Catalog>> catalogs_;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "engine/translate.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace decoderscope {
+
+// What a .po file says of itself: "Language" → "zh_CN".
+using PoHeader = std::map<std::string, std::string, std::less<>>;
+
+// gettext's .po file of one language.
+struct PoFile {
+    PoHeader header;
+    Catalog catalog;
+};
+
+// Reads a .po file, UTF-8. A message that is marked fuzzy or has no translation stays English. Throws Error, which
+// names the line, if the text is no .po file.
+[[nodiscard]] PoFile parse_po(std::string_view text);
+// Reads only its header.
+[[nodiscard]] PoHeader parse_po_header(std::string_view text);
+// The value of a line of the header; empty if there is none.
+[[nodiscard]] std::string header_line(const PoHeader& header, std::string_view name);
+
+}  // namespace decoderscope

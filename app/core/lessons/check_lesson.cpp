@@ -1,0 +1,272 @@
+#include "app/core/lessons/check_lesson.h"
+
+#include "app/core/lessons/block_lines.h"
+#include "app/core/lessons/judge.h"
+#include "engine/error.h"
+#include "engine/mutations/mutation.h"
+#include "engine/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+constexpr double kMostByChance = 1.0 / 3.0;
+constexpr Index kGuesses = 60;
+
+class Check {
+public:
+    Check(const Lesson& lesson, std::span<const std::string_view> tabs) : lesson_(lesson), tabs_(tabs) {}
+
+    std::vector<Sentence> all() {
+        for (const Page& page : lesson_.pages)
+            for (const Block& block : page.blocks) std::visit([&](const auto& one) { check(one); }, block);
+        return std::move(problems_);
+    }
+
+private:
+    // Runs `work`; what it throws is a problem of that line.
+    template <class Work>
+    void at(int line, Work work) {
+        try {
+            at_line(lesson_.path, line, work);
+        } catch (const Error& error) {
+            problems_.push_back(error.sentence());
+        }
+    }
+
+    void computed(const Prose& prose, const Lets* lets) {
+        if (!runs_) return;
+        try {
+            check_formulas(prose, {*runs_, nullptr, &lesson_.lets, lets}, lesson_.path);
+        } catch (const Error& error) {
+            problems_.push_back(error.sentence());
+        }
+    }
+
+    void check(const Paragraph& paragraph) { computed(paragraph.prose, nullptr); }
+
+    void check(const Place& place) {
+        at(place.line, [&] {
+            if (!place.model.empty()) {
+                opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_.path));
+                runs_ = std::make_unique<Runs>(*opened_, nullptr, opened_);
+            }
+            if (!place.tab.empty() && std::ranges::find(tabs_, place.tab) == tabs_.end())
+                throw Error("tab: \"{tab}\", expected the id of one of the window's tabs", {{"tab", place.tab}});
+            need_run();
+            static_cast<void>(going_commands(place, {*runs_, nullptr, &lesson_.lets}));
+        });
+    }
+
+    void check(const Table& table) {
+        at(table.line, [&] {
+            need_run();
+            Scope scope{*runs_, nullptr, &lesson_.lets};
+            const double count = table.variable.empty() ? 1.0 : number_of(evaluate(*table.count, scope));
+            for (double i = 0; i < count; ++i) {
+                if (!table.variable.empty()) scope.variables.insert_or_assign(table.variable, single(i));
+                for (const auto& row : table.rows)
+                    for (const Formula& cell : row) static_cast<void>(evaluate(*cell.expression, scope));
+            }
+        });
+    }
+
+    void need_run() const {
+        if (!runs_) throw Error("no model is open yet; expected a place with one before this");
+    }
+
+    void check(const Question& question) {
+        at(question.line, [&] {
+            need_run();
+            computed(question.ask, &question.lets);
+            for (const Prose& hint : question.hints) computed(hint, &question.lets);
+            computed(question.otherwise, &question.lets);
+            std::visit([&](const auto& by) { play(question, by); }, question.answer);
+        });
+    }
+
+    [[nodiscard]] Asked asked(const Question& question, Runs& runs) const {
+        return {lesson_, question, runs, opened_.get()};
+    }
+    [[nodiscard]] Verdict judged(const Question& question, const Answer& answer) const {
+        return judge(asked(question, *runs_), answer);
+    }
+
+    void need_right(const Question& question, const Answer& answer) {
+        if (!judged(question, answer).right) throw Error("{id}: the solution is refused", {{"id", question.id}});
+        computed(question.learned, &question.lets);
+    }
+
+    // A wrong answer is refused, with the reply that was written for it.
+    void need_wrong(const Question& question, const Verdict& verdict, const Prose& reply, Runs& runs, int line) {
+        at(line, [&] {
+            if (verdict.right) throw Error("{id}: this wrong answer is accepted", {{"id", question.id}});
+            if (reply.empty()) return;
+            const Scope scope = asked(question, runs).scope();
+            check_formulas(reply, scope, lesson_.path);
+            const std::string expected = plain_text(shown(reply, scope));
+            if (verdict.replies.empty() || plain_text(verdict.replies.back()) != expected)
+                throw Error("{id}: this wrong answer gets another reply than its own; expected its `if` to come first",
+                            {{"id", question.id}});
+        });
+    }
+
+    void limit_chance(const Question& question, double share) {
+        if (share > kMostByChance)
+            throw Error("{id}: {percent} % of random answers pass; expected at most one in three",
+                        {{"id", question.id}, {"percent", static_cast<int>(std::lround(share * 100.0))}});
+    }
+
+    void play(const Question& question, const ByChoice& by) {
+        const std::vector<std::size_t> right = right_choices(asked(question, *runs_));
+        if (right.size() != 1)
+            throw Error("{id}: {count} choices are right; expected one",
+                        {{"id", question.id}, {"count", right.size()}});
+        for (std::size_t i = 0; i < by.choices.size(); ++i) {
+            computed(by.choices[i].text, &question.lets);
+            if (i == right.front())
+                need_right(question, ChosenAnswer{i});
+            else
+                need_wrong(question, judged(question, ChosenAnswer{i}), by.choices[i].reply, *runs_,
+                           by.choices[i].line);
+        }
+    }
+
+    void play(const Question& question, const ByNumber& by) {
+        const Scope scope = asked(question, *runs_).scope();
+        const auto number = [&](const ExpressionRef& e) { return number_of(evaluate(*e, scope)); };
+        const double answer = number(by.answer), low = number(by.low), high = number(by.high);
+        if (!(answer >= low && answer <= high))
+            throw Error("{id}: the answer is {answer}; expected it between {low} and {high}",
+                        {{"id", question.id},
+                         {"answer", shown_text(single(answer))},
+                         {"low", shown_text(single(low))},
+                         {"high", shown_text(single(high))}});
+        need_right(question, NumberAnswer{answer});
+        limit_chance(question, 2.0 * number(by.within) / (high - low));
+        for (const WrongNumber& wrong : by.wrong)
+            at(wrong.line, [&] {
+                need_wrong(question, judged(question, NumberAnswer{number(wrong.number)}), wrong.reply, *runs_,
+                           wrong.line);
+            });
+    }
+
+    void play(const Question& question, const ByPoint& by) {
+        const Scope scope = asked(question, *runs_).scope();
+        const Spot spot = spot_of(by.solution, scope);
+        need_right(question, PointedAnswer{spot.step, spot.cell});
+        for (const WrongCell& wrong : by.wrong)
+            at(wrong.line, [&] {
+                const Spot elsewhere = spot_of(wrong.at, scope);
+                need_wrong(question, judged(question, PointedAnswer{elsewhere.step, elsewhere.cell}), wrong.reply,
+                           *runs_, wrong.line);
+            });
+        limit_chance(question, spot.cell ? share_of_cells(question, spot.step) : share_of_steps(question));
+    }
+
+    double share_of_cells(const Question& question, const std::string& step) {
+        const Axes axes = runs_->now().run->plan().find(step)->axes;
+        const RandomStream random(0, question.id);
+        Index right = 0;
+        std::uint64_t draw = 0;
+        for (Index i = 0; i < kGuesses; ++i) {
+            Cell cell;
+            for (const Axis& along : axes)
+                cell.push_back(static_cast<Index>(random.uniform(draw++) * static_cast<double>(along.size)));
+            if (judged(question, PointedAnswer{step, cell}).right) ++right;
+        }
+        return static_cast<double>(right) / static_cast<double>(kGuesses);
+    }
+
+    double share_of_steps(const Question& question) {
+        double right = 0.0, steps = 0.0;
+        for (const Step& step : runs_->now().run->plan().steps()) {
+            if (step.is_source()) continue;
+            ++steps;
+            if (judged(question, PointedAnswer{step.name, std::nullopt}).right) ++right;
+        }
+        return right / steps;
+    }
+
+    void play(const Question& question, const ByRun& by) {
+        if (judged(question, RunAnswer{}).right)
+            throw Error("{id}: it is solved before anything is done", {{"id", question.id}});
+        Runs solved(changed(*opened_, by.solution), nullptr, opened_);
+        if (!judge(asked(question, solved), RunAnswer{}).right)
+            throw Error("{id}: the solution is refused", {{"id", question.id}});
+        for (const WrongChange& wrong : by.wrong)
+            at(wrong.line, [&] {
+                Runs other(changed(*opened_, wrong.changes), nullptr, opened_);
+                need_wrong(question, judge(asked(question, other), RunAnswer{}), wrong.reply, other, wrong.line);
+            });
+        limit_chance(question, share_of_heads(question));
+    }
+
+    // Of the runs with one head off.
+    double share_of_heads(const Question& question) {
+        double right = 0.0, tried = 0.0;
+        std::string last;
+        for (const Step& step : runs_->now().run->plan().steps()) {
+            if (step.attention.empty() || step.attention == last) continue;
+            last = step.attention;
+            for (Index head = 0; head < opened_->config().nhead; ++head) {
+                Scenario scenario = *opened_;
+                scenario.edits.emplace_back(ScaleHead{last, head, 0.0F});
+                Runs other(std::move(scenario), nullptr, opened_);
+                ++tried;
+                if (judge(asked(question, other), RunAnswer{}).right) ++right;
+            }
+        }
+        return tried == 0.0 ? 0.0 : right / tried;
+    }
+
+    void play(const Question& question, const ByBug& by) {
+        const std::vector<std::size_t> right = right_choices(asked(question, *runs_));
+        if (right.size() != 1)
+            throw Error(
+                "{id}: {count} choices are right; expected one: the place's mutation, \"nothing\" where there "
+                "is none or it is harmless, or a sentence with `if: true`",
+                {{"id", question.id}, {"count", right.size()}});
+        const std::string first = first_wrong_step(*opened_);
+        const Mutation* mutation = mutation_of(*opened_);
+        const bool harmless = mutation == nullptr || mutation->harmless;
+        if (!harmless && by.solution.empty())
+            throw Error("{id}: no solution; the first wrong step is {step}", {{"id", question.id}, {"step", first}});
+        if (!by.solution.empty() && !first.empty() && by.solution != first)
+            throw Error("{id}: solution: {given}; the first step that the mutation computes otherwise is {step}",
+                        {{"id", question.id}, {"given", by.solution}, {"step", first}});
+        const Plan& plan = runs_->now().run->plan();
+        for (const std::string& step : by.also)
+            if (plan.find(step) == nullptr) throw Error("{name}: the run has no such tensor", {{"name", step}});
+        if (!by.solution.empty() && plan.find(by.solution) == nullptr)
+            throw Error("{name}: the run has no such tensor", {{"name", by.solution}});
+        need_right(question, BugAnswer{by.solution, right.front()});
+        for (std::size_t i = 0; i < by.choices.size(); ++i) {
+            computed(by.choices[i].text, &question.lets);
+            if (i != right.front())
+                need_wrong(question, judged(question, BugAnswer{by.solution, i}), by.choices[i].reply, *runs_,
+                           by.choices[i].line);
+        }
+        for (const WrongCell& wrong : by.wrong)
+            need_wrong(question, judged(question, BugAnswer{wrong.at.step, right.front()}), wrong.reply, *runs_,
+                       wrong.line);
+    }
+
+    const Lesson& lesson_;
+    std::span<const std::string_view> tabs_;
+    std::vector<Sentence> problems_;
+    std::shared_ptr<const Scenario> opened_;
+    std::unique_ptr<Runs> runs_;
+};
+
+}  // namespace
+
+std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs) {
+    return Check(lesson, tabs).all();
+}
+
+}  // namespace decoderscope::lessons

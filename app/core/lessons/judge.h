@@ -1,0 +1,65 @@
+#pragma once
+
+#include "app/core/lessons/lesson.h"
+#include "app/core/lessons/open_place.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+// Whether an answer is right, decided by the run.
+namespace decoderscope::lessons {
+
+struct ChosenAnswer {
+    std::size_t choice = 0;
+    bool operator==(const ChosenAnswer&) const = default;
+};
+struct NumberAnswer {
+    double number = 0.0;
+    bool operator==(const NumberAnswer&) const = default;
+};
+struct PointedAnswer {
+    std::string step;
+    std::optional<Cell> cell;
+    bool operator==(const PointedAnswer&) const = default;
+};
+// The run as it is.
+struct RunAnswer {
+    bool operator==(const RunAnswer&) const = default;
+};
+struct BugAnswer {
+    std::string step;  // the first wrong one; empty: nothing is wrong, or it isn't asked
+    std::size_t choice = 0;
+    bool operator==(const BugAnswer&) const = default;
+};
+using Answer = std::variant<ChosenAnswer, NumberAnswer, PointedAnswer, RunAnswer, BugAnswer>;
+
+struct Verdict {
+    bool right = false;
+    std::vector<Shown> replies;  // a paragraph each
+};
+
+// A question with what it is asked of: the run that is open, and what the lesson's place opened.
+struct Asked {
+    const Lesson& lesson;
+    const Question& question;
+    Runs& runs;
+    const Scenario* opened = nullptr;  // of a bug: holds the mutation
+
+    [[nodiscard]] Scope scope() const { return {runs, nullptr, &lesson.lets, &question.lets}; }
+};
+
+// Throws Error if the run that is open has not what the question asks of: another model, a text too short.
+[[nodiscard]] Verdict judge(const Asked& asked, const Answer& answer);
+
+// Which of the choices are right for the run. One, in a lesson that is well made.
+[[nodiscard]] std::vector<std::size_t> right_choices(const Asked& asked);
+
+// Of a bug: the first step that the mutation computes otherwise; empty if there is none.
+[[nodiscard]] std::string first_wrong_step(const Scenario& mutant);
+
+// How a choice of a question is shown: its own text, or the mutation's sentence.
+[[nodiscard]] Shown shown_choice(const Choice& choice, const Scope& scope);
+
+}  // namespace decoderscope::lessons

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "app/core/lessons/changes.h"
+#include "app/core/lessons/expression.h"
+#include "app/core/lessons/prose.h"
+#include "app/core/lessons/withheld.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// A lesson as its file says it; docs/lessons.md describes the format.
+namespace decoderscope::lessons {
+
+// The parts of the window that a place can point at.
+enum class WindowPart { none, input, toolbar, map, tabs, stage, timeline, inspector };
+inline constexpr std::array kWindowParts = {"", "input", "toolbar", "map", "tabs", "stage", "timeline", "inspector"};
+
+// Where the window goes.
+struct Place {
+    Prose title;
+    std::string model;  // empty: what is open stays
+    Changes changes;    // on the model's example
+    std::string tab, step;
+    std::vector<ExpressionRef> cell;  // one per axis; empty: none is selected
+    ExpressionRef batch, head;        // nullptr: as they are
+    WindowPart point = WindowPart::none;
+    int line = 0;
+};
+
+// A cell of a step by expressions; without any, the step itself.
+struct CellAnswer {
+    std::string step;
+    std::vector<ExpressionRef> cell;
+};
+
+// One of several sentences.
+struct Choice {
+    std::string mutation;  // of a bug: the mistake's name, whose sentence is shown; "nothing"; else empty
+    Prose text;
+    ExpressionRef right;  // nullptr: wrong
+    Prose reply;
+    int line = 0;
+};
+
+struct WrongNumber {
+    ExpressionRef number;
+    Prose reply;
+    int line = 0;
+};
+struct WrongCell {
+    CellAnswer at;
+    ExpressionRef where;  // which other cells get the same reply; nullptr: this one only
+    Prose reply;
+    int line = 0;
+};
+struct WrongChange {
+    Changes changes;
+    ExpressionRef where;  // after which runs it is said; nullptr: after none but this
+    Prose reply;
+    int line = 0;
+};
+
+struct ByChoice {
+    std::vector<Choice> choices;
+    bool explains = false;  // the right one is known without a run
+};
+struct ByNumber {
+    ExpressionRef answer, within, low, high;
+    std::vector<WrongNumber> wrong;
+};
+struct ByPoint {
+    ExpressionRef right;
+    CellAnswer solution;
+    std::vector<WrongCell> wrong;
+};
+struct ByRun {
+    ExpressionRef right;
+    Changes solution;
+    std::vector<WrongChange> wrong;
+};
+struct ByBug {
+    std::vector<Choice> choices;
+    std::string solution;           // the first wrong step; empty: only the cause is asked
+    std::vector<std::string> also;  // steps that are accepted, too
+    std::vector<WrongCell> wrong;   // steps
+};
+
+inline constexpr std::size_t kHints = 3;
+
+struct Question {
+    std::string id;
+    Prose ask;
+    Lets lets;
+    std::array<Prose, kHints> hints;
+    Prose learned, otherwise;
+    Withheld withheld;
+    std::variant<ByChoice, ByNumber, ByPoint, ByRun, ByBug> answer;
+    int line = 0;
+};
+
+struct Table {
+    Prose caption;
+    std::vector<Prose> columns;
+    std::string variable;  // counts the rows; empty: one row of cells each
+    ExpressionRef count;
+    std::vector<std::vector<Formula>> rows;
+    int line = 0;
+};
+
+using Block = std::variant<Paragraph, Place, Question, Table>;
+
+struct Page {
+    Prose title;
+    std::vector<Block> blocks;
+    int line = 0;
+};
+
+enum class LessonKind { lesson, bug };
+
+struct Lesson {
+    std::string name;  // "weight", "gallery/no-scale", or the path of a file from elsewhere
+    std::string path;  // of the file
+    Prose title, summary;
+    LessonKind kind = LessonKind::lesson;
+    int number = 1000;
+    int minutes = 0;
+    std::vector<std::string> happened;
+    Lets lets;
+    std::vector<Page> pages;
+};
+
+// Reads a lesson. Throws Error with path, line and what was expected.
+[[nodiscard]] Lesson parse_lesson(const std::string& text, const std::string& path);
+[[nodiscard]] Lesson read_lesson(const std::string& path);
+
+// All its questions, in order.
+[[nodiscard]] std::vector<const Question*> questions_of(const Lesson& lesson);
+
+}  // namespace decoderscope::lessons

@@ -1,0 +1,107 @@
+#include "app/core/lessons/library.h"
+
+#include "engine/error.h"
+#include "engine/model/assets.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFile = "lesson.md";
+
+// The folder of the program's lessons; empty if it is missing.
+fs::path lessons_folder() {
+    try {
+        return asset_path("lessons");
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+// The names of all lessons: their folders below the folder of all.
+std::vector<std::string> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (auto at = fs::recursive_directory_iterator(folder, failed);
+         !failed && at != fs::recursive_directory_iterator(); at.increment(failed))
+        if (at->path().filename() == kFile)
+            names.push_back(at->path().parent_path().lexically_relative(folder).string());
+    std::ranges::sort(names);
+    return names;
+}
+
+LessonCard card_of(const fs::path& folder, const std::string& name, const std::string& language) {
+    LessonCard card{.name = name, .path = (folder / name / kFile).string()};
+    try {
+        const std::string translated = translation_of(card.path, language);
+        const Lesson lesson = read_lesson(translated.empty() ? card.path : translated);
+        card.title = plain_text(lesson.title);
+        card.summary = plain_text(lesson.summary);
+        card.kind = lesson.kind;
+        card.number = lesson.number;
+        card.minutes = lesson.minutes;
+        card.questions = questions_of(lesson).size();
+    } catch (const Error& error) {
+        card.error = error.what();
+    }
+    return card;
+}
+
+}  // namespace
+
+std::vector<LessonCard> lesson_cards(const std::string& language) {
+    std::vector<LessonCard> cards;
+    const fs::path folder = lessons_folder();
+    if (folder.empty()) return cards;
+    for (const std::string& name : names_in(folder)) cards.push_back(card_of(folder, name, language));
+    std::ranges::sort(cards, {}, [](const LessonCard& card) { return std::tuple(card.kind, card.number, card.name); });
+    return cards;
+}
+
+std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const std::string& language) {
+    const fs::path folder = lessons_folder(), bundled = folder / name_or_path / kFile;
+    std::error_code failed;
+    std::string name = name_or_path, path = name_or_path;
+    if (!folder.empty() && fs::exists(bundled, failed)) {
+        path = bundled.string();
+    } else if (!fs::is_regular_file(path, failed)) {
+        std::string known;
+        for (const std::string& other : names_in(folder)) known += (known.empty() ? "" : ", ") + other;
+        throw Error("{name}: no lesson of that name and no file; expected one of {known}, or a lesson's .md",
+                    {{"name", name}, {"known", known}});
+    }
+    if (const std::string translated = translation_of(path, language); !translated.empty()) path = translated;
+    Lesson lesson = read_lesson(path);
+    lesson.name = name;
+    return std::make_shared<const Lesson>(std::move(lesson));
+}
+
+std::string translation_of(const std::string& path, const std::string& language) {
+    if (language.empty()) return {};
+    const fs::path file = path;
+    const fs::path translated = file.parent_path() / (file.stem().string() + "." + language + ".md");
+    std::error_code failed;
+    return fs::exists(translated, failed) ? translated.string() : std::string();
+}
+
+std::vector<std::string> translations_of(const std::string& path) {
+    std::vector<std::string> languages;
+    const fs::path lesson = path;
+    const std::string begin = lesson.stem().string() + ".", end = ".md";
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(lesson.parent_path(), failed)) {
+        const std::string file = entry.path().filename().string();
+        if (file.size() > begin.size() + end.size() && file.starts_with(begin) && file.ends_with(end))
+            languages.push_back(file.substr(begin.size(), file.size() - begin.size() - end.size()));
+    }
+    std::ranges::sort(languages);
+    return languages;
+}
+
+}  // namespace decoderscope::lessons

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "app/core/lessons/lesson.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// The lessons that come with the program.
+namespace decoderscope::lessons {
+
+// What the list says of a lesson.
+struct LessonCard {
+    std::string name;  // "weight", "gallery/no-scale"
+    std::string path;
+    std::string title, summary;
+    LessonKind kind = LessonKind::lesson;
+    int number = 0, minutes = 0;
+    std::size_t questions = 0;
+    std::string error;  // why it can't be read; empty if it can
+};
+
+// All of them, the lessons by their numbers, then the gallery by names. `language` is that of the window, "zh_CN"; a
+// lesson without a translation is in English. Empty where the program's files are missing.
+[[nodiscard]] std::vector<LessonCard> lesson_cards(const std::string& language = "");
+
+// A lesson by its name, or a file by its path. Throws Error that lists the names.
+[[nodiscard]] std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path,
+                                                        const std::string& language = "");
+
+// The file of a lesson's translation beside it; empty if there is none.
+[[nodiscard]] std::string translation_of(const std::string& path, const std::string& language);
+// The languages that a lesson is translated to.
+[[nodiscard]] std::vector<std::string> translations_of(const std::string& path);
+
+}  // namespace decoderscope::lessons

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "app/core/lessons/judge.h"
+#include "app/core/lessons/progress.h"
+#include "app/core/session/session.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope::lessons {
+
+// A lesson being read: its page, what is solved, and what its place opened. It changes nothing itself: it returns the
+// commands.
+class Player {
+public:
+    Player(std::shared_ptr<const Lesson> lesson, LessonProgress progress);
+
+    [[nodiscard]] const std::shared_ptr<const Lesson>& lesson() const { return lesson_; }
+    [[nodiscard]] const LessonProgress& progress() const { return progress_; }
+    [[nodiscard]] std::size_t page() const { return progress_.page; }
+    [[nodiscard]] const Page& shown_page() const { return lesson_->pages[page()]; }
+    // How many blocks of the page are shown: up to the first open question.
+    [[nodiscard]] std::size_t shown_blocks() const;
+    // The open question of the page; nullptr once all are solved.
+    [[nodiscard]] const Question* open_question() const;
+    [[nodiscard]] Withheld withheld() const;
+    // What the last place with a model opened; nullptr before that.
+    [[nodiscard]] const std::shared_ptr<const Scenario>& opened() const { return opened_; }
+    [[nodiscard]] bool is_last_page() const { return page() + 1 == lesson_->pages.size(); }
+
+    // Goes to another page; its first place is opened.
+    void turn_to(std::size_t page);
+    // Opens a place of this page, by its block's number.
+    void open(std::size_t block);
+    // The same lesson in another language.
+    void speak(std::shared_ptr<const Lesson> translated);
+
+    // What is to be done for a place that was reached. Call it each frame.
+    struct Step {
+        std::vector<Command> commands;
+        std::string tab;  // to open; empty: as it is
+        WindowPart point = WindowPart::none;
+    };
+    [[nodiscard]] Step advance(const Session& session);
+
+    // Judges an answer to the open question on the session's run.
+    Verdict answer(const Session& session, const Question& question, const Answer& given);
+    // Whether the open question is solved by the run as it is: asked again with each new run.
+    std::optional<Verdict> watch(const Session& session);
+    // Shows one more hint.
+    void ask_hint(const Question& question);
+
+private:
+    void reach_places();
+    [[nodiscard]] Verdict judged(const Session& session, const Question& question, const Answer& given) const;
+    [[nodiscard]] bool is_touched(const Scenario& now) const;
+    void note_solved(const Session& session, const Question& question, const Answer& given);
+
+    std::shared_ptr<const Lesson> lesson_;
+    LessonProgress progress_;
+    std::shared_ptr<const Scenario> opened_;
+    std::optional<std::size_t> to_open_;  // a place of this page that is still to be opened
+    std::optional<std::size_t> to_go_;    // one whose model is open, and where the cursor is still to go
+    std::size_t reached_ = 0;             // the blocks of this page that were reached
+    std::uint64_t watched_ = 0;           // the version of the last run that was watched
+};
+
+}  // namespace decoderscope::lessons

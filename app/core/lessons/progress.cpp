@@ -1,0 +1,138 @@
+#include "app/core/lessons/progress.h"
+
+#include "app/core/work/settings.h"
+#include "engine/error.h"
+#include "engine/file.h"
+#include "engine/json_object.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <ostream>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::array kKinds = {"choice", "number", "point", "run", "bug"};
+
+struct AsJson {
+    nlohmann::ordered_json operator()(const ChosenAnswer& a) const {
+        return {{"kind", "choice"}, {"choice", a.choice}};
+    }
+    nlohmann::ordered_json operator()(const NumberAnswer& a) const {
+        return {{"kind", "number"}, {"number", a.number}};
+    }
+    nlohmann::ordered_json operator()(const PointedAnswer& a) const {
+        nlohmann::ordered_json json = {{"kind", "point"}, {"step", a.step}};
+        if (a.cell) json["cell"] = *a.cell;
+        return json;
+    }
+    nlohmann::ordered_json operator()(const RunAnswer&) const { return {{"kind", "run"}}; }
+    nlohmann::ordered_json operator()(const BugAnswer& a) const {
+        return {{"kind", "bug"}, {"step", a.step}, {"choice", a.choice}};
+    }
+};
+
+QuestionProgress question_of(const Json& json) {
+    JsonObject object(json, "");
+    QuestionProgress question{.right = object.boolean("right"),
+                              .tries = static_cast<int>(std::min<std::uint64_t>(object.whole("tries"), 1000000)),
+                              .hints = std::min<std::size_t>(object.whole("hints"), kHints)};
+    if (const Json* answer = object.find("answer")) question.answer = answer_of(*answer);
+    if (const Json* run = object.find("run")) question.run = run->dump();
+    return question;
+}
+
+LessonProgress lesson_of(const Json& json) {
+    LessonProgress progress;
+    JsonObject object(json, "");
+    progress.page = object.whole("page");
+    const Json& questions = object.member("questions", message("an object"));
+    for (const auto& [id, question] : questions.items()) progress.questions.emplace(id, question_of(question));
+    return progress;
+}
+
+nlohmann::ordered_json json_of(const LessonProgress& lesson) {
+    nlohmann::ordered_json questions = nlohmann::ordered_json::object();
+    for (const auto& [id, question] : lesson.questions) {
+        nlohmann::ordered_json& json =
+            questions[id] = {{"right", question.right}, {"tries", question.tries}, {"hints", question.hints}};
+        if (question.answer) json["answer"] = json_of(*question.answer);
+        if (!question.run.empty()) json["run"] = nlohmann::ordered_json::parse(question.run, nullptr, false);
+    }
+    return {{"page", lesson.page}, {"questions", questions}};
+}
+
+}  // namespace
+
+bool LessonProgress::solved(const std::string& question) const {
+    const auto found = questions.find(question);
+    return found != questions.end() && found->second.right;
+}
+
+std::size_t LessonProgress::solved_of(const Lesson& lesson) const {
+    const auto all = questions_of(lesson);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](const Question* question) { return solved(question->id); }));
+}
+
+nlohmann::ordered_json json_of(const Answer& answer) { return std::visit(AsJson{}, answer); }
+
+Answer answer_of(const nlohmann::json& json) {
+    if (!json.is_object()) throw Error("expected an answer as an object");
+    JsonObject object(json, "answer.");
+    switch (object.word("kind", kKinds)) {
+        case 0:
+            return ChosenAnswer{object.whole("choice")};
+        case 1:
+            return NumberAnswer{object.number("number")};
+        case 2: {
+            PointedAnswer answer{object.text("step"), std::nullopt};
+            if (object.find("cell") != nullptr) answer.cell = object.indices("cell");
+            return answer;
+        }
+        case 3:
+            return RunAnswer{};
+        default:
+            return BugAnswer{object.text("step"), object.whole("choice")};
+    }
+}
+
+std::string progress_path() {
+    const std::string settings = settings_path();
+    return settings.empty() ? std::string() : (fs::path(settings).parent_path() / "lessons.json").string();
+}
+
+Progress load_progress(const std::string& path) {
+    Progress progress;
+    try {
+        const Json json = Json::parse(read_text(path, kMostBytes), nullptr, false);
+        if (!json.is_object()) return progress;
+        for (const auto& [name, lesson] : json.items()) {
+            try {
+                progress.emplace(name, lesson_of(lesson));
+            } catch (const Error&) {
+                continue;
+            }
+        }
+    } catch (const Error&) {
+        return progress;
+    }
+    return progress;
+}
+
+void save_progress(const std::string& path, const Progress& progress) {
+    std::error_code failed;
+    fs::create_directories(fs::path(path).parent_path(), failed);
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    for (const auto& [name, lesson] : progress) json[name] = json_of(lesson);
+    const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+    write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
+}
+
+}  // namespace decoderscope::lessons

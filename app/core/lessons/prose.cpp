@@ -1,0 +1,285 @@
+#include "app/core/lessons/prose.h"
+
+#include "engine/error.h"
+
+#include <cmark.h>
+
+#include <memory>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+constexpr char32_t kFirstPrivate = 0xE000, kLastPrivate = 0xF8FF;
+
+std::string utf8_of(char32_t c) {  // of the private area: three bytes
+    return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3F)),
+            static_cast<char>(0x80 | (c & 0x3F))};
+}
+
+std::string place(const std::string& path, int line) { return path + ":" + std::to_string(line); }
+
+Formula formula_of(std::string_view inside, int line) {
+    const auto bar = inside.rfind('|');
+    Formula formula{.source = std::string(inside), .line = line};
+    if (bar != std::string_view::npos) formula.format = parse_format(inside.substr(bar + 1));
+    formula.expression = parse_expression(inside.substr(0, bar));
+    return formula;
+}
+
+struct FreeNode {
+    void operator()(cmark_node* node) const { cmark_node_free(node); }
+};
+using Document = std::unique_ptr<cmark_node, FreeNode>;
+Document parsed(const std::string& text) {
+    return Document(cmark_parse_document(text.data(), text.size(), CMARK_OPT_DEFAULT));
+}
+
+std::string literal_of(cmark_node* node) {
+    const char* text = cmark_node_get_literal(node);
+    return text == nullptr ? "" : text;
+}
+
+// Collects the inline contents of one block.
+class InlineReader {
+public:
+    InlineReader(const FormulaTable& formulas, const std::string& path) : formulas_(formulas), path_(path) {}
+
+    Prose read(cmark_node* block) {
+        line_ = cmark_node_get_start_line(block);
+        children(block, Span::Style::plain, "");
+        return std::move(prose_);
+    }
+
+private:
+    void children(cmark_node* parent, Span::Style style, const std::string& link) {
+        for (cmark_node* node = cmark_node_first_child(parent); node != nullptr; node = cmark_node_next(node))
+            one(node, style, link);
+    }
+
+    void one(cmark_node* node, Span::Style style, const std::string& link) {
+        switch (cmark_node_get_type(node)) {
+            case CMARK_NODE_TEXT:
+                return add(literal_of(node), style, link);
+            case CMARK_NODE_CODE:
+                return add(literal_of(node), Span::Style::code, link);
+            case CMARK_NODE_SOFTBREAK:
+                return add(" ", style, link);
+            case CMARK_NODE_LINEBREAK:
+                return add("\n", style, link);
+            case CMARK_NODE_EMPH:
+                return children(node, Span::Style::emphasis, link);
+            case CMARK_NODE_STRONG:
+                return children(node, Span::Style::strong, link);
+            case CMARK_NODE_LINK:
+                return children(node, style, cmark_node_get_url(node));
+            case CMARK_NODE_IMAGE:
+                refuse(message("an image; expected words: the program is the picture"));
+            default:
+                refuse(message("HTML; expected Markdown"));
+        }
+    }
+
+    // A value of a block has no file of its own: the reader of the block names the line.
+    [[noreturn]] void refuse(const Sentence& why) const {
+        if (path_.empty()) throw Error(why);
+        throw Error("{where}: {error}", {{"where", place(path_, line_)}, {"error", why}});
+    }
+
+    // Words, cut where a formula stands between them.
+    void add(const std::string& text, Span::Style style, const std::string& link) {
+        std::string words;
+        const auto finish = [&] {
+            if (words.empty()) return;
+            if (!prose_.empty() && !prose_.back().formula && prose_.back().style == style && prose_.back().link == link)
+                prose_.back().text += words;
+            else
+                prose_.push_back({style, words, link, nullptr});
+            words.clear();
+        };
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = next_character(text, at);
+            if (end - at == 3) {
+                const auto byte = [&](std::size_t i) {
+                    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
+                };
+                const char32_t c = ((byte(0) & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F);
+                if (auto formula = formulas_.find(c)) {
+                    finish();
+                    prose_.push_back({style, "", link, std::move(formula)});
+                    at = end;
+                    continue;
+                }
+            }
+            words.append(text, at, end - at);
+            at = end;
+        }
+        finish();
+    }
+
+    static std::size_t next_character(const std::string& text, std::size_t at) {
+        ++at;
+        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+        return at;
+    }
+
+    const FormulaTable& formulas_;
+    const std::string& path_;
+    Prose prose_;
+    int line_ = 0;
+};
+
+// Collects the blocks of a document.
+class BlockReader {
+public:
+    BlockReader(const FormulaTable& formulas, const std::string& path) : formulas_(formulas), path_(path) {}
+
+    std::vector<MarkdownBlock> read(cmark_node* document) {
+        for (cmark_node* node = cmark_node_first_child(document); node != nullptr; node = cmark_node_next(node))
+            block(node, Paragraph::Kind::text, 0, 0);
+        return std::move(blocks_);
+    }
+
+private:
+    void block(cmark_node* node, Paragraph::Kind kind, int level, int number) {
+        const int line = cmark_node_get_start_line(node);
+        switch (cmark_node_get_type(node)) {
+            case CMARK_NODE_PARAGRAPH:
+                return add({kind, level, number, InlineReader(formulas_, path_).read(node), line});
+            case CMARK_NODE_HEADING:
+                return add({Paragraph::Kind::heading, cmark_node_get_heading_level(node), 0,
+                            InlineReader(formulas_, path_).read(node), line});
+            case CMARK_NODE_BLOCK_QUOTE:
+                return inside(node, Paragraph::Kind::quote, level);
+            case CMARK_NODE_LIST:
+                return list(node, level);
+            case CMARK_NODE_CODE_BLOCK: {
+                const char* info = cmark_node_get_fence_info(node);
+                if (info == nullptr || *info == '\0')
+                    return add(
+                        {Paragraph::Kind::code, level, 0, {{Span::Style::code, literal_of(node), "", nullptr}}, line});
+                blocks_.push_back({{}, info, literal_of(node), line});
+                return;
+            }
+            case CMARK_NODE_THEMATIC_BREAK:
+                return;
+            default:
+                throw Error("{place}: HTML; expected Markdown", {{"place", place(path_, line)}});
+        }
+    }
+
+    void list(cmark_node* node, int level) {
+        const bool ordered = cmark_node_get_list_type(node) == CMARK_ORDERED_LIST;
+        int number = ordered ? cmark_node_get_list_start(node) : 0;
+        for (cmark_node* item = cmark_node_first_child(node); item != nullptr; item = cmark_node_next(item), ++number)
+            for (cmark_node* part = cmark_node_first_child(item); part != nullptr; part = cmark_node_next(part)) {
+                const bool nested = cmark_node_get_type(part) == CMARK_NODE_LIST;
+                block(part, ordered ? Paragraph::Kind::numbered : Paragraph::Kind::bullet, nested ? level + 1 : level,
+                      number);
+            }
+    }
+
+    void inside(cmark_node* node, Paragraph::Kind kind, int level) {
+        for (cmark_node* part = cmark_node_first_child(node); part != nullptr; part = cmark_node_next(part))
+            block(part, kind, level, 0);
+    }
+
+    void add(Paragraph paragraph) {
+        if (blocks_.empty() || !blocks_.back().info.empty()) blocks_.push_back({{}, "", "", paragraph.line});
+        blocks_.back().paragraphs.push_back(std::move(paragraph));
+    }
+
+    const FormulaTable& formulas_;
+    const std::string& path_;
+    std::vector<MarkdownBlock> blocks_;
+};
+
+}  // namespace
+
+std::string FormulaTable::taken_out(std::string_view text, const std::string& path) {
+    std::string rest;
+    int line = 1;
+    for (std::size_t at = 0; at < text.size();) {
+        if (!text.substr(at).starts_with("{=")) {
+            if (text[at] == '\n') ++line;
+            rest += text[at++];
+            continue;
+        }
+        const std::size_t end = text.find('}', at), line_end = text.find('\n', at);
+        naming(place(path, line), [&] {
+            if (end == std::string_view::npos || end > line_end)
+                throw Error("a number begins with {open} and has no end; expected {close} in the same line",
+                            {{"open", "{="}, {"close", "}"}});
+            if (kFirstPrivate + formulas_.size() > kLastPrivate)
+                throw Error("more numbers than a lesson can have; expected at most {most}",
+                            {{"most", static_cast<Index>(kLastPrivate - kFirstPrivate) + 1}});
+            formulas_.push_back(std::make_shared<const Formula>(formula_of(text.substr(at + 2, end - at - 2), line)));
+        });
+        rest += utf8_of(kFirstPrivate + static_cast<char32_t>(formulas_.size()) - 1);
+        at = end + 1;
+    }
+    return rest;
+}
+
+std::shared_ptr<const Formula> FormulaTable::find(char32_t character) const {
+    if (character < kFirstPrivate || character - kFirstPrivate >= formulas_.size()) return nullptr;
+    return formulas_[character - kFirstPrivate];
+}
+
+std::vector<MarkdownBlock> read_markdown(const std::string& text, const FormulaTable& formulas,
+                                         const std::string& path) {
+    return BlockReader(formulas, path).read(parsed(text).get());
+}
+
+Prose read_prose(const std::string& text, const FormulaTable& formulas) {
+    static const std::string no_path;
+    // A space that begins no block: "6." alone would be a list, "# 1" a heading.
+    constexpr std::string_view kNoBreakSpace = "\u00A0";
+    const Document document = parsed(std::string(kNoBreakSpace) + text);
+    cmark_node* paragraph = cmark_node_first_child(document.get());
+    if (paragraph == nullptr || cmark_node_next(paragraph) != nullptr ||
+        cmark_node_get_type(paragraph) != CMARK_NODE_PARAGRAPH)
+        throw Error("\"{text}\": expected one paragraph of words", {{"text", text}});
+    Prose prose = InlineReader(formulas, no_path).read(paragraph);
+    std::string& first = prose.front().text;
+    if (first.starts_with(kNoBreakSpace)) first.erase(0, kNoBreakSpace.size());
+    if (first.empty() && !prose.front().formula) prose.erase(prose.begin());
+    return prose;
+}
+
+Shown shown(const Prose& prose, const Scope& scope) {
+    Shown all;
+    for (const Span& span : prose) {
+        ShownSpan out{span.style, span.text, span.link, span.formula != nullptr};
+        if (span.formula) {
+            try {
+                out.text = shown_text(evaluate(*span.formula->expression, scope), span.formula->format);
+            } catch (const Error&) {
+                out.text = "…";
+            }
+        }
+        all.push_back(std::move(out));
+    }
+    return all;
+}
+
+std::string plain_text(const Shown& shown) {
+    std::string all;
+    for (const ShownSpan& span : shown) all += span.text;
+    return all;
+}
+
+std::string plain_text(const Prose& prose) {
+    std::string all;
+    for (const Span& span : prose) all += span.formula ? "{=" + span.formula->source + "}" : span.text;
+    return all;
+}
+
+void check_formulas(const Prose& prose, const Scope& scope, const std::string& path) {
+    for (const Span& span : prose)
+        if (span.formula)
+            naming(place(path, span.formula->line),
+                   [&] { static_cast<void>(evaluate(*span.formula->expression, scope)); });
+}
+
+}  // namespace decoderscope::lessons

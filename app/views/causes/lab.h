@@ -1,0 +1,9 @@
+#pragma once
+
+#include "app/views/shell/lab.h"
+
+namespace decoderscope {
+
+[[nodiscard]] Lab causes_lab();
+
+}  // namespace decoderscope

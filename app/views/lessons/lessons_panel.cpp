@@ -1,0 +1,259 @@
+#include "app/views/lessons/lessons_panel.h"
+
+#include "app/views/lessons/lesson_page.h"
+#include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/spans.h"
+#include "app/views/shell/inspector_parts.h"
+#include "app/views/shell/lab.h"
+#include "app/views/shell/panels.h"
+#include "app/views/widgets/focus.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/error.h"
+#include "engine/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+namespace decoderscope {
+
+namespace {
+
+using namespace lessons;
+
+constexpr double kPointed = 3.0;  // seconds
+
+LessonsState& panel_of(ViewState& state) { return state.lab<LessonsState>(); }
+
+void list(LessonsState& panel) {
+    if (panel.listed) return;
+    panel.cards = lesson_cards(panel.language);
+    panel.listed = true;
+}
+
+// ---- the list
+
+std::string progress_text(const LessonsState& panel, const LessonCard& card) {
+    const auto found = panel.progress.find(card.name);
+    if (found == panel.progress.end()) return {};
+    const auto solved = static_cast<std::size_t>(
+        std::ranges::count_if(found->second.questions, [](const auto& one) { return one.second.right; }));
+    if (solved >= card.questions && card.questions > 0) return tr("✓ done");
+    return tr("{solved} of {count} solved", {{"solved", solved}, {"count", card.questions}});
+}
+
+void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const LessonCard& card) {
+    const float width = ImGui::GetContentRegionAvail().x - ui.px(6), pad = ui.px(8);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Shown summary = {{Span::Style::plain, card.error.empty() ? card.summary : card.error, "", false}};
+    const float line = compat::font_size(ui.fonts.text) + ui.px(6);
+    const float height = line * 2 + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
+    ImGui::PushID(card.name.c_str());
+    const bool pressed = press_area("card", {width, height});
+    ImGui::PopID();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, {at.x + width, at.y + height},
+                       ImGui::IsItemHovered() ? ui.theme.accent_soft : ui.theme.raised, ui.px(6));
+    const std::string title = card.kind == LessonKind::lesson && card.number < 1000
+                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
+                              : card.title.empty() ? card.name
+                                                   : card.title;
+    draw_text(ui, ui.fonts.text, {at.x + pad, at.y + pad}, ui.theme.text, title, width - pad * 2);
+    std::string facts = card.minutes > 0 ? tr_n("{count} minute", "{count} minutes", card.minutes) : std::string();
+    if (const std::string done = progress_text(panel, card); !done.empty())
+        facts = facts.empty() ? done : tr("{minutes} · {done}", {{"minutes", facts}, {"done", done}});
+    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + line}, ui.theme.accent, facts, width - pad * 2);
+    static_cast<void>(
+        draw_spans(ui, summary, {at.x + pad, at.y + pad + line * 2 - ui.px(2)}, width - pad * 2, ui.theme.muted));
+    ImGui::Dummy({1, ui.px(2)});
+    if (!pressed || !card.error.empty()) return;
+    try {
+        open_lesson(state, find_lesson(card.name, panel.language));
+    } catch (const Error&) {
+        panel.listed = false;  // its file has changed since
+    }
+}
+
+void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
+    list(panel);
+    if (panel.cards.empty())
+        return paragraph(ui.fonts.text, ui.theme.muted, tr("The lessons' files are missing beside the program."));
+    std::optional<LessonKind> kind;
+    for (const LessonCard& card : panel.cards) {
+        if (kind != card.kind) {
+            text_line(ui.fonts.heading, ui.theme.text,
+                      card.kind == LessonKind::bug ? tr("Find the bug") : tr("Lessons"));
+            kind = card.kind;
+        }
+        draw_card(ui, state, panel, card);
+    }
+}
+
+// ---- the row above
+
+void close_panel(ViewState& state, LessonsState& panel) {
+    panel.open = false;
+    state.withheld = {};
+}
+
+void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
+    const std::array<const char*, 2> halves = {tr("Lessons"), tr("Inspector")};
+    if (const int clicked = segmented(ui, "lessons-or-inspector", halves, panel.inspector ? 1 : 0); clicked >= 0)
+        panel.inspector = clicked == 1;
+    const float side = ImGui::GetFrameHeight();
+    const float right = area.high.x - ui.px(12) - side;
+    ImGui::SetCursorScreenPos({right, area.low.y + ui.px(8)});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (press_area("close-lessons", {side, side})) close_panel(state, panel);
+    const ImVec2 size = compat::text_size(ui.fonts.text, "×");
+    draw_text(ui, ui.fonts.text, {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F},
+              ImGui::IsItemHovered() ? ui.theme.text : ui.theme.muted, "×");
+    tooltip(tr("Close the lessons; what is solved is kept (F7)"));
+}
+
+// "1. A weight is a comparison", and the way back to the list.
+void draw_lesson_head(const Ui& ui, LessonsState& panel) {
+    const Lesson& lesson = *panel.player->lesson();
+    const std::string all = tr("All lessons");
+    const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.caption, all).x - ui.px(24);
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, plain_text(lesson.title), room));
+    ImGui::SameLine(0, ui.px(8));
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
+                         compat::text_size(ui.fonts.caption, all).x - ui.px(8));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, all, 7)) panel.player.reset();
+}
+
+}  // namespace
+
+void open_lessons(ViewState& state) {
+    LessonsState& panel = panel_of(state);
+    panel.open = true;
+    panel.inspector = false;
+    show_inspector(state, true);
+}
+
+bool lessons_are_open(const ViewState& state) { return state.lab<LessonsState>().open; }
+
+void toggle_lessons(ViewState& state) {
+    LessonsState& panel = panel_of(state);
+    if (panel.open && state.panels.inspector > 0.0F)
+        close_panel(state, panel);
+    else
+        open_lessons(state);
+}
+
+void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
+    LessonsState& panel = panel_of(state);
+    const auto found = panel.progress.find(lesson->name);
+    panel.player = std::make_shared<Player>(lesson, found == panel.progress.end() ? LessonProgress() : found->second);
+    panel.verdict.reset();
+    panel.question.clear();
+    panel.handed_in.clear();
+    panel.last = {};
+    panel.to_top = true;
+    open_lessons(state);
+}
+
+void speak_lessons(ViewState& state, const std::string& language) {
+    LessonsState& panel = panel_of(state);
+    if (panel.language == language) return;
+    panel.language = language;
+    panel.listed = false;
+    if (!panel.player) return;
+    try {
+        panel.player->speak(find_lesson(panel.player->lesson()->name, language));
+        panel.verdict.reset();
+        panel.last = {};
+    } catch (const Error&) {
+        return;  // a file from elsewhere that is gone: it is read on as it was
+    }
+}
+
+void keep_lesson_progress_in(ViewState& state, const std::string& path) {
+    LessonsState& panel = panel_of(state);
+    panel.progress_path = path;
+    panel.progress = load_progress(path);
+}
+
+void follow_lesson(const Session& session, ViewState& state, Commands& commands) {
+    LessonsState& panel = panel_of(state);
+    state.withheld = {};
+    if (!panel.open || !panel.player) return;
+    const std::shared_ptr<Player> player = panel.player;
+    Player::Step step = player->advance(session);
+    if (find_lab(step.tab) != nullptr) state.tab = step.tab;
+    if (step.point != WindowPart::none) {
+        panel.point = step.point;
+        panel.point_until = ImGui::GetTime() + kPointed;
+    }
+    if (!step.commands.empty()) state.busy = true;
+    commands.insert(commands.end(), step.commands.begin(), step.commands.end());
+    const lessons::Question* open = player->open_question();
+    if (const std::optional<lessons::Verdict> verdict = player->watch(session)) {
+        panel.verdict = *verdict;
+        panel.judged = open->id;
+    }
+    state.withheld = player->withheld();
+    LessonProgress& kept = panel.progress[player->lesson()->name];
+    if (!(kept == player->progress())) kept = player->progress();
+}
+
+void withhold(const Session&, ViewState& state, Commands& commands) {
+    const Withheld closed = state.withheld;
+    if (!closed.anything()) return;
+    bool refused = false;
+    if (closed.diff && state.tab == kDiffLab) {
+        state.tab = state.open_tab == kDiffLab ? std::string(kStepLab) : state.open_tab;
+        refused = true;
+    }
+    if (closed.checks && state.dialog == Dialog::checks) {
+        state.dialog = Dialog::none;
+        state.dialog_opens = false;
+        refused = true;
+    }
+    const auto configures = [](const Command& command) {
+        return std::holds_alternative<command::SetOption>(command) ||
+               std::holds_alternative<command::SetDropout>(command);
+    };
+    if (closed.configuration) refused = std::erase_if(commands, configures) > 0 || refused;
+    if (refused)
+        commands.push_back(command::Tell{message("This is closed while the lesson's question is open."), false});
+}
+
+bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands&) {
+    LessonsState& panel = panel_of(state);
+    if (!panel.open) return false;
+    draw_head(ui, state, panel, area);
+    area.low.y += ui.px(12) + ImGui::GetFrameHeight();
+    if (panel.inspector) return false;
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(4)});
+    compat::begin_child(panel.player ? "lesson" : "lesson-list", {area.width() - ui.px(16), area.height() - ui.px(8)});
+    if (std::exchange(panel.to_top, false)) ImGui::SetScrollY(0.0F);
+    if (panel.player) {
+        draw_lesson_head(ui, panel);
+        if (panel.player) draw_lesson_page(ui, session, state, panel);
+    } else {
+        draw_list(ui, state, panel);
+    }
+    ImGui::EndChild();
+    return true;
+}
+
+void draw_lesson_pointer(const Ui& ui, ViewState& state, std::span<const Area> parts) {
+    LessonsState& panel = panel_of(state);
+    if (panel.point == WindowPart::none) return;
+    if (ImGui::GetTime() > panel.point_until) {
+        panel.point = WindowPart::none;
+        return;
+    }
+    state.paced = true;
+    const auto part = static_cast<std::size_t>(panel.point);
+    if (part >= parts.size() || parts[part].width() <= 0.0F) return;
+    const Area& area = parts[part];
+    compat::add_rect(*ImGui::GetForegroundDrawList(), {area.low.x + ui.px(2), area.low.y + ui.px(2)},
+                     {area.high.x - ui.px(2), area.high.y - ui.px(2)}, ui.theme.accent, ui.px(6), ui.px(3));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/core/session/session.h"
+#include "app/views/shell/view_state.h"
+#include "app/views/widgets/widgets.h"
+
+#include <memory>
+#include <span>
+#include <string>
+
+// The lessons beside the stage: the list, and the lesson that is read.
+namespace decoderscope {
+
+namespace lessons {
+struct Lesson;
+}
+
+// Opens the panel: at the lesson that is being read, else at the list.
+void open_lessons(ViewState& state);
+[[nodiscard]] bool lessons_are_open(const ViewState& state);
+// Opens it, or closes it.
+void toggle_lessons(ViewState& state);
+// Opens a lesson where it was left.
+void open_lesson(ViewState& state, std::shared_ptr<const lessons::Lesson> lesson);
+// Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson
+// that is being read stays where it is.
+void speak_lessons(ViewState& state, const std::string& language);
+// Keeps progress in this file from now on, and reads it.
+void keep_lesson_progress_in(ViewState& state, const std::string& path);
+
+// Before the panels of a frame: does what the lesson's places ask for, and watches what is being done.
+void follow_lesson(const Session& session, ViewState& state, Commands& commands);
+// After them: what is withheld while a question is open stays closed.
+void withhold(const Session& session, ViewState& state, Commands& commands);
+
+// Lessons and inspector share the right side. Draws the row that chooses between them, where the panel is open, and the
+// lessons if they are chosen. Returns whether it did: the inspector has its place otherwise, below `top`.
+[[nodiscard]] bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands& commands);
+
+// A frame around the part of the window that a lesson points at, for a moment. By WindowPart.
+void draw_lesson_pointer(const Ui& ui, ViewState& state, std::span<const Area> parts);
+
+}  // namespace decoderscope

@@ -1,0 +1,57 @@
+#include "app/views/train/train_tab.h"
+
+#include "app/views/shell/inspector_parts.h"
+#include "app/views/train/train_parts.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/terms.h"
+#include "engine/translate.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::chrono::milliseconds kShareOfAFrame{6};
+
+void say(const Ui& ui, ViewState& state, const char* text) {
+    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.text, text))
+        open_glossary(state, term->id);
+    ImGui::Dummy({1, ui.px(4)});
+}
+
+}  // namespace
+
+void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    TrainTabState& train = state.lab<TrainTabState>();
+    train.board->advance(JobRunner::Clock::now() + kShareOfAFrame);
+    state.paced = state.paced || train.board->busy();
+    const float pad = ui.px(16);
+    Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    rest.low.y += draw_train_choices(ui, train, rest);
+    const std::vector<SeenTraining> seen = train.board->seen();
+    rest.low.y += draw_train_controls(ui, train, seen, rest);
+    if (seen.empty()) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, rest, tr(about_task(train.plan.task)));
+        return;
+    }
+    const float charts = std::max(ui.px(170), rest.height() * 0.46F);
+    draw_train_charts(ui, session, train, seen, {rest.low, {rest.high.x, rest.low.y + charts}});
+    draw_train_patterns(ui, session, state, seen, {{rest.low.x, rest.low.y + charts + ui.px(8)}, rest.high}, commands);
+}
+
+void inspect_training(const Ui& ui, const Session&, ViewState& state, Commands&) {
+    text_line(ui.fonts.heading, ui.theme.text, tr("Training"));
+    inspector_line(ui);
+    say(ui, state,
+        tr("Each step: a batch runs forward, the loss is taken, the gradients by every weight come back, and the "
+           "optimiser moves the weights against them. The runs beside each other get the same batches."));
+    say(ui, state,
+        tr("Warm-up lets the learning rate rise over the first steps. Post-Norm's gradients are almost even at the "
+           "beginning; without warm-up the first 3 to 10 steps of Adam collapse them: by then the last layer's are "
+           "thousands of times the first's, and the loss stays where chance is."));
+    say(ui, state, tr("Any step can be returned to: the model there is the same, to the last bit."));
+}
+
+}  // namespace decoderscope

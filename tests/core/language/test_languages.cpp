@@ -1,0 +1,114 @@
+#include "app/core/language/languages.h"
+#include "engine/file.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <map>
+#include <string>
+
+using namespace decoderscope;
+using decoderscope::testing::TemporaryFolder;
+using decoderscope::testing::write_bytes;
+
+namespace {
+
+Environment environment(std::map<std::string, std::string> variables) {
+    return [variables = std::move(variables)](const char* name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    };
+}
+
+const std::vector<Language> kKnown = {
+    {"en", "English", ""}, {"de", "Deutsch", "de.po"}, {"zh_CN", "简体中文", "zh_CN.po"}};
+
+std::string asked_by(std::map<std::string, std::string> variables) {
+    return language_of(environment(std::move(variables)), kKnown);
+}
+
+std::string po(const std::string& save) {
+    return "msgid \"\"\nmsgstr \"\"\n\"X-Language-Name: 我们\\n\"\n\"Plural-Forms: nplurals=1; plural=0;\\n\"\n\n"
+           "msgid \"Save\"\nmsgstr \"" +
+           save + "\"\n";
+}
+
+}  // namespace
+
+TEST_CASE("the system's language is what its environment says, as for other programs") {
+    CHECK(asked_by({}) == "en");
+    CHECK(asked_by({{"LANG", "zh_CN.UTF-8"}}) == "zh_CN");
+    CHECK(asked_by({{"LANG", "zh_SG.UTF-8"}}) == "zh_CN");
+    CHECK(asked_by({{"LANG", "zh"}}) == "zh_CN");
+    CHECK(asked_by({{"LANG", "de_AT.UTF-8@euro"}}) == "de");
+    CHECK(asked_by({{"LANG", "fr_FR.UTF-8"}}) == "en");
+    CHECK(asked_by({{"LANG", "en_GB.UTF-8"}}) == "en");
+    // The order of the variables.
+    CHECK(asked_by({{"LANG", "de_DE"}, {"LC_MESSAGES", "zh_CN"}}) == "zh_CN");
+    CHECK(asked_by({{"LC_MESSAGES", "zh_CN"}, {"LC_ALL", "de_DE"}}) == "de");
+    CHECK(asked_by({{"LC_ALL", ""}, {"LANG", "de_DE"}}) == "de");
+    // LANGUAGE is a list, and goes before them.
+    CHECK(asked_by({{"LANG", "de_DE.UTF-8"}, {"LANGUAGE", "fr:zh_CN:de"}}) == "zh_CN");
+    CHECK(asked_by({{"LANG", "zh_CN.UTF-8"}, {"LANGUAGE", "en_US:zh"}}) == "en");
+    CHECK(asked_by({{"LANG", "zh_CN.UTF-8"}, {"LANGUAGE", "fr"}}) == "zh_CN");
+    // The locale C is English, whatever LANGUAGE says.
+    CHECK(asked_by({{"LC_ALL", "C"}, {"LANGUAGE", "zh_CN"}, {"LANG", "zh_CN.UTF-8"}}) == "en");
+    CHECK(asked_by({{"LANG", "C.UTF-8"}, {"LANGUAGE", "zh_CN"}}) == "zh_CN");
+}
+
+TEST_CASE("the languages are English and a folder's .po files, each by its own name") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("zz.po"), po("x"));
+    write_bytes(folder.file("aa.po"), "nonsense");
+    write_bytes(folder.file("notes.txt"), "no language");
+    const std::vector<Language> found = languages_in(folder.path());
+    REQUIRE(found.size() == 3);
+    CHECK(found[0] == Language{"en", "English", ""});
+    CHECK(found[1] == Language{"aa", "aa", folder.file("aa.po")});
+    CHECK(found[2] == Language{"zz", "我们", folder.file("zz.po")});
+    CHECK(languages_in("/nowhere").size() == 1);
+}
+
+TEST_CASE("the window's language changes while it runs") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("zz.po"), po("保存"));
+    write_bytes(folder.file("yy.po"), po("speichern"));
+    {
+        WindowLanguage language(languages_in(folder.path()), environment({{"LANG", "zz"}}));
+        CHECK(tr("Save") == std::string("Save"));
+        CHECK(language.follow("").empty());  // the system's
+        CHECK(tr("Save") == std::string("保存"));
+        CHECK(alphabet_of(spoken()) == std::set<char32_t>{U'保', U'存'});
+        CHECK(language.follow("yy").empty());
+        CHECK(tr("Save") == std::string("speichern"));
+        CHECK(language.follow("en").empty());
+        CHECK(tr("Save") == std::string("Save"));
+        CHECK(language.follow("a language that was uninstalled").empty());
+        CHECK(tr("Save") == std::string("Save"));
+        CHECK(language.follow("zz").empty());
+    }
+    CHECK(tr("Save") == std::string("Save"));  // English again
+}
+
+TEST_CASE("a broken file of a language is told in one sentence, and the window stays English") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("zz.po"), po("保存") + "msgid \"cut");
+    WindowLanguage language(languages_in(folder.path()), environment({}));
+    CHECK(language.follow("zz").english() ==
+          folder.file("zz.po") + ": line 8: expected a text in quotation marks. The window stays English.");
+    CHECK(tr("Save") == std::string("Save"));
+    CHECK(language.follow("zz").empty());  // said once
+}
+
+TEST_CASE("without a font for it, a language is not spoken, and the package is named") {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("zz.po"), po("保存"));
+    WindowLanguage language(languages_in(folder.path()), environment({}));
+    CHECK(language.follow("zz").empty());
+    const std::vector<char32_t> lacking = {U'保', U'存'};
+    CHECK(language.give_up(lacking).english() ==
+          "No installed font has the characters of zz: install fonts-noto-cjk, then start again. The window stays "
+          "English.");
+    CHECK(tr("Save") == std::string("Save"));
+    CHECK(language.follow("zz").empty());  // not tried again
+    CHECK(tr("Save") == std::string("Save"));
+}

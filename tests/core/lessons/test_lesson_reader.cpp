@@ -1,0 +1,207 @@
+// A lesson's file: what is read from it, and how a mistake is answered: with its line.
+#include "app/core/lessons/check_lesson.h"
+#include "app/core/lessons/compare_translation.h"
+#include "app/core/lessons/lesson.h"
+#include "engine/error.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+using namespace decoderscope;
+using namespace decoderscope::lessons;
+using decoderscope::testing::TemporaryFolder;
+using decoderscope::testing::write_bytes;
+
+namespace {
+
+// Line 1 is the title.
+const std::string kLesson = R"(# A title
+
+```lesson
+number: 7
+minutes: 5
+summary: What it is about.
+let: row = blocks.1.attn.pattern[0, 3, 4, :]
+```
+
+## A page
+
+```place
+title: Open it
+model: induction
+target: abcab
+step: blocks.1.attn.pattern
+cell: 0, 3, 4, 2
+```
+
+The row has *{= size(row)} weights*, and adds up to {= sum(row) | 1}.
+
+- first
+- second
+
+```question
+id: how-many
+kind: predict
+ask: How many keys may the last position see?
+answer: 6
+within: 0.5
+between: 0, 10
+wrong: 5
+reply: One more.
+hint: Count.
+hint: Count again.
+hint: 6.
+learned: All of them.
+```
+
+The end.
+)";
+
+std::string with(std::string_view what, std::string_view instead) {
+    std::string text = kLesson;
+    const auto at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), instead);
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        static_cast<void>(parse_lesson(text, "x.md"));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::vector<std::string> problems_of(const std::string& text) {
+    static constexpr std::array<std::string_view, 2> tabs = {"step", "masks"};
+    std::vector<std::string> all;
+    for (const Sentence& problem : check_lesson(parse_lesson(text, "x.md"), tabs)) all.push_back(problem.english());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a lesson is pages of paragraphs, places and questions") {
+    const Lesson lesson = parse_lesson(kLesson, "x.md");
+    CHECK(plain_text(lesson.title) == "A title");
+    CHECK(lesson.number == 7);
+    CHECK(lesson.minutes == 5);
+    REQUIRE(lesson.pages.size() == 1);
+    const lessons::Page& page = lesson.pages.front();
+    REQUIRE(page.blocks.size() == 6);
+    const auto& place = std::get<lessons::Place>(page.blocks[0]);
+    CHECK(place.model == "induction");
+    CHECK(place.changes.target == "abcab");
+    CHECK(place.cell.size() == 4);
+    CHECK(place.line == 12);
+    const auto& paragraph = std::get<Paragraph>(page.blocks[1]);
+    CHECK(plain_text(paragraph.prose) == "The row has {= size(row)} weights, and adds up to {= sum(row) | 1}.");
+    CHECK(std::get<Paragraph>(page.blocks[3]).kind == Paragraph::Kind::bullet);
+    const auto& question = std::get<lessons::Question>(page.blocks[4]);
+    CHECK(question.id == "how-many");
+    CHECK(question.withheld == Withheld{true, true, true});
+    CHECK(std::holds_alternative<ByNumber>(question.answer));
+    CHECK(problems_of(kLesson).empty());
+}
+
+TEST_CASE("its numbers are computed, and a sign of Markdown in them is arithmetic") {
+    const Lesson lesson = parse_lesson(with("{= sum(row) | 1}", "{= 2 * 3 * sum(row) | 1}"), "x.md");
+    Runs runs(changed(decoderscope::scenario_of(load_model("induction")), parse_changes("target=abcab")));
+    const Shown text = shown(std::get<Paragraph>(lesson.pages[0].blocks[1]).prose, {runs, nullptr, &lesson.lets});
+    CHECK(plain_text(text) == "The row has 6 weights, and adds up to 6.0.");
+    CHECK(text[1].style == Span::Style::emphasis);
+    // What the run doesn't have is left open.
+    Runs short_one(changed(decoderscope::scenario_of(load_model("induction")), parse_changes("target=a")));
+    CHECK(plain_text(shown(std::get<Paragraph>(lesson.pages[0].blocks[1]).prose, {short_one, nullptr, &lesson.lets})) ==
+          "The row has … weights, and adds up to ….");
+}
+
+TEST_CASE("a mistake in the file is answered with its line") {
+    struct Mistake {
+        std::string text, begins, says;
+    };
+    const std::vector<Mistake> mistakes = {
+        {with("# A title", "A title"), "x.md:1", "before the first page"},
+        {with("minutes: 5", "minuts: 5"), "x.md:5: ", "minutes"},
+        {with("number: 7", "number: seven"), "x.md:4: ", "whole number"},
+        {with("let: row =", "let: 3row ="), "x.md:7: ", "NAME = EXPRESSION"},
+        {with("pattern[0, 3, 4, :]\n```\n\n##", "pattern[0, 3, 4\n```\n\n##"), "x.md:7: ", "]"},
+        {with("title: Open it\n", ""), "x.md:12: ", "title"},
+        {with("model: induction", "modell: induction"), "x.md:14: ", "modell"},
+        {with("model: induction\n", ""), "x.md:12: ", "model"},
+        {with("{= size(row)}", "{= size(row}"), "x.md:20: ", "parenthesis"},
+        {with("{= size(row)}", "{= size(row) "), "x.md:20: ", "operator"},
+        {with("- first", "<b>first</b>"), "x.md:22", "HTML"},
+        {with("The end.", "![a picture](x.png)"), "x.md:40", "image"},
+        {with("kind: predict", "kind: guess"), "x.md:27: ", "guess"},
+        {with("id: how-many", "id: how many"), "x.md:26: ", "letters"},
+        {with("hint: Count.\n", ""), "x.md:25: ", "2 hints"},
+        {with("within: 0.5\n", ""), "x.md:25: ", "within"},
+        {with("reply: One more.\n", ""), "x.md:25: ", "reply"},
+        {with("between: 0, 10", "between: 0"), "x.md:31: ", "two numbers"},
+        {with("learned: All", "choice: All"), "x.md:25: ", "learned"},
+        {with("within: 0.5", "within: 0.5\nright: 1"), "x.md:31: ", "right"},
+        {with("```question", "```questions"), "x.md:25: ", "questions"},
+        {with("answer: 6", "answer 6"), "x.md:29: ", "key: value"},
+        {with("## A page\n", ""), "x.md:11: ", "##"},
+        {with("hint: Count.", "hint: <b>Count</b>."), "x.md:34: ", "HTML"},
+    };
+    for (const Mistake& mistake : mistakes) {
+        const std::string error = error_of(mistake.text);
+        INFO(mistake.says << " | " << error);
+        CHECK(error.starts_with(mistake.begins));
+        CHECK(error.find(mistake.says) != std::string::npos);
+    }
+}
+
+TEST_CASE("what only a run can tell is found when the lesson is played") {
+    struct Mistake {
+        std::string text, begins, says;
+    };
+    const std::vector<Mistake> mistakes = {
+        {with("model: induction", "model: inducton"), "x.md:12: ", "inducton"},
+        {with("step: blocks.1", "step: blocks.8"), "x.md:12: ", "blocks.8.attn.pattern"},
+        {with("cell: 0, 3, 4, 2", "cell: 0, 3, 4, 22"), "x.md:12: ", "22"},
+        {with("cell: 0, 3, 4, 2", "tab: mask"), "x.md:12: ", "mask"},
+        {with("{= size(row)}", "{= size(rows)}"), "x.md:20: ", "rows"},
+        {with("wrong: 5", "wrong: 6"), "x.md:32: ", "accepted"},
+        {with("wrong: 5", "wrong: ten"), "x.md:32: ", "ten"},
+        {with("within: 0.5", "within: 3"), "x.md:25: ", "random"},
+        {with("between: 0, 10", "between: 0, 4"), "x.md:25: ", "between"},
+        {with("hint: Count.", "hint: {= what}."), "x.md:34: ", "what"},
+    };
+    for (const Mistake& mistake : mistakes) {
+        const std::vector<std::string> problems = problems_of(mistake.text);
+        INFO(mistake.says << " | " << (problems.empty() ? "" : problems.front()));
+        REQUIRE_FALSE(problems.empty());
+        CHECK(problems.front().starts_with(mistake.begins));
+        CHECK(problems.front().find(mistake.says) != std::string::npos);
+    }
+}
+
+TEST_CASE("a translation has other words and nothing else") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("lesson.md"), translated = folder.file("lesson.de.md");
+    const auto differences = [&](const std::string& text) {
+        write_bytes(path, kLesson);
+        write_bytes(translated, text);
+        std::vector<std::string> all;
+        for (const Sentence& one : compare_translation(path, translated)) all.push_back(one.english());
+        return all;
+    };
+    CHECK(differences(with("hint: Count.", "hint: Zähle.")).empty());
+    CHECK(differences(with("The row has *{= size(row)} weights*, and adds up to {= sum(row) | 1}.",
+                           "Die Summe ist {= sum(row) | 1} bei {= size(row)} Gewichten."))
+              .empty());
+    for (const std::string& text :
+         {with("{= sum(row) | 1}", "1"), with("answer: 6", "answer: 7"), with("- second\n", ""),
+          with("id: how-many", "id: wie-viele"), with("model: induction", "model: reverse")}) {
+        const std::vector<std::string> found = differences(text);
+        REQUIRE_FALSE(found.empty());
+        CHECK(found.front().starts_with(translated + ":"));
+    }
+}

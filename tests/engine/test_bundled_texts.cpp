@@ -1,0 +1,36 @@
+#include "engine/model/bundled_texts.h"
+
+#include "engine/file.h"
+#include "engine/model/assets.h"
+#include "engine/model/example_file.h"
+#include "engine/translate.h"
+#include "tests/catch.h"
+
+#include <string>
+
+using namespace decoderscope;
+
+namespace {
+
+// A message has its own phrase; a text that is shown as it is stands at a place of one.
+bool is_message(const std::string& text) { return example_text(text).parts()->one.english() == text; }
+
+}  // namespace
+
+TEST_CASE("every text of the bundled models is a message") {
+    for (const std::string_view name : trained_models()) {
+        const ExampleFile example = parse_example_file(read_text(trained_model_folder(name) + "/example.json"));
+        INFO(name);
+        CHECK(is_message(example.description));
+        for (const Trial& trial : example.trials) {
+            INFO(trial.title);
+            CHECK(is_message(trial.title));
+            CHECK((trial.look.empty() || is_message(trial.look)));
+        }
+    }
+}
+
+TEST_CASE("any other text is shown as it is") {
+    CHECK(example_text("A model of my own, {count}").english() == "A model of my own, {count}");
+    CHECK(example_text("").empty());
+}

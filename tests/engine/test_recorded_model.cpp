@@ -1,0 +1,111 @@
+// Traces as steps, without the model that made them.
+#include "engine/error.h"
+#include "engine/run.h"
+#include "engine/trace/recorded_model.h"
+#include "engine/trace/recorded_plan.h"
+#include "tests/catch.h"
+#include "tests/engine/raw_safetensors.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
+
+std::vector<std::string> operands_of(const Plan& plan, const std::string& name) {
+    std::vector<std::string> names;
+    for (const StepId operand : plan.find(name)->operands) names.push_back(plan[operand].name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("every tensor of a trace is a step with its own numbers, in the order of recording") {
+    for (const std::string file : {"gpt/right-plain", "llama/right-bfloat16", "annotated/right-plain"}) {
+        const Trace trace = open_trace(kTraces + file + ".safetensors");
+        const std::shared_ptr<const Run> run = execute(model_of_trace(trace.path)->recorded);
+        REQUIRE(run->plan().steps().size() == trace.tensors.size());
+        for (std::size_t i = 0; i < trace.tensors.size(); ++i) {
+            const Step& step = run->plan()[i];
+            CHECK(step.name == trace.tensors[i].name);
+            CHECK(step.operation.traits().recorded_elsewhere);
+            CHECK(std::ranges::equal(run->value(i).values(), trace.tensors[i].values.values()));
+        }
+    }
+}
+
+TEST_CASE("arrows lead from what a call was given to what it gave") {
+    const auto plan = model_of_trace(kTraces + "gpt/right-plain.safetensors")->recorded;
+    std::size_t arrows = 0;
+    for (const Step& step : plan->steps())
+        for (const StepId operand : step.operands) {
+            CHECK(operand < step.id);
+            ++arrows;
+        }
+    CHECK(arrows > plan->steps().size() / 2);
+    const auto softmax =
+        std::ranges::find_if(plan->steps(), [](const Step& step) { return step.name.ends_with("/softmax/out"); });
+    REQUIRE(softmax != plan->steps().end());
+    CHECK(softmax->axes.size() == 4);
+    CHECK(softmax->axes[2].name == axis::query);
+    CHECK(softmax->axes[3].name == axis::key);
+    CHECK(softmax->operation.traits().values == Values::weights);
+    CHECK(softmax->part == Part::self_attention);
+    CHECK(softmax->layer == 0);
+    CHECK(operands_of(*plan, softmax->name).size() == 1);
+}
+
+TEST_CASE("an encoder's blocks are told from a decoder's") {
+    const auto plan = model_of_trace(kTraces + "annotated/right-plain.safetensors")->recorded;
+    const auto of = [&](StackKind stack) {
+        return std::ranges::count_if(plan->steps(), [&](const Step& step) { return step.stack == stack; });
+    };
+    CHECK(of(StackKind::encoder) > 10);
+    CHECK(of(StackKind::decoder) > 10);
+}
+
+TEST_CASE("a recorder's file is a recording, other safetensors only on request") {
+    const TemporaryFolder folder;
+    CHECK(is_recording(kTraces + "gpt/right-plain.safetensors"));
+    CHECK_FALSE(is_recording(kTraces + "gpt/model.safetensors"));
+    CHECK_FALSE(is_recording(folder.file("none.npz")));
+    CHECK(model_of_trace(kTraces + "gpt/model.safetensors")->recorded->steps().size() > 10);
+    CHECK_THROWS_AS(model_of_trace(folder.file("none.npz")), Error);
+    write_bytes(folder.file("empty.safetensors"), with_header("{}", ""));
+    CHECK_THROWS_AS(model_of_trace(folder.file("empty.safetensors")), Error);
+}
+
+TEST_CASE("a trace of ten gigabytes is opened without reading it") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("large.safetensors");
+    constexpr std::size_t kTensors = 160, kBytes = 64 << 20;  // sparse: no block of the disk is written
+    std::string header = R"({"__metadata__": {"format": "decoderscope-trace 1", "finished": "yes", "calls": "[]"})";
+    for (std::size_t i = 0; i < kTensors; ++i)
+        header += ", \"layers." + std::to_string(i) + R"(/out": {"dtype": "F32", "shape": [1, 4096, 4096], )" +
+                  R"("data_offsets": [)" + std::to_string(i * kBytes) + ", " + std::to_string((i + 1) * kBytes) + "]}";
+    header += "}";
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    write_bytes(path, with_header(header, ""));
+    const std::size_t start = std::filesystem::file_size(path);
+    std::filesystem::resize_file(path, start + kTensors * kBytes);
+    {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(start + 159 * kBytes + 4 * 4097));
+        const float seven = 7.0F;
+        file.write(reinterpret_cast<const char*>(&seven), sizeof seven);
+    }
+    const std::shared_ptr<const Run> run = execute(model_of_trace(path)->recorded);
+    REQUIRE(run->plan().steps().size() == kTensors);
+    const Tensor& last = run->value("layers.159/out");
+    CHECK(last.is_in_file());
+    std::array<float, 1> value = {};
+    last.copy(4097, value);
+    CHECK(value[0] == 7.0F);
+}

@@ -1,0 +1,99 @@
+// The page of Diff that bisects: a recording is dropped, its first difference and the cause are shown, and a match is
+// changed.
+#include "app/core/bisect/shown_bisection.h"
+#include "app/views/diff/diff_tab.h"
+#include "app/views/shell/lab.h"
+#include "engine/model/model.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
+
+// minGPT's way of writing, as it should be.
+std::shared_ptr<const Model> gpt() {
+    return load_model(kTraces + "gpt/model.safetensors",
+                      {{"nhead", "2"}, {"norm_first", "true"}, {"activation", "gelu_tanh"}});
+}
+
+void drop(Driver& d, const std::string& file) {
+    d.state.tab = "diff";
+    d.settle();
+    const auto taken = find_lab("diff")->take_file(d.session, d.state, kTraces + file);
+    REQUIRE(taken);
+    d.session.apply(*taken);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a dropped recording is bisected: the first difference, the cause, both explanations, each block") {
+    for (const Screen& screen : kScreens) {
+        Driver d(gpt(), screen.scale, screen.size);
+        drop(d, "gpt/scale-by-d-model.safetensors");
+        CHECK(d.state.lab<DiffTabState>().against == Against::bisect);
+        CHECK(d.sees("Firstdifference:blocks.0.attn.attn_scores"));
+        check_layout(d, screen.size);
+    }
+    Driver d(gpt());
+    drop(d, "gpt/scale-by-d-model.safetensors");
+    const Value<ShownBisection> shown =
+        shown_bisection(d.session.derived(), d.session.shown(), d.session.shown().trace_file->trace, {});
+    REQUIRE(shown);
+    REQUIRE(shown->found.causes.front().name == "scale-by-d-model");
+    CHECK(d.sees("Withit,everythingagrees."));
+    CHECK(d.sees("Here"));
+    CHECK(d.sees("There,withthelikeliestcause"));
+    CHECK(d.sees("blocks.0,runontheirinput:"));
+    REQUIRE(d.click_text("attn_scores"));
+}
+
+TEST_CASE("what agrees says so, with the tolerance, which can be changed") {
+    Driver d(gpt());
+    drop(d, "gpt/right-plain.safetensors");
+    CHECK(d.sees("45tensorsagree"));
+    REQUIRE(d.click_label("1e-6"));
+    CHECK(d.state.lab<DiffTabState>().bisect.question.tolerance == 1e-6);
+    REQUIRE(d.click_label("auto"));
+    CHECK_FALSE(d.state.lab<DiffTabState>().bisect.question.tolerance);
+}
+
+TEST_CASE("a match is changed by a click, and asks again") {
+    Driver d(gpt());
+    drop(d, "gpt/right-plain.safetensors");
+    const auto changes = d.find_on_stage("▾");
+    REQUIRE(changes);
+    d.click({(changes->low.x + changes->high.x) * 0.5F, (changes->low.y + changes->high.y) * 0.5F});
+    REQUIRE(d.click_text("noneofours"));
+    d.settle();
+    REQUIRE(d.state.lab<DiffTabState>().bisect.question.chosen.size() == 1);
+    CHECK(d.state.lab<DiffTabState>().bisect.question.chosen.front().ours.empty());
+    CHECK(d.sees("44tensorsagree"));
+}
+
+TEST_CASE("a bisection is cancelled and started again") {
+    Driver d(gpt());
+    drop(d, "gpt/scale-by-d-model.safetensors");
+    d.state.lab<DiffTabState>().bisect.cancelled = d.state.lab<DiffTabState>().bisect.question;
+    d.settle();
+    CHECK(d.sees("Cancelled."));
+    REQUIRE(d.click_text("Startagain"));
+    d.settle();
+    CHECK(d.sees("Firstdifference:"));
+}
+
+TEST_CASE("without a recording, and with one that is none of the model's, the page says what to do") {
+    Driver d;
+    d.state.tab = "diff";
+    d.settle();
+    REQUIRE(d.click_text("Bisect"));
+    CHECK(d.sees("Bisectfindsthefirsttensor"));
+    drop(d, "llama/right-plain.safetensors");
+    d.settle();
+    CHECK(d.sees("Theycan'tbecompared"));
+}

@@ -1,0 +1,126 @@
+// The lessons beside the stage: found, read, answered, left.
+#include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/lessons_panel.h"
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <string>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+// Texts on the screen are read without their spaces.
+namespace {
+
+LessonsState& panel_of(Driver& driver) { return driver.state.lab<LessonsState>(); }
+
+// The first page of the first lesson.
+void begin_first(Driver& driver) {
+    driver.press(Key::f7);
+    REQUIRE(driver.click_text("Aweightisacomparison"));
+    driver.settle();
+}
+
+}  // namespace
+
+TEST_CASE("the first minute, the toolbar and F7 lead to the lessons") {
+    Driver driver("reverse");
+    driver.settle();
+    CHECK_FALSE(panel_of(driver).open);
+    REQUIRE(driver.click_label("Lessons"));
+    CHECK(panel_of(driver).open);
+    CHECK(driver.sees("1.Aweightisacomparison"));
+    driver.press(Key::f7);
+    CHECK_FALSE(panel_of(driver).open);
+    driver.press(Key::f7);
+    CHECK(panel_of(driver).open);
+    REQUIRE(driver.click_label("Inspector"));
+    CHECK_FALSE(driver.sees("1.Aweightisacomparison"));
+}
+
+TEST_CASE("a place opens its model and goes to its cell") {
+    Driver driver("verses");
+    driver.settle();
+    begin_first(driver);
+    CHECK(driver.session.shown().scenario.model()->name == "reverse");
+    CHECK(driver.session.step().name == "blocks.1.cross_attn.q");
+    CHECK(driver.session.cursor().cell == Cell{0, 3, 1, 0});
+    CHECK(driver.sees("How"));
+    // What was open before comes back by undo.
+    driver.press(Key::z, with_ctrl);
+    CHECK(driver.session.shown().scenario.model()->name == "verses");
+}
+
+TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one opens what follows") {
+    Driver driver("reverse", 1.0F, {1280, 1400});  // all of it is on the screen, without scrolling
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    const auto answer = [&](const char* text) {
+        std::ranges::fill(panel.number, '\0');
+        std::copy_n(text, std::string(text).size(), panel.number.begin());
+        driver.settle();
+        REQUIRE(driver.click_label("Answer"));
+    };
+    const std::size_t shown = panel.player->shown_blocks();
+    answer("0.125");
+    REQUIRE(panel.verdict.has_value());
+    CHECK_FALSE(panel.verdict->right);
+    CHECK(driver.sees("✗"));
+    REQUIRE(driver.click_label("Hint"));
+    REQUIRE(driver.click_label("Anotherhint"));
+    CHECK(driver.sees("Hint2"));
+    CHECK_FALSE(driver.sees("Hint3"));
+    CHECK(panel.player->shown_blocks() == shown);
+    answer("0,84");
+    CHECK(panel.player->shown_blocks() > shown);
+    CHECK(driver.sees("✓"));
+    CHECK(panel.progress.at("weight").solved("largest"));
+    // Left, and resumed from the list.
+    REQUIRE(driver.click_label("Alllessons"));
+    CHECK(driver.sees("1of"));
+    REQUIRE(driver.click_text("Aweightisacomparison"));
+    driver.settle();
+    CHECK(panel.player->progress().solved("largest"));
+}
+
+TEST_CASE("while a question is open, what would give it away is closed, and said to be") {
+    Driver driver("reverse");
+    driver.settle();
+    begin_first(driver);
+    CHECK(driver.sees("Closedwhilethisquestionisopen"));
+    const std::string tab = driver.state.tab;
+    driver.press(Key::v);
+    CHECK(driver.state.dialog == Dialog::none);
+    REQUIRE(driver.session.message().has_value());
+    CHECK(driver.session.message()->text.english().find("closed") != std::string::npos);
+    REQUIRE(driver.click_label("Diff"));
+    CHECK(driver.state.tab == tab);
+    const bool norm_first = driver.session.scenario().config().norm_first;
+    driver.press(Key::n, with_shift);
+    CHECK(driver.session.scenario().config().norm_first == norm_first);
+    // Without the lesson all of it is back.
+    driver.press(Key::f7);
+    driver.press(Key::v);
+    CHECK(driver.state.dialog == Dialog::checks);
+}
+
+TEST_CASE("list and lesson are laid out without overlap on every screen, dark and light") {
+    for (const Screen& screen : kScreens) {
+        Driver driver("reverse", screen.scale, screen.size);
+        driver.state.settings.introduction_closed = true;
+        driver.settle();
+        driver.press(Key::f7);
+        check_layout(driver, screen.size);
+        for (const lessons::LessonCard& card : lessons::lesson_cards()) {
+            if (card.kind == lessons::LessonKind::bug) continue;
+            open_lesson(driver.state, lessons::find_lesson(card.name));
+            driver.settle();
+            INFO(card.name);
+            check_layout(driver, screen.size);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// Gradients in the window: asked for at a cell, seen on the way back, switched off again.
+#include "app/core/text/labels.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+// Goes to a cell of a step.
+void go(Driver& d, const char* step, Cell cell) {
+    d.session.apply(command::GoTo{step});
+    d.session.apply(command::SelectCell{std::move(cell)});
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("gradients of the selected cell are asked for by key, undone, and switched off") {
+    Driver d("induction");
+    go(d, "logits", {0, 5, 3});
+    d.press(Key::g, with_shift);
+    REQUIRE(d.last<command::SetGradients>());
+    CHECK(d.last<command::SetGradients>()->of == "logits[0, 5, 3]");
+    CHECK(d.session.scenario().gradients_of == "logits[0, 5, 3]");
+    CHECK(d.session.shown().run->plan().find("grad.blocks.0.attn.attn_scores") != nullptr);
+    CHECK(d.sees("Thewayback:gradientsoflogits[0,5,3]"));
+    d.press(Key::z, with_ctrl);
+    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK_FALSE(d.sees("Thewayback"));
+    d.press(Key::y, with_ctrl);
+    CHECK(d.sees("gradientsoflogits[0,5,3]"));
+    d.press(Key::g, with_shift);
+    CHECK(d.session.scenario().gradients_of.empty());
+}
+
+TEST_CASE("the inspector has a button for a cell's gradients, its slope, and a way to switch them off") {
+    Driver d("induction", 1.0F, {1280, 1400});  // all of it is on the screen, without scrolling
+    go(d, "blocks.0.attn.z", {0, 0, 3, 1});
+    REQUIRE(d.click_text("Gradientsofthiscell"));
+    CHECK(d.session.scenario().gradients_of == "blocks.0.attn.z[0, 0, 3, 1]");
+    go(d, "embed", {0, 2, 1});
+    REQUIRE(d.click_text("gradient0."));
+    CHECK(d.session.step().name == "grad.embed");
+    CHECK(d.session.cursor().cell == Cell{0, 2, 1});
+    CHECK(d.sees("slopeatthisonepoint"));
+    CHECK_FALSE(d.sees("typeover"));
+    d.press(Key::b);
+    CHECK(d.session.step().name == "embed");
+    CHECK(d.session.cursor().cell == Cell{0, 2, 1});
+    REQUIRE(d.last<command::GoTo>());
+    d.forget();
+    const auto line = find_text(d.seen(), "×gradientsof");
+    REQUIRE(line);
+    d.click({line->low.x + 2, (line->low.y + line->high.y) / 2});
+    CHECK(d.session.scenario().gradients_of.empty());
+}
+
+TEST_CASE("the map shows one way and folds the other") {
+    Driver d("reverse", 1.0F, {1280, 1400});
+    d.press(Key::l, with_shift);
+    CHECK(d.session.scenario().gradients_of == "loss");
+    CHECK(d.sees("Wayback:gradientsofloss"));
+    d.session.apply(command::GoTo{"grad.blocks.1.mlp_out"});
+    d.settle();
+    CHECK(d.sees("Waythere"));
+    CHECK(d.sees("grad.blocks.1"));
+    REQUIRE(d.click_label("Waythere"));
+    CHECK(d.session.step().name == d.session.shown().run->plan()[d.session.timeline().front()].name);
+}
+
+TEST_CASE("gradients of a cell that typing takes away go with it") {
+    Driver d("induction");
+    const Index last = d.session.scenario().inputs.pos() - 1;
+    d.session.apply(command::SetGradients{cell_name("logits", {0, last, 3})});
+    d.settle();
+    REQUIRE_FALSE(d.session.scenario().gradients_of.empty());
+    d.session.apply(command::RemoveLastToken{0});
+    d.settle();
+    CHECK(d.session.scenario().inputs.pos() == last);
+    CHECK(d.session.scenario().gradients_of.empty());
+    CHECK_FALSE(d.session.message());
+}
+
+TEST_CASE("the way back can be read at every size of the window") {
+    for (const Screen& screen : kScreens) {
+        Driver d("induction", screen.scale, screen.size);
+        d.session.apply(command::SetGradients{"logits[0, 5, 3]"});
+        go(d, "grad.blocks.0.attn.pattern", {0, 0, 4, 2});
+        check_layout(d, screen.size);
+    }
+}
