@@ -46,9 +46,8 @@ target_link_libraries(decoderscope_png PUBLIC decoderscope_zlib)
 target_compile_options(decoderscope_png PRIVATE -w)
 
 # ---- cmark: the Markdown of lessons, by its own build
-set(CMARK_SHARED OFF)
-set(CMARK_STATIC ON)
-set(CMARK_TESTS OFF)
+set(CMARK_SHARED OFF CACHE BOOL "" FORCE)
+set(CMARK_TESTS OFF CACHE BOOL "" FORCE)
 add_subdirectory(${from}/cmark ${CMAKE_BINARY_DIR}/cmark EXCLUDE_FROM_ALL)
 add_library(decoderscope::cmark ALIAS cmark_static)
 target_compile_options(cmark_static PRIVATE -w)
