@@ -1,7 +1,6 @@
 #include "app/application.h"
 
 #include "app/clipboard.h"
-#include "app/folder.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/lessons/handin.h"
@@ -9,8 +8,9 @@
 #include "app/core/lessons/progress.h"
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
-#include "app/core/work/desktop_motion.h"
 #include "app/core/work/path_list.h"
+#include "app/folder.h"
+#include "app/surroundings.h"
 #include "app/views/lessons/lesson_state.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
@@ -67,10 +67,10 @@ float Application::text_scale(ImVec2 window) {
 }
 
 bool Application::frame(Textures& textures) {
-    const Theme theme = make_theme(state_.settings.dark, state_.settings.sequential);
-    if (styled_dark_ != state_.settings.dark || styled_scale_ != fonts_->scale) {
+    const Theme theme = make_theme(state_.is_dark(), state_.settings.sequential);
+    if (styled_dark_ != state_.is_dark() || styled_scale_ != fonts_->scale) {
         apply_style(theme, fonts_->scale);
-        styled_dark_ = state_.settings.dark;
+        styled_dark_ = state_.is_dark();
         styled_scale_ = fonts_->scale;
     }
     ImGui::GetIO().ConfigInputTextCursorBlink = !state_.reduces_motion();
@@ -95,11 +95,13 @@ void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
     state_.settings = load_settings(settings_path_);
     kept_ = state_.settings;
-    state_.desktop_reduces_motion = desktop_reduces_motion(config_folder());
+    surroundings_changed();
     state_.languages = language_.known();
     follows_language_ = true;
     follow_language();
 }
+
+void Application::surroundings_changed() { state_.desktop = surroundings(); }
 
 // The next frame is in the chosen language. Without settings, as in a tour, it stays English.
 void Application::follow_language() {

@@ -24,6 +24,7 @@ public:
     void use_fonts(const Fonts& fonts) override;
     [[nodiscard]] float text_scale(ImVec2 window) override;
     [[nodiscard]] bool wants_full_screen() const override { return state_.presenting; }
+    void surroundings_changed() override;
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }

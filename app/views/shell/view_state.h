@@ -5,6 +5,7 @@
 #include "app/core/session/session.h"
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
+#include "app/core/work/surroundings.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/glossary_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
@@ -38,12 +39,12 @@ struct ViewState {
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     PresentationState presentation;
-    PanelWidths panels;                   // as last drawn
-    bool map_first = false;               // which of them stays if there is room for one only
-    std::vector<Language> languages;      // that there are
-    float largest_text = 3.0F;            // the largest text size that the window bears
-    bool desktop_reduces_motion = false;  // the desktop is set to less motion
-    Area stage{};                         // where the open tab was drawn last
+    PanelWidths panels;               // as last drawn
+    bool map_first = false;           // which of them stays if there is room for one only
+    std::vector<Language> languages;  // that there are
+    float largest_text = 3.0F;        // the largest text size that the window bears
+    Surroundings desktop;             // what settings that say nothing follow
+    Area stage{};                     // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask
@@ -76,7 +77,8 @@ struct ViewState {
         hovered;  // the cell under the mouse, and its step, as of the last frame
 
     // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
-    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop_reduces_motion); }
+    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
+    [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }
     // The text size that is drawn; 1 is 100 %.
     [[nodiscard]] float text_size() const {
         return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);

@@ -2,6 +2,7 @@
 // before Emscripten's own script, whose Module, FS and IDBFS it uses.
 Module.page = (() => {
     const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
+    const downloads = '/downloads';
     const canvas = () => document.getElementById('canvas');
     const field = () => document.getElementById('field');
     const cursors = ['default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
@@ -12,6 +13,8 @@ Module.page = (() => {
     const ratio = () => window.devicePixelRatio || 1;
     const width = () => Math.round(canvas().clientWidth * ratio());
     const height = () => Math.round(canvas().clientHeight * ratio());
+    // The browser's own text size: what a letter of 16 pixels is set to.
+    const scale = () => ratio() * parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     const place = event => {
         const box = canvas().getBoundingClientRect();
         return [(event.clientX - box.left) * ratio(), (event.clientY - box.top) * ratio()];
@@ -179,6 +182,13 @@ Module.page = (() => {
     };
     const bringAll = async entries => { for (const entry of entries) await bring(entry); };
 
+    // Unsaved work and settings go to IndexedDB whenever they are written; what is on its way is written before the page
+    // is left.
+    const keep = () => {
+        call('page_hide', [], []);
+        FS.syncfs(false, () => {});
+    };
+
     // ---- the beginning and the end
 
     const listen = () => {
@@ -216,12 +226,18 @@ Module.page = (() => {
             takeAll([...event.dataTransfer.files]);
         });
         new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
-        on(document, 'visibilitychange', () => call('page_damage', [], []));
+        on(document, 'visibilitychange', () => {
+            if (document.hidden) keep();
+            else call('page_damage', [], []);
+        });
+        on(window, 'pagehide', keep);
+        for (const preference of ['(prefers-color-scheme: dark)', '(prefers-reduced-motion: reduce)'])
+            on(matchMedia(preference), 'change', () => call('page_surroundings', [], []));
         text.focus();
     };
 
     return {
-        width, height, prepareGl, download,
+        width, height, scale, prepareGl, download,
         showCursor: cursor => { canvas().style.cursor = cursor < 0 ? 'none' : cursors[cursor] ?? 'default'; },
         showTitle: title => { document.title = title; },
         copyText: text => { navigator.clipboard?.writeText(text).catch(() => {}); },
@@ -231,7 +247,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, unpacked, bring, bringAll, listen, home,
+        said, unpacked, bring, bringAll, listen, home, downloads,
     };
 })();
 
@@ -239,6 +255,15 @@ Module.page = (() => {
 Module.preRun = [() => {
     const {page} = Module;
     FS.mkdirTree(page.home);
+    // Where the program writes for the person. What is finished there, the browser downloads.
+    FS.mkdirTree(page.downloads);
+    FS.chdir(page.downloads);
+    const rename = FS.rename;
+    FS.rename = (from, to) => {
+        rename(from, to);
+        const path = FS.lookupPath(to).path;
+        if (path.startsWith(`${page.downloads}/`)) page.download(path);
+    };
     FS.mount(IDBFS, {autoPersist: true}, page.home);
     addRunDependency('what was kept');
     FS.syncfs(true, () => removeRunDependency('what was kept'));

@@ -4,6 +4,7 @@
 extern "C" {
 int page_width();
 int page_height();
+double page_scale();                        // devicePixelRatio, times the text size that the browser is set to
 void page_prepare_gl();                    // after the context is made
 void page_show_cursor(int imgui_cursor);   // an ImGuiMouseCursor
 void page_show_title(const char* title);
