@@ -9,6 +9,7 @@
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
 #include "app/core/work/path_list.h"
+#include "app/file_picker.h"
 #include "app/folder.h"
 #include "app/surroundings.h"
 #include "app/views/lessons/lesson_state.h"
@@ -84,6 +85,7 @@ bool Application::frame(Textures& textures) {
     session_.keep(saved_view(state_));
     copy_picture();
     show_folder();
+    if (std::exchange(state_.pick_files, false)) pick_files();
     remember_opened();
     follow_language();
     keep_settings();

@@ -10,7 +10,9 @@ namespace decoderscope {
 
 Surroundings surroundings() {
     return {.dark = page_prefers("(prefers-color-scheme: dark)") != 0,
-            .reduced_motion = page_prefers("(prefers-reduced-motion: reduce)") != 0};
+            .reduced_motion = page_prefers("(prefers-reduced-motion: reduce)") != 0,
+            .picks_files = true,
+            .shows_folders = false};
 }
 
 }  // namespace decoderscope

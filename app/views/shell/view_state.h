@@ -62,6 +62,7 @@ struct ViewState {
     GlossaryDialogState glossary;
     std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
     std::string replaces;      // the file of which the user was asked whether to replace it
+    bool pick_files = false;   // the system's dialog for choosing files is to open
     std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
     std::string mapped_step;           // the step that the map was last scrolled to

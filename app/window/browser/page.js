@@ -150,6 +150,14 @@ Module.page = (() => {
         const first = paths.find(path => path);
         if (first) call('page_drop', ['string'], [paths.filter(path => path).length === 1 ? first : '/dropped']);
     };
+    // The browser's own dialog. What is chosen arrives as if it had been dropped.
+    const pick = () => {
+        const input = document.createElement('input');
+        input.type = 'file';
+        input.multiple = true;
+        input.addEventListener('change', () => takeAll([...input.files]));
+        input.click();
+    };
     const download = path => {
         const send = (name, bytes) => {
             const link = document.createElement('a');
@@ -237,7 +245,7 @@ Module.page = (() => {
     };
 
     return {
-        width, height, scale, prepareGl, download,
+        width, height, scale, prepareGl, download, pick,
         showCursor: cursor => { canvas().style.cursor = cursor < 0 ? 'none' : cursors[cursor] ?? 'default'; },
         showTitle: title => { document.title = title; },
         copyText: text => { navigator.clipboard?.writeText(text).catch(() => {}); },
