@@ -22,6 +22,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/bundled.h"
 #include "engine/translate.h"
 
