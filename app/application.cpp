@@ -11,6 +11,7 @@
 #include "app/core/work/path_list.h"
 #include "app/file_picker.h"
 #include "app/folder.h"
+#include "app/more_fonts.h"
 #include "app/surroundings.h"
 #include "app/views/lessons/lesson_state.h"
 #include "app/views/lessons/lessons_panel.h"
@@ -52,6 +53,7 @@ Application::Application(SavedWork work, std::function<void()> wake)
 
 void Application::use_fonts(const Fonts& fonts) {
     fonts_ = &fonts;
+    if (fetches_fonts(fonts)) return;
     if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
     std::vector<char32_t> missing = fonts.missing;
     // The names of the languages are not the person's own text; the settings show a code instead.
@@ -61,6 +63,16 @@ void Application::use_fonts(const Fonts& fonts) {
     missing_glyphs_ = std::move(missing);
     const Sentence said = missing_glyphs_sentence(missing_glyphs_, compat::kLastCharacter);
     if (!said.empty()) session_.apply(command::Tell{said, false});
+}
+
+// Whether a font that the window needs is on its way: the window gets its fonts again when it is there.
+bool Application::fetches_fonts(const Fonts& fonts) {
+    std::vector<char32_t> missing = fonts.lacking;
+    missing.insert(missing.end(), fonts.missing.begin(), fonts.missing.end());
+    if (missing.empty()) return false;
+    const Sentence said = fetch_fonts(missing);
+    if (!said.empty()) session_.apply(command::Tell{said, false});
+    return !said.empty();
 }
 
 float Application::text_scale(ImVec2 window) {

@@ -49,6 +49,7 @@ public:
 
 private:
     void keep_settings();
+    [[nodiscard]] bool fetches_fonts(const Fonts& fonts);
     void follow_language();
     void keep_lessons();
     void open_dropped_lesson(const std::string& path);

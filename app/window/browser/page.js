@@ -175,20 +175,44 @@ Module.page = (() => {
 
     // ---- the files that the program brings, each compressed
 
-    const unpacked = async name => {
+    const unpacked = async (name, progress) => {
         const answer = await fetch(`files/${name}.gz`);
         if (!answer.ok) throw new Error(`files/${name}.gz: not there (${answer.status})`);
-        const stream = answer.body.pipeThrough(new DecompressionStream('gzip'));
+        let arrived = 0;
+        const counter = new TransformStream({transform: (piece, stream) => {
+            progress?.(arrived += piece.byteLength);
+            stream.enqueue(piece);
+        }});
+        const stream = answer.body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'));
         return new Uint8Array(await new Response(stream).arrayBuffer());
     };
-    const bring = async entry => {
-        const bytes = await unpacked(entry.name);
+    const bring = async (entry, progress) => {
+        const bytes = await unpacked(entry.name, progress);
         FS.mkdirTree(entry.path.slice(0, entry.path.lastIndexOf('/')));
         // Under its name only when it is whole.
         FS.writeFile(`${entry.path}.part`, bytes);
         FS.rename(`${entry.path}.part`, entry.path);
     };
-    const bringAll = async entries => { for (const entry of entries) await bring(entry); };
+    const bringAll = async entries => {
+        for (const entry of entries) await bring(entry);
+        call('page_fonts', [], []);  // the fonts that came last have more characters
+    };
+    // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
+    let wide = null;
+    const bringWideFont = () => {
+        const entry = Module.page.onDemand?.find(entry => entry.path.includes('CJK'));
+        if (!entry || wide === 'there') return 0;
+        wide ??= bring(entry, arrived => said(`${Math.round(100 * arrived / entry.size)} %`)).then(() => {
+            wide = 'there';
+            said('');
+            call('page_fonts', [], []);
+        }).catch(error => {
+            wide = 'there';
+            said(String(error));
+            call('page_fonts', [], []);
+        });
+        return entry.size / 1e6;
+    };
 
     // Unsaved work and settings go to IndexedDB whenever they are written; what is on its way is written before the page
     // is left.
@@ -255,7 +279,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, unpacked, bring, bringAll, listen, home, downloads,
+        said, unpacked, bring, bringAll, bringWideFont, listen, home, downloads,
     };
 })();
 
@@ -279,6 +303,7 @@ Module.preRun = [() => {
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
         await Promise.all(list.first.map(page.bring));
         page.later = list.later;
+        page.onDemand = list.onDemand;
         removeRunDependency('the first files');
     }).catch(error => page.said(String(error)));
 }];

@@ -1,5 +1,5 @@
-// The window's second face: a page. Its script (page.js) reports what the person does by the functions at the end of this
-// file, and the browser calls for a frame before it paints.
+// The window's second face: a page. Its script (page.js) reports what the person does by the functions at the end of
+// this file, and the browser calls for a frame before it paints.
 #include "app/window/window.h"
 
 #include "app/views/widgets/imgui_compat.h"
@@ -81,6 +81,10 @@ public:
     }
     void drop(std::string path) {
         frontend_->dropped(std::vector<std::string>{std::move(path)});
+        wake();
+    }
+    void fonts_changed() {
+        painter_.use_new_fonts();
         wake();
     }
     void surroundings_changed() {
@@ -192,6 +196,10 @@ EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
 
 EMSCRIPTEN_KEEPALIVE void page_drop(const char* path) {
     if (decoderscope::page()) decoderscope::page()->drop(path);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_fonts() {
+    if (decoderscope::page()) decoderscope::page()->fonts_changed();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_surroundings() {
