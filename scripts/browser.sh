@@ -84,12 +84,12 @@ get_libraries() {
 
 # ---- the build
 
+tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
 configure_and_build() {
     # shellcheck disable=SC2016 # the inner shell expands
     script='cd "$1" && emcmake cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DDECODERSCOPE_BROWSER_SOURCES="$3" -DDECODERSCOPE_TESTS="$4" >&2 &&
         cmake --build "$2" >&2'
-    tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
     if has_emscripten; then
         quietly sh -c "$script" sh "$root" "$work/build" "$libraries" "$tests"
         built=$work/build
@@ -101,6 +101,17 @@ configure_and_build() {
         tar -cf - -C "$libraries" --exclude=./archives --exclude=./lists . | as_root tar -xf - -C "$toolchain/libraries"
         quietly as_root chroot "$toolchain" sh -c "$script" sh /source /build /libraries "$tests"
         built=$toolchain/build
+    fi
+}
+
+# The engine's tests, under node.
+run_engine_tests() {
+    # shellcheck disable=SC2016
+    script='cd "$1/tests" && node test_engine.js --filenames-as-tags "~[.]~[threads]"'
+    if has_emscripten; then
+        sh -c "$script" sh "$work/build"
+    else
+        as_root chroot "$toolchain" sh -c "$script" sh /build
     fi
 }
 
@@ -173,6 +184,9 @@ make_small_fonts() {
 
 get_libraries
 configure_and_build
+if [ "$tests" = ON ]; then
+    run_engine_tests
+fi
 make_small_fonts
 make_site
 echo "$site: $(du -sh "$site" | cut -f 1); serve it, for example: python3 -m http.server --directory $site"
