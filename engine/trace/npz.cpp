@@ -133,8 +133,8 @@ Trace npz(const std::string& path) {
             }
             zip.check(begin, entry.size);
             const std::shared_ptr<const char> first(file.bytes(), file.data() + begin);
-            trace.tensors.push_back(
-                npy_tensor(name, {first, static_cast<std::size_t>(entry.size), file.descriptor(), begin}));
+            trace.tensors.push_back(npy_tensor(name, {first, static_cast<std::size_t>(entry.size), file.descriptor(),
+                                                      static_cast<std::size_t>(begin)}));
         }
         return trace;
     });
