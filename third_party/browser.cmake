@@ -47,7 +47,7 @@ add_library(decoderscope_png STATIC ${sources})
 add_library(decoderscope::png ALIAS decoderscope_png)
 target_include_directories(decoderscope_png SYSTEM PUBLIC ${from}/libpng)
 target_link_libraries(decoderscope_png PUBLIC decoderscope_zlib)
-target_compile_options(decoderscope_png PRIVATE -w)
+target_compile_options(decoderscope_png PRIVATE -w -fwasm-exceptions)  # its errors are long jumps
 
 # ---- cmark: the Markdown of lessons, by its own build
 set(CMARK_SHARED OFF CACHE BOOL "" FORCE)

@@ -133,6 +133,10 @@ Module.page = (() => {
     const said = text => {
         document.getElementById('say').textContent = text;
     };
+    const failed = error => {
+        console.error(error);
+        said(String(error));
+    };
     const mostBytes = 1.5e9;  // of a file: with what is computed from it, it must fit into 4 GB
     const take = async file => {
         if (file.size > mostBytes) {
@@ -279,7 +283,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, unpacked, bring, bringAll, bringWideFont, listen, home, downloads,
+        said, failed, unpacked, bring, bringAll, bringWideFont, listen, home, downloads,
     };
 })();
 
@@ -301,16 +305,16 @@ Module.preRun = [() => {
     FS.syncfs(true, () => removeRunDependency('what was kept'));
     addRunDependency('the first files');
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
-        await Promise.all(list.first.map(page.bring));
+        await Promise.all(list.first.map(entry => page.bring(entry)));
         page.later = list.later;
         page.onDemand = list.onDemand;
         removeRunDependency('the first files');
-    }).catch(error => page.said(String(error)));
+    }).catch(page.failed);
 }];
 Module.postRun = [() => {
     Module.page.listen();
     // All else while the person reads.
-    requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(error => Module.page.said(String(error))), {timeout: 2000});
+    requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(Module.page.failed), {timeout: 2000});
 }];
 // The program's own sentence before it ended; a page has no other place for it.
 Module.printErr = text => {
@@ -318,10 +322,12 @@ Module.printErr = text => {
     Module.page.said(text);
 };
 Module.instantiateWasm = (imports, done) => {
-    fetch('decoderscope_page.wasm.gz')
-        .then(answer => new Response(answer.body.pipeThrough(new DecompressionStream('gzip')), {headers: {'Content-Type': 'application/wasm'}}))
-        .then(answer => WebAssembly.instantiateStreaming(answer, imports))
-        .then(({instance, module}) => done(instance, module))
-        .catch(error => Module.page.said(String(error)));
+    (async () => {
+        const answer = await fetch('decoderscope_page.wasm.gz');
+        if (!answer.ok) throw new Error(`decoderscope_page.wasm.gz: not there (${answer.status})`);
+        const program = await new Response(answer.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+        const {instance, module} = await WebAssembly.instantiate(program, imports);
+        done(instance, module);
+    })().catch(Module.page.failed);
     return {};
 };
