@@ -3,6 +3,9 @@
 #include "app/core/text/labels.h"
 #include "engine/translate.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace decoderscope {
@@ -24,12 +27,27 @@ Index batch_of(const Step& step, const Cell& cell) {
     return 0;
 }
 
+// An axis as a sentence calls it. d_model and the like are names in every language.
+std::string spoken_axis(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, Phrase>, 7> words = {{
+        {axis::batch, message_c("axis", "batch")},
+        {axis::pos, message_c("axis", "pos")},
+        {axis::src, message_c("axis", "src")},
+        {axis::head, message_c("axis", "head")},
+        {axis::query, message_c("axis", "query")},
+        {axis::key, message_c("axis", "key")},
+        {axis::vocab, message_c("axis", "vocab")},
+    }};
+    const auto found = std::ranges::find(words, name, &std::pair<std::string_view, Phrase>::first);
+    return found == words.end() ? std::string(name) : tr(found->second);
+}
+
 }  // namespace
 
 PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch)
     : axes_(std::move(axes)) {
     for (const std::size_t axis : axes_) {
-        names_.emplace_back(step.axes[axis].name);
+        names_.push_back(spoken_axis(step.axes[axis].name));
         tokens_.push_back(tokens_along(scenario, step, axis, batch));
     }
 }
@@ -52,8 +70,10 @@ std::string PlaceNames::range(std::size_t rank, Index first, Index last) const {
 
 std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
     std::string text;
-    for (std::size_t rank = from; rank < axes_.size(); ++rank)
-        text += (text.empty() ? "" : ", ") + index(rank, cell[axes_[rank]]);
+    for (std::size_t rank = from; rank < axes_.size(); ++rank) {
+        if (!text.empty()) text += tr(message_c("between names of a list", ", "));
+        text += index(rank, cell[axes_[rank]]);
+    }
     return text;
 }
 

@@ -92,6 +92,18 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
 
 // ---- the row above
 
+// Whether the right side slides over the presentation.
+bool& right_slide(ViewState& state) {
+    return state.presentation.asked[static_cast<std::size_t>(SlidePanel::inspector)];
+}
+
+void show_right_side(ViewState& state) {
+    if (state.presenting)
+        right_slide(state) = true;
+    else
+        show_inspector(state, true);
+}
+
 void close_panel(ViewState& state, LessonsState& panel) {
     panel.open = false;
     state.withheld = {};
@@ -102,6 +114,15 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
     const std::array<const char*, 2> halves = {tr("Lessons"), tr("Inspector")};
     if (const int clicked = segmented(ui, "lessons-or-inspector", halves, panel.inspector ? 1 : 0); clicked >= 0)
         panel.inspector = clicked == 1;
+    if (panel.noticed) {
+        ImGui::SameLine(0, ui.px(10));
+        const bool solved = *panel.noticed;
+        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+        if (link(ui, ui.fonts.caption, solved ? ui.theme.accent : ui.theme.warning,
+                 solved ? tr("✓ solved") : tr("✗ not yet"), 8))
+            panel.inspector = false;
+        tooltip(tr("What the lesson says about it"));
+    }
     const float side = ImGui::GetFrameHeight();
     const float right = area.high.x - ui.px(12) - side;
     ImGui::SetCursorScreenPos({right, area.low.y + ui.px(8)});
@@ -131,17 +152,17 @@ void open_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
     panel.open = true;
     panel.inspector = false;
-    show_inspector(state, true);
+    show_right_side(state);
 }
 
 bool lessons_are_open(const ViewState& state) { return state.lab<LessonsState>().open; }
 
 void toggle_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
-    if (panel.open && state.panels.inspector > 0.0F)
-        close_panel(state, panel);
-    else
-        open_lessons(state);
+    const bool shown = state.presenting ? right_slide(state) : state.panels.inspector > 0.0F;
+    if (!panel.open || !shown) return open_lessons(state);
+    close_panel(state, panel);
+    if (state.presenting) right_slide(state) = false;
 }
 
 void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
@@ -194,7 +215,10 @@ void follow_lesson(const Session& session, ViewState& state, Commands& commands)
     if (const std::optional<lessons::Verdict> verdict = player->watch(session)) {
         panel.verdict = *verdict;
         panel.judged = open->id;
+        panel.reveal = Reveal::reply;
+        if (panel.inspector) panel.noticed = verdict->right;
     }
+    if (!panel.inspector) panel.noticed.reset();
     state.withheld = player->withheld();
     LessonProgress& kept = panel.progress[player->lesson()->name];
     if (!(kept == player->progress())) kept = player->progress();
