@@ -71,7 +71,7 @@ void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const Lesson
     ImGui::Dummy({1, ui.px(2)});
     if (!pressed || !card.error.empty()) return;
     try {
-        open_lesson(state, find_lesson(card.name, panel.language));
+        open_lesson(state, find_lesson(card.name));
     } catch (const Error&) {
         panel.listed = false;  // its file has changed since
     }
@@ -89,6 +89,16 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
             kind = card.kind;
         }
         draw_card(ui, state, panel, card);
+    }
+}
+
+// The lesson in this language, where it is translated.
+std::shared_ptr<const Lesson> translated(std::shared_ptr<const Lesson> lesson, const std::string& language) {
+    if (language.empty()) return lesson;
+    try {
+        return find_lesson(lesson->name, language);
+    } catch (const Error&) {
+        return lesson;  // a file from elsewhere that is gone
     }
 }
 
@@ -169,6 +179,7 @@ void toggle_lessons(ViewState& state) {
 
 void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
     LessonsState& panel = panel_of(state);
+    lesson = translated(std::move(lesson), panel.language);
     const auto found = panel.progress.find(lesson->name);
     panel.player = std::make_shared<Player>(lesson, found == panel.progress.end() ? LessonProgress() : found->second);
     panel.verdict.reset();
