@@ -1,11 +1,9 @@
 #include "app/core/step/place_names.h"
 
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "engine/translate.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 namespace decoderscope {
@@ -27,21 +25,6 @@ Index batch_of(const Step& step, const Cell& cell) {
     return 0;
 }
 
-// An axis as a sentence calls it. d_model and the like are names in every language.
-std::string spoken_axis(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, Phrase>, 7> words = {{
-        {axis::batch, message_c("axis", "batch")},
-        {axis::pos, message_c("axis", "pos")},
-        {axis::src, message_c("axis", "src")},
-        {axis::head, message_c("axis", "head")},
-        {axis::query, message_c("axis", "query")},
-        {axis::key, message_c("axis", "key")},
-        {axis::vocab, message_c("axis", "vocab")},
-    }};
-    const auto found = std::ranges::find(words, name, &std::pair<std::string_view, Phrase>::first);
-    return found == words.end() ? std::string(name) : tr(found->second);
-}
-
 }  // namespace
 
 PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch)
@@ -53,10 +36,8 @@ PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<s
 }
 
 std::string PlaceNames::number(std::size_t rank, Index at) const {
-    const std::vector<std::string>& tokens = tokens_[rank];
     const auto i = static_cast<std::size_t>(at);
-    if (i >= tokens.size() || tokens[i] == std::to_string(at)) return std::to_string(at);
-    return tr("{index} “{token}”", {{"index", at}, {"token", tokens[i]}});
+    return spoken_index(at, i < tokens_[rank].size() ? tokens_[rank][i] : std::string());
 }
 
 std::string PlaceNames::index(std::size_t rank, Index at) const {
@@ -70,10 +51,7 @@ std::string PlaceNames::range(std::size_t rank, Index first, Index last) const {
 
 std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
     std::string text;
-    for (std::size_t rank = from; rank < axes_.size(); ++rank) {
-        if (!text.empty()) text += tr(message_c("between names of a list", ", "));
-        text += index(rank, cell[axes_[rank]]);
-    }
+    for (std::size_t rank = from; rank < axes_.size(); ++rank) append_place(text, index(rank, cell[axes_[rank]]));
     return text;
 }
 

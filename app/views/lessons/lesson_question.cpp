@@ -72,6 +72,13 @@ void draw_choices_of(const Drawn& d) {
     }
 }
 
+// The button below the choices. Returns whether it was pressed with one of them marked.
+bool marked_answer(const Drawn& d) {
+    const bool pressed = button(tr("Answer"), "answer");
+    if (!d.panel.choice) tooltip(tr("Mark one of them first"));
+    return pressed && d.panel.choice;
+}
+
 // The number in a text; nothing if it is none. A comma counts as a point, a true minus as a hyphen.
 std::optional<double> typed_number(std::string text) {
     for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
@@ -117,7 +124,7 @@ void draw_bug(const Drawn& d, const ByBug& by) {
         ImGui::Dummy({1, d.ui.px(2)});
     }
     draw_choices_of(d);
-    if (button(tr("Answer"), "answer") && d.panel.choice) give(d, BugAnswer{d.panel.wrong_step, *d.panel.choice});
+    if (marked_answer(d)) give(d, BugAnswer{d.panel.wrong_step, *d.panel.choice});
 }
 
 struct DrawAnswer {
@@ -125,7 +132,7 @@ struct DrawAnswer {
 
     void operator()(const ByChoice&) const {
         draw_choices_of(d);
-        if (button(tr("Answer"), "answer") && d.panel.choice) give(d, ChosenAnswer{*d.panel.choice});
+        if (marked_answer(d)) give(d, ChosenAnswer{*d.panel.choice});
     }
     void operator()(const ByNumber&) const { draw_number(d); }
     void operator()(const ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }

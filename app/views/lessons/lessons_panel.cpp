@@ -46,30 +46,32 @@ std::string progress_text(const LessonsState& panel, const LessonCard& card) {
 void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const LessonCard& card) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(6), pad = ui.px(8);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Shown summary = {{Span::Style::plain, card.error.empty() ? card.summary : card.error, "", false}};
+    const auto words = [](const std::string& text) { return Shown{{Span::Style::plain, text, "", false}}; };
+    const Shown title = words(card.kind == LessonKind::lesson && card.number < 1000
+                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
+                              : card.title.empty() ? card.name
+                                                   : card.title);
+    const Shown summary = words(card.error.empty() ? card.summary : card.error);
     const float line = compat::font_size(ui.fonts.text) + ui.px(6);
-    const float height = line * 2 + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
+    const float above = draw_spans(ui, title, at, width - pad * 2, ui.theme.text, false) + line;
+    const float height = above + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
     ImGui::PushID(card.name.c_str());
     const bool pressed = press_area("card", {width, height});
     ImGui::PopID();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(at, {at.x + width, at.y + height},
                        ImGui::IsItemHovered() ? ui.theme.accent_soft : ui.theme.raised, ui.px(6));
-    const std::string title = card.kind == LessonKind::lesson && card.number < 1000
-                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
-                              : card.title.empty() ? card.name
-                                                   : card.title;
-    draw_text(ui, ui.fonts.text, {at.x + pad, at.y + pad}, ui.theme.text, title, width - pad * 2);
+    static_cast<void>(draw_spans(ui, title, {at.x + pad, at.y + pad}, width - pad * 2, ui.theme.text));
     std::string facts = card.minutes > 0 ? tr_n("{count} minute", "{count} minutes", card.minutes) : std::string();
     if (const std::string done = progress_text(panel, card); !done.empty())
         facts = facts.empty() ? done : tr("{minutes} · {done}", {{"minutes", facts}, {"done", done}});
-    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + line}, ui.theme.accent, facts, width - pad * 2);
+    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + above - line}, ui.theme.accent, facts, width - pad * 2);
     static_cast<void>(
-        draw_spans(ui, summary, {at.x + pad, at.y + pad + line * 2 - ui.px(2)}, width - pad * 2, ui.theme.muted));
+        draw_spans(ui, summary, {at.x + pad, at.y + pad + above - ui.px(2)}, width - pad * 2, ui.theme.muted));
     ImGui::Dummy({1, ui.px(2)});
     if (!pressed || !card.error.empty()) return;
     try {
-        open_lesson(state, find_lesson(card.name, panel.language));
+        open_lesson(state, find_lesson(card.name));
     } catch (const Error&) {
         panel.listed = false;  // its file has changed since
     }
@@ -87,6 +89,16 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
             kind = card.kind;
         }
         draw_card(ui, state, panel, card);
+    }
+}
+
+// The lesson in this language, where it is translated.
+std::shared_ptr<const Lesson> translated(std::shared_ptr<const Lesson> lesson, const std::string& language) {
+    if (language.empty()) return lesson;
+    try {
+        return find_lesson(lesson->name, language);
+    } catch (const Error&) {
+        return lesson;  // a file from elsewhere that is gone
     }
 }
 
@@ -167,6 +179,7 @@ void toggle_lessons(ViewState& state) {
 
 void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
     LessonsState& panel = panel_of(state);
+    lesson = translated(std::move(lesson), panel.language);
     const auto found = panel.progress.find(lesson->name);
     panel.player = std::make_shared<Player>(lesson, found == panel.progress.end() ? LessonProgress() : found->second);
     panel.verdict.reset();

@@ -45,6 +45,16 @@ TEST_CASE("the first minute, the toolbar and F7 lead to the lessons") {
     CHECK_FALSE(driver.sees("1.Aweightisacomparison"));
 }
 
+TEST_CASE("a lesson is opened in the language that is spoken, wherever it comes from") {
+    Driver driver("reverse");
+    driver.settle();
+    speak_lessons(driver.state, "zh_CN");
+    open_lesson(driver.state, lessons::find_lesson("weight"));  // as --lesson does
+    CHECK(plain_text(panel_of(driver).player->lesson()->title) == "权重就是一次比较");
+    speak_lessons(driver.state, "");
+    CHECK(plain_text(panel_of(driver).player->lesson()->title) == "A weight is a comparison");
+}
+
 TEST_CASE("in the presentation F7 slides the lessons over the stage, and away") {
     Driver driver("reverse");
     driver.state.settings.reduced_motion = true;

@@ -132,7 +132,10 @@ TEST_CASE("in every language, lessons neither overlap nor leave the window, in t
                 const auto check = [&](const std::string& what) {
                     INFO(code << ", " << what << " at scale " << screen.scale << ", " << screen.size.x << " wide, "
                               << (presented ? "presented" : "beside the stage"));
-                    check_layout(d, screen.size);
+                    if (presented)
+                        check_dialog(d, screen.size, tr("Lessons"));  // over the stage
+                    else
+                        check_layout(d, screen.size);
                 };
                 check("the list");
                 // Every page where there is least room, the first one elsewhere.
