@@ -1,7 +1,7 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
 [--only PART] [--json FILE]
 
-Then what an edit costs, and what memory is needed, of GPT-2-small.
+Then what an edit, the way back, and memory cost, of GPT-2-small.
 
 Before anything is timed, both must give the same numbers. Then they take turns: a round of the one, a round of the
 other, so that whatever else the machine does meets both. PyTorch is given its best: two threads that don't fight (on
@@ -24,9 +24,10 @@ os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
 
 import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
 
 import safetensors_file  # noqa: E402
-from cases import CASES, EDITED, EDITS, MEMORY  # noqa: E402
+from cases import BACKWARD, CASES, EDITED, EDITS, MEMORY  # noqa: E402
 from config import complete, parameters  # noqa: E402
 from torch_decoder import FastDecoder  # noqa: E402
 
@@ -187,6 +188,41 @@ def measure_edits(program, scratch, rounds):
     return results
 
 
+def their_backward(decoder, inputs, parameters):
+    """Forward and backward by autograd, which keeps the gradients of the parameters alone. The loss is that of each token
+    given those before it."""
+    for parameter in parameters:
+        parameter.grad = None
+    logits = decoder(inputs)
+    F.cross_entropy(logits[:, :-1].flatten(0, 1), inputs["tokens"][:, 1:].flatten()).backward()
+
+
+def measure_backward(program, scratch, rounds):
+    """Forward and backward, ours with the gradient of every tensor kept."""
+    results = {}
+    print("\n| | ours, every gradient kept | PyTorch, the parameters' | ratio | wanted |\n| --- | --- | --- | --- | --- |")
+    for case, wanted in BACKWARD.items():
+        config, make_inputs, _ = CASES[case]
+        weights, inputs = random_weights(config), make_inputs(torch.Generator().manual_seed(1))
+        write_model(scratch / case, config, weights)
+        ours = Ours(program, scratch / case, inputs)
+        theirs = FastDecoder(complete(config), dict(weights))
+        leaves = [weight.requires_grad_() for weight in theirs.w.values()]
+        their_backward(theirs, inputs, leaves)
+        our_times, their_times = [], []
+        for _ in range(rounds):
+            our_times.append(ours.milliseconds(5, "--gradients-of", "loss")["with_gradients_ms"])
+            for _ in range(5):
+                start = time.perf_counter()
+                their_backward(theirs, inputs, leaves)
+                their_times.append(1e3 * (time.perf_counter() - start))
+        r = {"ours": statistics.median(our_times), "theirs": statistics.median(their_times), "wanted": wanted}
+        results[case] = r
+        print(f"| {case} | {r['ours']:.3g} ms | {r['theirs']:.3g} ms | **{r['ours'] / r['theirs']:.2f}** | {wanted} |",
+              flush=True)
+    return results
+
+
 def measure_memory(program, scratch):
     results = {}
     print("\n| | weights | trace | peak | ratio | wanted |\n| --- | --- | --- | --- | --- | --- |")
@@ -224,6 +260,8 @@ def main():
                   f"{r['ours'] / r['unrecorded']:.2f} |", flush=True)
         if options.only in "edits":
             results["edits"] = measure_edits(options.program, scratch, options.rounds)
+        if options.only in "backward":
+            results["backward"] = measure_backward(options.program, scratch, options.rounds)
         if options.only in "memory":
             results["memory"] = measure_memory(options.program, scratch)
     if options.json:

@@ -26,12 +26,19 @@ double median_ms(const std::shared_ptr<const Plan>& plan, const ExecuteOptions& 
 
 }  // namespace
 
-BenchResult bench_forward(const Scenario& scenario, int repeat) {
+BenchResult bench_forward(const Scenario& timed, int repeat) {
+    Scenario scenario = timed;
+    scenario.gradients_of.clear();
     const std::shared_ptr<const Plan> plan = plan_of(scenario);
     BenchResult result{.runs = repeat, .recorded_bytes = execute(plan)->recorded_bytes()};
     result.forward_ms = median_ms(plan, {}, repeat);
     const auto outputs_only = [](const Step& step) { return step.name == "logits"; };
     result.unrecorded_ms = median_ms(plan, {.kept = outputs_only}, repeat);
+    if (!timed.gradients_of.empty()) {
+        const std::shared_ptr<const Plan> both_ways = plan_of(timed);
+        static_cast<void>(execute(both_ways));
+        result.with_gradients_ms = median_ms(both_ways, {}, repeat);
+    }
     if (scenario.edits.empty()) return result;
     Scenario unedited = scenario;
     unedited.edits.clear();

@@ -12,11 +12,13 @@ struct BenchResult {
     // The same for the answer to the edits, reusing a run without them: until the last row of the logits is done, and
     // until everything is.
     std::optional<double> edit_ms, edit_complete_ms;
+    std::optional<double> with_gradients_ms;  // both ways, every gradient kept, if the scenario asks for gradients
     int runs = 0;
     std::size_t recorded_bytes = 0;
 };
 
-// Times the recorded forward pass, recomputing everything each time, after one uncounted warm-up run.
+// Times the recorded forward pass, and if the scenario asks for gradients the way back with it, recomputing everything
+// each time, after one uncounted warm-up run.
 [[nodiscard]] BenchResult bench_forward(const Scenario& scenario, int repeat);
 
 }  // namespace decoderscope

@@ -38,7 +38,7 @@ void choose_target(const Ui& ui, const Session& session, const Cell& cell, Comma
     const std::string target = cell_name(step.name, cell);
     const bool on = session.scenario().gradients_of == target;
     compat::push_font(ui.fonts.caption);
-    if (toggle_button(ui, labelled(tr("Gradients of this cell"), "gradients").c_str(), on,
+    if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
                       tr("Compute how much each number changes this one: the way back, to the right of the way there "
                          "in the timeline (Shift+G)")))
         commands.push_back(command::SetGradients{on ? std::string() : target});

@@ -5,6 +5,8 @@
 #include "app/views/widgets/terms.h"
 #include "engine/translate.h"
 
+#include <algorithm>
+
 namespace decoderscope {
 
 namespace {
@@ -37,13 +39,30 @@ std::string tab_tip(const Lab& lab, bool closed) {
     return tr("{question} ({key})", {{"question", tr(lab.question)}, {"key", key_text(lab.key)}});
 }
 
+struct TabSpacing {
+    float padding, gap;
+};
+
+// Narrower where the tabs would not fit otherwise.
+TabSpacing tab_spacing(const Ui& ui, float room) {
+    const auto count = static_cast<float>(labs().size());
+    float titles = 0.0F;
+    for (const Lab& lab : labs()) titles += ImGui::CalcTextSize(tr(lab.title)).x;
+    const float padding = ImGui::GetStyle().FramePadding.x, gap = ui.px(4);
+    const float wanted = count * 2.0F * padding + (count - 1.0F) * gap, shrink = (room - titles) / wanted;
+    return shrink >= 1.0F ? TabSpacing{padding, gap}
+                          : TabSpacing{std::max(padding * shrink, ui.px(2)), std::max(gap * shrink, ui.px(1))};
+}
+
 }  // namespace
 
 float draw_tabs(const Ui& ui, ViewState& state, Area area) {
-    const float bar = ui.px(40);
-    ImGui::SetCursorScreenPos({area.low.x + ui.px(16), area.low.y + ui.px(6)});
+    const float bar = ui.px(40), left = ui.px(16);
+    const TabSpacing spacing = tab_spacing(ui, area.width() - left);
+    ImGui::SetCursorScreenPos({area.low.x + left, area.low.y + ui.px(6)});
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(spacing.padding, ImGui::GetStyle().FramePadding.y));
     for (const Lab& lab : labs()) {
-        if (&lab != &labs().front()) ImGui::SameLine(0, ui.px(4));
+        if (&lab != &labs().front()) ImGui::SameLine(0, spacing.gap);
         const std::string title = labelled(tr(lab.title), lab.id);
         const bool closed = state.withheld.diff && lab.id == kDiffLab;
         const std::string tip = tab_tip(lab, closed);
@@ -54,6 +73,7 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
         explain_term(ui, state, term, tip);
         if (term == nullptr) tooltip(tip.c_str());
     }
+    ImGui::PopStyleVar();
     ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y + bar}, {area.high.x, area.low.y + bar}, ui.theme.line);
     return bar;
 }
