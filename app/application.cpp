@@ -1,7 +1,6 @@
 #include "app/application.h"
 
 #include "app/clipboard.h"
-#include "app/folder.h"
 #include "app/core/export/exhibit_figure.h"
 #include "app/core/export/png.h"
 #include "app/core/lessons/handin.h"
@@ -10,7 +9,10 @@
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
 #include "app/core/work/desktop_motion.h"
+#include "app/core/work/link.h"
 #include "app/core/work/path_list.h"
+#include "app/folder.h"
+#include "app/link_base.h"
 #include "app/views/lessons/lesson_state.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
@@ -21,6 +23,7 @@
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "engine/model/bundled.h"
 #include "engine/translate.h"
 
@@ -77,6 +80,7 @@ bool Application::frame(Textures& textures) {
     session_.update();
     if (const auto view = session_.take_view())
         for (const Command& command : show_saved(state_, *view)) session_.apply(command);
+    state_.link_base = link_base(state_.settings);
     state_.busy = state_.paced = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
@@ -189,6 +193,7 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
+    if (is_link(paths.front())) return session_.apply(command::OpenLink{paths.front()});
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =

@@ -32,7 +32,7 @@ public:
     // Whether the window is to fill its monitor.
     [[nodiscard]] virtual bool wants_full_screen() const { return false; }
 
-    // Files that were dropped on the window.
+    // Files that were dropped on the window; or a link that a page was given.
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }
     [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }  // not a message: a name
     [[nodiscard]] virtual bool wants_to_close() const { return false; }

@@ -179,6 +179,30 @@ Module.page = (() => {
     };
     const bringAll = async entries => { for (const entry of entries) await bring(entry); };
 
+    // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link
+    // the program says.
+    const mostLink = 8000;  // characters, as in app/core/work/link.h
+    const neededByLink = async entries => {
+        if (!Module.hasLink() || location.hash.length > mostLink) return [];
+        try {
+            const packed = location.hash.slice(location.hash.indexOf('=') + 1).replaceAll('-', '+').replaceAll('_', '/');
+            const bytes = Uint8Array.from(atob(packed), character => character.charCodeAt(0));
+            const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+            const {model, pins = [], lesson} = JSON.parse(await new Response(stream).text());
+            const folders = [model, ...pins.map(pin => pin.model)].map(one => `models/${one.bundled}/`).concat(`lessons/${lesson}/`);
+            return entries.filter(({path}) => folders.some(folder => path.startsWith(`/usr/share/decoderscope/${folder}`)) && !FS.analyzePath(path).exists);
+        } catch {
+            return [];
+        }
+    };
+    // Another link to this page: it is opened in place.
+    const openLink = async () => {
+        if (!Module.hasLink()) return;
+        const {hash} = location;
+        await bringAll(await neededByLink(Module.page.later ?? [])).catch(error => said(String(error)));
+        call('page_drop', ['string'], [hash]);
+    };
+
     // ---- the beginning and the end
 
     const listen = () => {
@@ -215,9 +239,10 @@ Module.page = (() => {
             event.preventDefault();
             takeAll([...event.dataTransfer.files]);
         });
+        on(window, 'hashchange', openLink);
         new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
         on(document, 'visibilitychange', () => call('page_damage', [], []));
-        text.focus();
+        if (!Module.embedded) text.focus();  // another page keeps its keys until the stage is clicked
     };
 
     return {
@@ -231,7 +256,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, unpacked, bring, bringAll, listen, home,
+        said, unpacked, bring, bringAll, neededByLink, listen, home,
     };
 })();
 
@@ -245,6 +270,7 @@ Module.preRun = [() => {
     addRunDependency('the first files');
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
         await Promise.all(list.first.map(page.bring));
+        await Promise.all((await page.neededByLink(list.later)).map(page.bring));
         page.later = list.later;
         removeRunDependency('the first files');
     }).catch(error => page.said(String(error)));
