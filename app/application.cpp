@@ -143,13 +143,20 @@ void Application::keep_lessons() {
             kept_progress_ = panel.progress;
             lessons::save_progress(panel.progress_path, kept_progress_);
         }
-        const std::string path = std::exchange(panel.to_hand_in, {});
-        if (path.empty() || !panel.player) return;
+    } catch (const Error& error) {
+        panel.progress_path.clear();
+        session_.apply(command::Tell{error.sentence()});
+    }
+    if (std::exchange(panel.hands_in, false) && panel.player) hand_in(panel);
+}
+
+void Application::hand_in(LessonsState& panel) {
+    try {
         const std::string text = lessons::handin_text(*panel.player->lesson(), panel.player->progress());
+        const std::string path = lessons::handin_path(path_of("~"), *panel.player->lesson(), text);
         write_whole(path, [&](std::ostream& out) { out << text; });
         panel.handed_in = path;
     } catch (const Error& error) {
-        panel.progress_path.clear();
         session_.apply(command::Tell{error.sentence()});
     }
 }

@@ -13,6 +13,7 @@
 namespace decoderscope {
 
 struct Fonts;
+struct LessonsState;
 
 // The program as the window sees it: each frame draws the session and applies the user's commands.
 class Application : public Frontend {
@@ -53,6 +54,7 @@ private:
     void keep_settings();
     void follow_language();
     void keep_lessons();
+    void hand_in(LessonsState& panel);
     void open_dropped_lesson(const std::string& path);
     void copy_picture();
     void show_folder();

@@ -20,10 +20,15 @@ namespace {
 
 using namespace lessons;
 
+// "1 question", "7 questions": the command line is English.
+std::string counted(std::size_t count, const char* thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 void list_lessons(std::ostream& out) {
     for (const LessonCard& card : lesson_cards()) {
         out << card.name << "  " << card.title;
-        if (card.minutes > 0) out << " (" << card.minutes << " minutes, " << card.questions << " questions)";
+        if (card.minutes > 0) out << " (" << card.minutes << " minutes, " << counted(card.questions, "question") << ")";
         out << (card.summary.empty() ? "" : ": ") << card.summary << '\n';
         if (!card.error.empty()) out << "  " << card.error << '\n';
     }
@@ -48,8 +53,9 @@ void check_lesson_file(const std::string& name, std::ostream& out) {
     if (!problems.empty())
         throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
                               problems.size(), {{"path", lesson->path}}));
-    out << plain_text(lesson->title) << ": " << lesson->pages.size() << " pages, " << questions_of(*lesson).size()
-        << " questions; every solution passes, every wrong answer is refused\n";
+    out << plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
+        << counted(questions_of(*lesson).size(), "question")
+        << "; every solution passes, every wrong answer is refused\n";
 }
 
 void check_handin_file(const std::string& path, std::ostream& out) {

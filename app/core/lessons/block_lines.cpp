@@ -1,5 +1,7 @@
 #include "app/core/lessons/block_lines.h"
 
+#include "app/core/text/wrapping.h"
+
 #include <cctype>
 #include <sstream>
 
@@ -32,7 +34,9 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
             at_line(path, line, [&] {
                 if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
             });
-            lines.back().value += (lines.back().value.empty() ? "" : " ") + whole;
+            std::string& value = lines.back().value;
+            if (!value.empty()) value += between_lines(value, whole);
+            value += whole;
             continue;
         }
         const auto colon = text.find(':');

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 namespace decoderscope::lessons {
 
@@ -94,6 +96,23 @@ std::string handin_text(const Lesson& lesson, const LessonProgress& progress) {
     const nlohmann::ordered_json file = {
         {"format", kFormat}, {"version", kVersion}, {"lesson", lesson.name}, {"answers", answers}};
     return file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& text) {
+    namespace fs = std::filesystem;
+    const std::string name = "decoderscope-" + fs::path(lesson.name).stem().string();
+    const auto is_this = [&](const fs::path& path) {
+        try {
+            return read_text(path.string(), kMostBytes) == text;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    for (int number = 1;; ++number) {
+        const fs::path path = fs::path(folder) / (name + (number > 1 ? "-" + std::to_string(number) : "") + ".json");
+        std::error_code unknown;
+        if (!fs::exists(fs::symlink_status(path, unknown)) || is_this(path)) return path.string();
+    }
 }
 
 std::size_t JudgedHandin::right() const {

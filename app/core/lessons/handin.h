@@ -11,6 +11,9 @@ namespace decoderscope::lessons {
 // The contents of a hand-in file: the answers, each with the run that it was given for.
 [[nodiscard]] std::string handin_text(const Lesson& lesson, const LessonProgress& progress);
 
+// Where it is written: decoderscope-NAME.json in that folder, or NAME-2, NAME-3 … so that no other file is lost.
+[[nodiscard]] std::string handin_path(const std::string& folder, const Lesson& lesson, const std::string& text);
+
 struct JudgedAnswer {
     std::string question;
     bool given = false, right = false;

@@ -84,12 +84,12 @@ std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const
     return std::make_shared<const Lesson>(std::move(lesson));
 }
 
-std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name, const std::string& language) {
+std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name) {
     const fs::path folder = lessons_folder();
     const std::vector<std::string> known = folder.empty() ? std::vector<std::string>() : names_in(folder);
     if (std::ranges::find(known, name) == known.end())
         throw Error("This Decoderscope has no lesson \"{name}\"; a newer one may.", {{"name", name}});
-    return find_lesson(name, language);
+    return find_lesson(name);
 }
 
 std::string translation_of(const std::string& path, const std::string& language) {

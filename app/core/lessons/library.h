@@ -30,8 +30,7 @@ struct LessonCard {
 
 // A lesson that comes with the program, by its name. Throws Error if there is none: the name may come from anybody, and
 // opens no other file.
-[[nodiscard]] std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name,
-                                                                const std::string& language = "");
+[[nodiscard]] std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name);
 
 // The file of a lesson's translation beside it; empty if there is none.
 [[nodiscard]] std::string translation_of(const std::string& path, const std::string& language);

@@ -1,5 +1,6 @@
 #include "app/core/lessons/prose.h"
 
+#include "app/core/text/wrapping.h"
 #include "engine/error.h"
 
 #include <cmark.h>
@@ -40,6 +41,13 @@ std::string literal_of(cmark_node* node) {
     return text == nullptr ? "" : text;
 }
 
+// The first words of a node; empty if there are none.
+std::string first_words(cmark_node* node) {
+    for (; node != nullptr; node = cmark_node_first_child(node))
+        if (std::string text = literal_of(node); !text.empty()) return text;
+    return {};
+}
+
 // Collects the inline contents of one block.
 class InlineReader {
 public:
@@ -64,7 +72,7 @@ private:
             case CMARK_NODE_CODE:
                 return add(literal_of(node), Span::Style::code, link);
             case CMARK_NODE_SOFTBREAK:
-                return add(" ", style, link);
+                return add(std::string(between_lines(last_words(), first_words(cmark_node_next(node)))), style, link);
             case CMARK_NODE_LINEBREAK:
                 return add("\n", style, link);
             case CMARK_NODE_EMPH:
@@ -79,6 +87,8 @@ private:
                 refuse(message("HTML; expected Markdown"));
         }
     }
+
+    [[nodiscard]] std::string last_words() const { return prose_.empty() ? std::string() : prose_.back().text; }
 
     // A value of a block has no file of its own: the reader of the block names the line.
     [[noreturn]] void refuse(const Sentence& why) const {

@@ -1,5 +1,6 @@
 #include "app/core/step/place_names.h"
 
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "engine/translate.h"
 
@@ -29,16 +30,14 @@ Index batch_of(const Step& step, const Cell& cell) {
 PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch)
     : axes_(std::move(axes)) {
     for (const std::size_t axis : axes_) {
-        names_.emplace_back(step.axes[axis].name);
+        names_.push_back(spoken_axis(step.axes[axis].name));
         tokens_.push_back(tokens_along(scenario, step, axis, batch));
     }
 }
 
 std::string PlaceNames::number(std::size_t rank, Index at) const {
-    const std::vector<std::string>& tokens = tokens_[rank];
     const auto i = static_cast<std::size_t>(at);
-    if (i >= tokens.size() || tokens[i] == std::to_string(at)) return std::to_string(at);
-    return tr("{index} “{token}”", {{"index", at}, {"token", tokens[i]}});
+    return spoken_index(at, i < tokens_[rank].size() ? tokens_[rank][i] : std::string());
 }
 
 std::string PlaceNames::index(std::size_t rank, Index at) const {
@@ -52,8 +51,7 @@ std::string PlaceNames::range(std::size_t rank, Index first, Index last) const {
 
 std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
     std::string text;
-    for (std::size_t rank = from; rank < axes_.size(); ++rank)
-        text += (text.empty() ? "" : ", ") + index(rank, cell[axes_[rank]]);
+    for (std::size_t rank = from; rank < axes_.size(); ++rank) append_place(text, index(rank, cell[axes_[rank]]));
     return text;
 }
 

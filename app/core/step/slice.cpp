@@ -2,6 +2,7 @@
 
 #include "app/core/masks/mask_rows.h"
 #include "app/core/step/reader.h"
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "engine/lazy.h"
 #include "engine/translate.h"
@@ -29,7 +30,7 @@ std::string subtitle_of(const Slice& slice) {
                     {{"batch", slice.fixed[0]}});
     std::string text;
     for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
-        text += (text.empty() ? "" : ", ") + std::string(slice.axes[i].name) + " " + std::to_string(slice.fixed[i]);
+        append_place(text, spoken_place(slice.axes[i].name, slice.fixed[i], ""));
     return text;
 }
 

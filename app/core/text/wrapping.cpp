@@ -52,4 +52,10 @@ std::vector<TextPiece> pieces_of(std::string_view text) {
     return pieces;
 }
 
+std::string_view between_lines(std::string_view above, std::string_view below) {
+    const std::vector<Utf8Character> left = characters(above);
+    if (left.empty() || below.empty()) return " ";
+    return is_unspaced(left.back().code) && is_unspaced(character_at(below, 0).code) ? "" : " ";
+}
+
 }  // namespace decoderscope

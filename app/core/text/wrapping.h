@@ -21,6 +21,9 @@ struct TextPiece {
 // written without spaces; but no line begins with a closing mark or ends with an opening one.
 [[nodiscard]] std::vector<TextPiece> pieces_of(std::string_view text);
 
+// What a line break in a source stands for: a space, but nothing between Chinese or Japanese characters.
+[[nodiscard]] std::string_view between_lines(std::string_view above, std::string_view below);
+
 // A text broken into lines of at most `width`, as measured by `measure(const std::string&)`. A wider word gets its own
 // line. The last of `most` lines takes the rest, however wide. An empty text has no lines.
 template <class Width, class Measure>

@@ -1,5 +1,6 @@
 #include "app/core/diff/comparison_text.h"
 #include "app/core/step/explanation_text.h"
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/widgets/cell_tooltip.h"
@@ -105,8 +106,7 @@ void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, c
               "A − B  " + exact_number(value(p.difference)));
     const auto place = [&](const std::string& axis, const std::string& label, Index index) {
         if (axis.empty()) return;
-        const std::string number = std::to_string(index);
-        text_line(ui.fonts.caption, ui.theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : ""));
+        text_line(ui.fonts.caption, ui.theme.muted, spoken_place(axis, index, label));
     };
     place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);

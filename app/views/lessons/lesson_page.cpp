@@ -1,14 +1,14 @@
 #include "app/views/lessons/lesson_page.h"
 
-#include "app/core/work/path_list.h"
+#include "app/views/lessons/lesson_table.h"
 #include "app/views/lessons/spans.h"
 #include "app/views/shell/inspector_parts.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/prose.h"
 #include "engine/translate.h"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace decoderscope {
 
@@ -46,36 +46,8 @@ void draw_paragraph(const Ui& ui, const Paragraph& paragraph, const Shown& text)
 
 void draw_place(const Ui& ui, LessonsState& panel, const Shown& title, std::size_t block) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(24);
-    const std::string text = fitted(ui.fonts.text, plain_text(title), width);
-    if (button("→ " + text, "place" + std::to_string(block))) panel.player->open(block);
-    tooltip(plain_text(title).c_str());
-}
-
-void draw_table(const Ui& ui, const ShownTable& table) {
-    paragraph(ui.fonts.caption, ui.theme.muted, plain_text(table.caption));
-    std::vector<float> widths;
-    for (const Shown& column : table.columns)
-        widths.push_back(compat::text_size(ui.fonts.caption, plain_text(column)).x);
-    for (const auto& row : table.rows)
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], compat::text_size(ui.fonts.mono_small, row[i]).x);
-    const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(5), between = ui.px(14);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const auto draw_row = [&](std::size_t line, auto&& text_of, ImFont* font, ImU32 color) {
-        float x = start.x;
-        for (std::size_t i = 0; i < widths.size(); ++i) {
-            const std::string text = text_of(i);
-            const float indent = i == 0 ? 0.0F : widths[i] - compat::text_size(font, text).x;  // numbers to the right
-            draw_text(ui, font, {x + indent, start.y + pitch * static_cast<float>(line)}, color, text);
-            x += widths[i] + between;
-        }
-    };
-    draw_row(
-        0, [&](std::size_t i) { return plain_text(table.columns[i]); }, ui.fonts.caption, ui.theme.muted);
-    for (std::size_t r = 0; r < table.rows.size(); ++r)
-        draw_row(
-            r + 1, [&](std::size_t i) { return table.rows[r][i]; }, ui.fonts.mono_small, ui.theme.text);
-    ImGui::Dummy({1, pitch * static_cast<float>(table.rows.size() + 1)});
+    const std::string text = in_lines(ui.fonts.text, "→ " + plain_text(title), width);
+    if (button(text, "place" + std::to_string(block))) panel.player->open(block);
 }
 
 // ---- below the page
@@ -86,10 +58,6 @@ void turn(LessonsState& panel, std::size_t page) {
     panel.question.clear();
     panel.last = {};
     panel.to_top = true;
-}
-
-std::string proposed_handin(const Player& player) {
-    return path_of("~/decoderscope-" + std::filesystem::path(player.lesson()->name).stem().string() + ".json");
 }
 
 void draw_end(const Ui& ui, LessonsState& panel) {
@@ -105,10 +73,13 @@ void draw_end(const Ui& ui, LessonsState& panel) {
     for (const std::string& where : player.lesson()->happened)
         if (solved == all)
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
-    if (button(tr("Hand in"), "hand-in")) panel.to_hand_in = proposed_handin(player);
+    if (button(tr("Hand in"), "hand-in")) panel.hands_in = true;
     tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
+    ImGui::SameLine();
+    const bool leaves = button(tr("All lessons"), "end-all-lessons");
     if (!panel.handed_in.empty())
         paragraph(ui.fonts.caption, ui.theme.muted, tr("Written to {path}", {{"path", panel.handed_in}}));
+    if (leaves) panel.player.reset();
 }
 
 void draw_foot(const Ui& ui, LessonsState& panel) {
@@ -151,14 +122,14 @@ void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, Le
         else if (std::holds_alternative<lessons::Place>(page.blocks[i]))
             draw_place(ui, panel, block.text, i);
         else if (std::holds_alternative<lessons::Table>(page.blocks[i]))
-            draw_table(ui, block.table);
+            draw_lesson_table(ui, block.table);
         else
             draw_question(ui, session, state, panel, std::get<lessons::Question>(page.blocks[i]), block);
         gap(ui, 4);
         ImGui::PopID();
     }
     if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel);
-    draw_foot(ui, panel);
+    if (panel.player) draw_foot(ui, panel);
 }
 
 }  // namespace decoderscope

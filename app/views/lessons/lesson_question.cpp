@@ -36,6 +36,15 @@ void begin_question(LessonsState& panel, const lessons::Question& question) {
 void give(const Drawn& d, const Answer& answer) {
     d.panel.verdict = d.panel.player->answer(d.session, d.question, answer);
     d.panel.judged = d.question.id;
+    d.panel.reveal = Reveal::reply;
+}
+
+// Whether something that is new on the page is here; its end is to be seen.
+void show_if_new(LessonsState& panel, Reveal here) {
+    if (panel.reveal != here) return;
+    panel.reveal = Reveal::nothing;
+    const float below = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
+    if (ImGui::GetItemRectMax().y > below) ImGui::SetScrollHereY(1.0F);
 }
 
 // ---- what a question is answered with
@@ -79,6 +88,7 @@ void draw_number(const Drawn& d) {
     focusable_field("##number");
     const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
                                           ImGuiInputTextFlags_EnterReturnsTrue);
+    if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
     const std::optional<double> number = typed_number(d.panel.number.data());
@@ -104,6 +114,7 @@ void draw_bug(const Drawn& d, const ByBug& by) {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted,
                   d.panel.wrong_step.empty() ? std::string(tr("Go to the first wrong step, then press This step."))
                                              : tr("First wrong step: {step}", {{"step", d.panel.wrong_step}}));
+        ImGui::Dummy({1, d.ui.px(2)});
     }
     draw_choices_of(d);
     if (button(tr("Answer"), "answer") && d.panel.choice) give(d, BugAnswer{d.panel.wrong_step, *d.panel.choice});
@@ -134,6 +145,7 @@ void draw_verdict(const Drawn& d) {
         draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
         spans_line(ui, reply, ui.theme.text, ui.px(20));
     }
+    show_if_new(d.panel, Reveal::reply);
 }
 
 void draw_hints(const Drawn& d) {
@@ -144,8 +156,12 @@ void draw_hints(const Drawn& d) {
         text_line(d.ui.fonts.caption, d.ui.theme.muted, tr("Hint {number}", {{"number", i + 1}}));
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
+    show_if_new(d.panel, Reveal::hint);
     if (asked >= kHints) return;
-    if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) d.panel.player->ask_hint(d.question);
+    if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
+        d.panel.player->ask_hint(d.question);
+        d.panel.reveal = Reveal::hint;
+    }
     if (asked + 1 == kHints) tooltip(tr("The last one gives the answer away"));
 }
 
@@ -155,7 +171,9 @@ void draw_withheld(const Drawn& d) {
     if (!withheld.anything()) return;
     std::string parts;
     const auto add = [&](bool closed, const char* name) {
-        if (closed) parts += (parts.empty() ? "" : ", ") + std::string(name);
+        if (!closed) return;
+        if (!parts.empty()) parts += tr(message_c("between names of a list", ", "));
+        parts += name;
     };
     add(withheld.diff, tr("Diff"));
     add(withheld.checks, tr("Checks"));
@@ -178,6 +196,12 @@ void draw_question(const Ui& ui, const Session& session, ViewState&, LessonsStat
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
         spans_line(ui, shown.learned, ui.theme.text, ui.px(20));
+        // Choices are gone, and what follows is shown: what was learned may lie above the panel now.
+        if (panel.reveal == Reveal::reply && panel.judged == question.id) {
+            panel.reveal = Reveal::nothing;
+            const float above = start.y - ImGui::GetWindowPos().y;
+            if (above < 0.0F) ImGui::SetScrollY(std::max(0.0F, ImGui::GetScrollY() + above));
+        }
     } else {
         begin_question(panel, question);
         std::visit(DrawAnswer{d}, question.answer);

@@ -13,6 +13,8 @@
 
 namespace decoderscope {
 
+enum class Reveal { nothing, reply, hint };
+
 // What the lessons' panel remembers from frame to frame.
 struct LessonsState {
     bool open = false;                        // the panel stands where the inspector is
@@ -31,10 +33,12 @@ struct LessonsState {
     std::optional<lessons::Verdict> verdict;  // on the last answer
     std::string judged;                       // the question that the verdict is on
     bool to_top = false;                      // another page: it is read from its top
+    Reveal reveal = Reveal::nothing;          // what is new on the page and may lie outside the panel
+    std::optional<bool> noticed;              // a deed was judged while the inspector was shown: whether it was right
 
     lessons::Progress progress;
     std::string progress_path;  // where it is kept; empty: nowhere
-    std::string to_hand_in;     // the file that the answers are to be written to; the application does it
+    bool hands_in = false;      // the answers are to be written to a file; the application does it
     std::string handed_in;      // the file that they were written to; empty: none yet
 
     lessons::WindowPart point = lessons::WindowPart::none;  // that is pointed at

@@ -46,30 +46,32 @@ std::string progress_text(const LessonsState& panel, const LessonCard& card) {
 void draw_card(const Ui& ui, ViewState& state, LessonsState& panel, const LessonCard& card) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(6), pad = ui.px(8);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Shown summary = {{Span::Style::plain, card.error.empty() ? card.summary : card.error, "", false}};
+    const auto words = [](const std::string& text) { return Shown{{Span::Style::plain, text, "", false}}; };
+    const Shown title = words(card.kind == LessonKind::lesson && card.number < 1000
+                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
+                              : card.title.empty() ? card.name
+                                                   : card.title);
+    const Shown summary = words(card.error.empty() ? card.summary : card.error);
     const float line = compat::font_size(ui.fonts.text) + ui.px(6);
-    const float height = line * 2 + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
+    const float above = draw_spans(ui, title, at, width - pad * 2, ui.theme.text, false) + line;
+    const float height = above + draw_spans(ui, summary, at, width - pad * 2, ui.theme.muted, false) + pad * 2;
     ImGui::PushID(card.name.c_str());
     const bool pressed = press_area("card", {width, height});
     ImGui::PopID();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(at, {at.x + width, at.y + height},
                        ImGui::IsItemHovered() ? ui.theme.accent_soft : ui.theme.raised, ui.px(6));
-    const std::string title = card.kind == LessonKind::lesson && card.number < 1000
-                                  ? tr("{number}. {title}", {{"number", card.number}, {"title", card.title}})
-                              : card.title.empty() ? card.name
-                                                   : card.title;
-    draw_text(ui, ui.fonts.text, {at.x + pad, at.y + pad}, ui.theme.text, title, width - pad * 2);
+    static_cast<void>(draw_spans(ui, title, {at.x + pad, at.y + pad}, width - pad * 2, ui.theme.text));
     std::string facts = card.minutes > 0 ? tr_n("{count} minute", "{count} minutes", card.minutes) : std::string();
     if (const std::string done = progress_text(panel, card); !done.empty())
         facts = facts.empty() ? done : tr("{minutes} · {done}", {{"minutes", facts}, {"done", done}});
-    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + line}, ui.theme.accent, facts, width - pad * 2);
+    draw_text(ui, ui.fonts.caption, {at.x + pad, at.y + pad + above - line}, ui.theme.accent, facts, width - pad * 2);
     static_cast<void>(
-        draw_spans(ui, summary, {at.x + pad, at.y + pad + line * 2 - ui.px(2)}, width - pad * 2, ui.theme.muted));
+        draw_spans(ui, summary, {at.x + pad, at.y + pad + above - ui.px(2)}, width - pad * 2, ui.theme.muted));
     ImGui::Dummy({1, ui.px(2)});
     if (!pressed || !card.error.empty()) return;
     try {
-        open_lesson(state, find_lesson(card.name, panel.language));
+        open_lesson(state, find_lesson(card.name));
     } catch (const Error&) {
         panel.listed = false;  // its file has changed since
     }
@@ -90,7 +92,29 @@ void draw_list(const Ui& ui, ViewState& state, LessonsState& panel) {
     }
 }
 
+// The lesson in this language, where it is translated.
+std::shared_ptr<const Lesson> translated(std::shared_ptr<const Lesson> lesson, const std::string& language) {
+    if (language.empty()) return lesson;
+    try {
+        return find_lesson(lesson->name, language);
+    } catch (const Error&) {
+        return lesson;  // a file from elsewhere that is gone
+    }
+}
+
 // ---- the row above
+
+// Whether the right side slides over the presentation.
+bool& right_slide(ViewState& state) {
+    return state.presentation.asked[static_cast<std::size_t>(SlidePanel::inspector)];
+}
+
+void show_right_side(ViewState& state) {
+    if (state.presenting)
+        right_slide(state) = true;
+    else
+        show_inspector(state, true);
+}
 
 void close_panel(ViewState& state, LessonsState& panel) {
     panel.open = false;
@@ -102,6 +126,15 @@ void draw_head(const Ui& ui, ViewState& state, LessonsState& panel, Area area) {
     const std::array<const char*, 2> halves = {tr("Lessons"), tr("Inspector")};
     if (const int clicked = segmented(ui, "lessons-or-inspector", halves, panel.inspector ? 1 : 0); clicked >= 0)
         panel.inspector = clicked == 1;
+    if (panel.noticed) {
+        ImGui::SameLine(0, ui.px(10));
+        const bool solved = *panel.noticed;
+        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+        if (link(ui, ui.fonts.caption, solved ? ui.theme.accent : ui.theme.warning,
+                 solved ? tr("✓ solved") : tr("✗ not yet"), 8))
+            panel.inspector = false;
+        tooltip(tr("What the lesson says about it"));
+    }
     const float side = ImGui::GetFrameHeight();
     const float right = area.high.x - ui.px(12) - side;
     ImGui::SetCursorScreenPos({right, area.low.y + ui.px(8)});
@@ -131,21 +164,22 @@ void open_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
     panel.open = true;
     panel.inspector = false;
-    show_inspector(state, true);
+    show_right_side(state);
 }
 
 bool lessons_are_open(const ViewState& state) { return state.lab<LessonsState>().open; }
 
 void toggle_lessons(ViewState& state) {
     LessonsState& panel = panel_of(state);
-    if (panel.open && state.panels.inspector > 0.0F)
-        close_panel(state, panel);
-    else
-        open_lessons(state);
+    const bool shown = state.presenting ? right_slide(state) : state.panels.inspector > 0.0F;
+    if (!panel.open || !shown) return open_lessons(state);
+    close_panel(state, panel);
+    if (state.presenting) right_slide(state) = false;
 }
 
 void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
     LessonsState& panel = panel_of(state);
+    lesson = translated(std::move(lesson), panel.language);
     const auto found = panel.progress.find(lesson->name);
     panel.player = std::make_shared<Player>(lesson, found == panel.progress.end() ? LessonProgress() : found->second);
     panel.verdict.reset();
@@ -157,7 +191,7 @@ void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
 }
 
 void open_lesson_beside(ViewState& state, const std::string& name) {
-    open_lesson(state, find_bundled_lesson(name, panel_of(state).language));
+    open_lesson(state, find_bundled_lesson(name));
     panel_of(state).player->keep_what_is_open();
 }
 
@@ -204,7 +238,10 @@ void follow_lesson(const Session& session, ViewState& state, Commands& commands)
     if (const std::optional<lessons::Verdict> verdict = player->watch(session)) {
         panel.verdict = *verdict;
         panel.judged = open->id;
+        panel.reveal = Reveal::reply;
+        if (panel.inspector) panel.noticed = verdict->right;
     }
+    if (!panel.inspector) panel.noticed.reset();
     state.withheld = player->withheld();
     LessonProgress& kept = panel.progress[player->lesson()->name];
     if (!(kept == player->progress())) kept = player->progress();

@@ -1,10 +1,11 @@
 #include "app/views/lessons/spans.h"
 
+#include "app/core/text/wrapping.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace decoderscope {
@@ -14,7 +15,7 @@ namespace {
 using lessons::ShownSpan;
 using lessons::Span;
 
-// What stays on one line: a word, or one Chinese character.
+// What stays on one line, or a part of it in one style.
 struct Word {
     std::string text;
     ImFont* font = nullptr;
@@ -25,90 +26,44 @@ struct Word {
     bool underlined = false;
 };
 
-std::size_t next_character(std::string_view text, std::size_t at) {
-    ++at;
-    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
-    return at;
-}
-
-// Whether a line may be broken before and after it: Chinese is written without spaces. Such characters are three bytes
-// long, from U+2E80 on.
-bool breaks_anywhere(std::string_view character) {
-    return character.size() == 3 && static_cast<unsigned char>(character[0]) >= 0xE2 &&
-           (static_cast<unsigned char>(character[0]) > 0xE2 || static_cast<unsigned char>(character[1]) >= 0xBA);
-}
-// Punctuation that doesn't begin a line.
-bool ends_line(std::string_view character) {
-    for (const std::string_view known : {"，", "。", "；", "：", "？", "！", "、", "）", "」", "”", "》"})
-        if (character == known) return true;
-    return false;
-}
-
 ImFont* font_of(const Ui& ui, const ShownSpan& span) {
     if (span.style == Span::Style::code) return ui.fonts.mono_small;
     return span.is_number ? ui.fonts.mono : ui.fonts.text;
 }
 
-// The words of a text in order.
-class Words {
-public:
-    Words(const Ui& ui, ImU32 color) : ui_(ui), color_(color) {}
+Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
+    const bool code = span.style == Span::Style::code || span.is_number;
+    return {.font = font_of(ui, span),
+            .color = code ? ui.theme.accent : color,
+            .underlined = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
+}
 
-    std::vector<Word> of(const lessons::Shown& text) {
-        for (const ShownSpan& span : text) add(span);
-        return std::move(words_);
-    }
-
-private:
-    void add(const ShownSpan& span) {
-        const bool stands_out = span.style == Span::Style::emphasis || span.style == Span::Style::strong;
-        const Word like{.font = font_of(ui_, span),
-                        .color = span.style == Span::Style::code || span.is_number ? ui_.theme.accent : color_,
-                        .underlined = stands_out};
-        bool continues = !space_;
-        std::string word;
-        const auto finish = [&](bool glued) {
-            if (word.empty()) return;
-            Word next = like;
-            next.text = std::move(word);
-            next.spaced = space_;
-            next.breaks = break_;
-            next.glued = glued && !space_ && !break_ && !words_.empty();
-            words_.push_back(std::move(next));
-            word.clear();
-            space_ = break_ = false;
-        };
-        for (std::size_t at = 0; at < span.text.size();) {
-            const std::size_t end = next_character(span.text, at);
-            const std::string_view character = std::string_view(span.text).substr(at, end - at);
-            at = end;
-            if (character == " " || character == "\n") {
-                finish(continues);
-                continues = false;
-                space_ = true;
-                break_ = break_ || character == "\n";
-            } else if (breaks_anywhere(character)) {
-                finish(continues);
-                word = character;
-                finish(ends_line(character));
-                continues = false;
-            } else {
-                word += character;
-            }
+// The words of a text in order. Where a line may end is decided on the whole text, whatever its styles.
+std::vector<Word> words_of(const Ui& ui, const lessons::Shown& text, ImU32 color) {
+    std::string all;
+    std::vector<std::size_t> ends;  // of the spans, in bytes
+    for (const ShownSpan& span : text) ends.push_back((all += span.text).size());
+    std::vector<Word> words;
+    std::size_t span = 0;
+    for (const TextPiece& piece : pieces_of(all)) {
+        for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
+            while (ends[span] <= at) ++span;
+            Word word = word_of(ui, text[span], color);
+            word.text = all.substr(at, std::min(end, ends[span]) - at);
+            word.glued = at != piece.begin;
+            word.spaced = piece.spaced && !word.glued;
+            word.breaks = piece.new_line && !word.glued;
+            at += word.text.size();
+            words.push_back(std::move(word));
         }
-        finish(continues);
     }
-
-    const Ui& ui_;
-    ImU32 color_;
-    std::vector<Word> words_;
-    bool space_ = false, break_ = false;
-};
+    return words;
+}
 
 }  // namespace
 
 float draw_spans(const Ui& ui, const lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
-    const std::vector<Word> words = Words(ui, color).of(text);
+    const std::vector<Word> words = words_of(ui, text, color);
     const float pitch = compat::font_size(ui.fonts.text) + ui.px(6), space = compat::text_size(ui.fonts.text, " ").x;
     float x = 0.0F, y = 0.0F;
     const auto width_of = [](const Word& word) { return compat::text_size(word.font, word.text).x; };

@@ -1,4 +1,5 @@
 #include "app/core/masks/mask_edits.h"
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/wrapping.h"
@@ -64,8 +65,7 @@ void paint(const MasksScene& scene, const HeatmapGesture& gesture) {
 // ---- one picture
 
 std::string token_of(const std::string& axis, const std::vector<std::string>& labels, Index at) {
-    const std::string number = std::to_string(at), &label = labels[static_cast<std::size_t>(at)];
-    return axis + " " + number + (label != number ? " “" + label + "”" : "");
+    return spoken_place(axis, at, labels[static_cast<std::size_t>(at)]);
 }
 
 void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, HeatmapGesture gesture) {

@@ -2,6 +2,7 @@
 
 #include "app/core/step/explanation_text.h"
 #include "app/core/step/shown_step.h"
+#include "app/core/text/axis_words.h"
 #include "app/core/text/counting.h"
 #include "app/views/shell/lab.h"
 #include "app/views/widgets/cards.h"
@@ -42,11 +43,6 @@ struct Scene {
     [[nodiscard]] bool is_current() const { return step.id == session.step().id; }
 };
 
-// What rows and columns are.
-std::string axes_of(const Heatmap& h) {
-    return h.row_axis.empty() ? h.column_axis + " →" : h.row_axis + " ↓ " + h.column_axis + " →";
-}
-
 Scene scene_of(const Ui& ui, const Session& session, SheetState& sheet) {
     const Step& step = step_of(session, sheet);
     const Place place = session.cursor().place;
@@ -54,19 +50,21 @@ Scene scene_of(const Ui& ui, const Session& session, SheetState& sheet) {
         shown_order(session.derived(), session.shown(), step, place, sheet.rows, sheet.columns);
     const Value<ShownHeatmap> shown = shown_heatmap(session.derived(), session.shown(), step, place);
     const float glyph = compat::text_size(ui.fonts.mono_small, "0").x;
-    return {ui,
-            session,
-            sheet,
-            step,
-            slice_of(step, place, session.shown().scenario.config().nhead),
-            shown,
-            order,
-            glyph,
-            compat::font_size(ui.fonts.mono_small) + ui.px(5),
-            std::max(glyph * static_cast<float>(order->head + 2),
-                     compat::text_size(ui.fonts.caption, axes_of(shown->heatmap)).x) +
-                ui.px(8),
-            glyph * static_cast<float>(std::max<std::size_t>(order->longest, 6) + 2)};
+    return {
+        ui,
+        session,
+        sheet,
+        step,
+        slice_of(step, place, session.shown().scenario.config().nhead),
+        shown,
+        order,
+        glyph,
+        compat::font_size(ui.fonts.mono_small) + ui.px(5),
+        std::max(
+            glyph * static_cast<float>(order->head + 2),
+            compat::text_size(ui.fonts.caption, spoken_axes(shown->heatmap.row_axis, shown->heatmap.column_axis)).x) +
+            ui.px(8),
+        glyph * static_cast<float>(std::max<std::size_t>(order->longest, 6) + 2)};
 }
 
 SheetState fresh_table(const Session& session) {
@@ -320,8 +318,8 @@ void draw_row_heads(const Scene& s, const Seen& seen, Area area, const std::opti
 
 // In the corner between the heads.
 void draw_corner(const Scene& s, Area area) {
-    draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted, axes_of(s.table()),
-              area.width() - s.ui.px(4));
+    draw_text(s.ui, s.ui.fonts.caption, {area.low.x, area.low.y + s.ui.px(2)}, s.ui.theme.muted,
+              spoken_axes(s.table().row_axis, s.table().column_axis), area.width() - s.ui.px(4));
 }
 
 // The cell under the mouse in the frame before, as a place.

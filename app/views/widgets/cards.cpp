@@ -2,6 +2,7 @@
 
 #include "app/core/diff/transformer_lens.h"
 #include "app/core/step/shown_step.h"
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "app/views/widgets/cell_tooltip.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -48,9 +49,7 @@ void cell_tooltip(const Ui& ui, const Session& session, const Step& step, const 
     lines.push_back({fonts.mono, theme.text, short_number(static_cast<double>(h.at(spot.first, spot.second)))});
     const auto place = [&](const std::string& axis, const std::string& label, Index at) {
         if (axis.empty()) return;
-        const std::string number = std::to_string(at);
-        lines.push_back(
-            {fonts.caption, theme.muted, axis + " " + number + (label != number ? "  “" + label + "”" : "")});
+        lines.push_back({fonts.caption, theme.muted, spoken_place(axis, at, label)});
     };
     place(h.row_axis, h.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
     place(h.column_axis, h.column_labels[static_cast<std::size_t>(spot.second)], spot.second);

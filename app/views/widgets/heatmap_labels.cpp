@@ -1,5 +1,6 @@
 #include "app/views/widgets/heatmap_labels.h"
 
+#include "app/core/text/axis_words.h"
 #include "app/views/widgets/imgui_compat.h"
 
 #include <algorithm>
@@ -171,7 +172,7 @@ void draw_title(const Ui& ui, const HeatmapDrawing& d, Area area) {
     const float r = ui.px(4);
     list.AddRectFilled({area.low.x, area.low.y + line * 0.5F - r + 1},
                        {area.low.x + r * 2, area.low.y + line * 0.5F + r + 1}, d.color, ui.px(2));
-    std::string axes = h.row_axis.empty() ? h.column_axis + " →" : h.row_axis + " ↓  " + h.column_axis + " →";
+    const std::string axes = spoken_axes(h.row_axis, h.column_axis);
     const float axes_width = compat::text_size(ui.fonts.caption, axes).x;
     const float room = area.width() - ui.px(14);
     const float title_width =

@@ -1,5 +1,6 @@
 #include "app/views/widgets/prose.h"
 
+#include "app/core/text/utf8.h"
 #include "app/core/text/wrapping.h"
 #include "app/views/widgets/imgui_compat.h"
 
@@ -20,7 +21,35 @@ float draw_lines(const Ui& ui, ImFont* font, ImVec2 at, float width, float pitch
     return at.y;
 }
 
+// How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
+std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
+    std::size_t fits = character_at(word, 0).bytes.size(), after_mark = 0;
+    for (std::size_t next = fits; next < word.size(); next += character_at(word, next).bytes.size()) {
+        if (compat::text_size(font, word.substr(0, next)).x > width) break;
+        fits = next;
+        if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
+    }
+    return after_mark > 0 ? after_mark : fits;
+}
+
 }  // namespace
+
+std::string in_lines(ImFont* font, std::string_view text, float width) {
+    std::string broken;
+    const auto add = [&](std::string_view line) { (broken += broken.empty() ? "" : "\n") += line; };
+    const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
+    for (const std::string& line : wrapped(text, width, measure)) {
+        std::string_view rest = line;
+        while (measure(std::string(rest)) > width) {
+            const std::size_t part = fitting_part(font, rest, width);
+            if (part >= rest.size()) break;
+            add(rest.substr(0, part));
+            rest.remove_prefix(part);
+        }
+        add(rest);
+    }
+    return broken;
+}
 
 float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines) {
     const float pitch = compat::font_size(ui.fonts.caption) + ui.px(4);

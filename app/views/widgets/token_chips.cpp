@@ -65,6 +65,14 @@ Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index
 std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
 std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
 
+bool all_fit(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
+    const auto count = static_cast<Index>(row.ids.size());
+    float used = 0.0F;
+    for (Index at = 0; at < count && used <= width; ++at)
+        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F).width;
+    return used <= width;
+}
+
 // The chips that fit, from left to right. If some are left out, their count needs room.
 std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
     const auto count = static_cast<Index>(row.ids.size());
@@ -73,10 +81,11 @@ std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const 
     float used = 0.0F;
     Index at = row.from_end ? count - 1 : std::clamp<Index>(row.first, 0, std::max<Index>(count - 1, 0));
     const bool cut_before = !row.from_end && at > 0;
+    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width);
     for (; at >= 0 && at < count; at += row.from_end ? -1 : 1) {
         Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F);
         const bool last = row.from_end ? at == 0 : at + 1 == count;
-        const float notes = (cut_before ? note : 0.0F) + (last ? 0.0F : note);
+        const float notes = (cut_before ? note : 0.0F) + (last || whole ? 0.0F : note);
         if (used + chip.width + notes > width) break;
         used += chip.width + gap;
         chips.push_back(std::move(chip));

@@ -1,8 +1,8 @@
 #include "app/views/widgets/widgets.h"
 
-#include "app/core/text/wrapping.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/prose.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,35 +51,6 @@ float draw_text(const Ui&, ImFont* font, ImVec2 at, ImU32 color, std::string_vie
 }
 
 namespace {
-
-// How much of a word fits: up to a mark where a name may be cut, or as many characters as there is room for.
-std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
-    std::size_t fits = next_character(word, 0), after_mark = 0;
-    for (std::size_t next = fits; next < word.size(); next = next_character(word, next)) {
-        if (compat::text_size(font, word.substr(0, next)).x > width) break;
-        fits = next;
-        if (std::string_view("./,;:_-").find(word[next - 1]) != std::string_view::npos) after_mark = next;
-    }
-    return after_mark > 0 ? after_mark : fits;
-}
-
-// Not ImGui's own wrapping, which breaks numbers at their decimal point, and Chinese only before a space.
-std::string in_lines(ImFont* font, std::string_view text, float width) {
-    std::string broken;
-    const auto add = [&](std::string_view line) { (broken += broken.empty() ? "" : "\n") += line; };
-    const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
-    for (const std::string& line : wrapped(text, width, measure)) {
-        std::string_view rest = line;
-        while (measure(std::string(rest)) > width) {
-            const std::size_t part = fitting_part(font, rest, width);
-            if (part >= rest.size()) break;
-            add(rest.substr(0, part));
-            rest.remove_prefix(part);
-        }
-        add(rest);
-    }
-    return broken;
-}
 
 void note(std::string_view text) {
     note_glyphs(ImGui::GetFont(), text);

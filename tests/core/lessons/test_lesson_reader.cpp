@@ -120,6 +120,20 @@ TEST_CASE("its numbers are computed, and a sign of Markdown in them is arithmeti
           "The row has … weights, and adds up to ….");
 }
 
+TEST_CASE("a line break in the file is a space between words, and nothing between Chinese characters") {
+    const auto paragraph = [](const std::string& text) {
+        const Lesson lesson = parse_lesson(with("The end.", text), "x.md");
+        return plain_text(std::get<Paragraph>(lesson.pages[0].blocks[5]).prose);
+    };
+    CHECK(paragraph("one\ntwo") == "one two");
+    CHECK(paragraph("注意\n力，\n掩码") == "注意力，掩码");
+    CHECK(paragraph("*注意*\n**力**") == "注意力");
+    CHECK(paragraph("分数\nsoftmax\n权重") == "分数 softmax 权重");
+    CHECK(paragraph("共有\n{= size(row)}\n个") == "共有 {= size(row)} 个");
+    const Lesson lesson = parse_lesson(with("hint: Count.", "hint: 数一\n  数 q\n  k。"), "x.md");
+    CHECK(plain_text(std::get<lessons::Question>(lesson.pages[0].blocks[4]).hints.front()) == "数一数 q k。");
+}
+
 TEST_CASE("a mistake in the file is answered with its line") {
     struct Mistake {
         std::string text, begins, says;

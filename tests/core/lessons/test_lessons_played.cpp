@@ -7,6 +7,7 @@
 #include "app/core/lessons/player.h"
 #include "app/views/shell/lab.h"
 #include "engine/error.h"
+#include "engine/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -238,6 +239,25 @@ TEST_CASE("nothing in a hand-in is taken on trust") {
     CHECK(judged(forged).right() == 0);
     std::ofstream(folder.file("no.json")) << "{}";
     CHECK_THROWS_AS(static_cast<void>(judge_handin(folder.file("no.json"))), Error);
+}
+
+TEST_CASE("no hand-in replaces another file") {
+    const TemporaryFolder folder;
+    const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+    Lesson lesson;
+    lesson.name = "gallery/no-scale";
+    const auto hand_in = [&](const std::string& text) {
+        const std::string path = handin_path(folder.path(), lesson, text);
+        std::ofstream(path) << text;
+        return name(path);
+    };
+    CHECK(hand_in("first") == "decoderscope-no-scale.json");
+    CHECK(hand_in("second") == "decoderscope-no-scale-2.json");
+    CHECK(hand_in("third") == "decoderscope-no-scale-3.json");
+    CHECK(hand_in("second") == "decoderscope-no-scale-2.json");  // the same again needs no other file
+    CHECK(read_text(folder.file("decoderscope-no-scale.json")) == "first");
+    lesson.name = "/home/learner/my-lesson.md";
+    CHECK(hand_in("x") == "decoderscope-my-lesson.json");
 }
 
 TEST_CASE("what is open is the learner's own, and a question on another model says so") {

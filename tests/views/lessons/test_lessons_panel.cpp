@@ -1,5 +1,6 @@
 // The lessons beside the stage: found, read, answered, left.
 #include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/lesson_table.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
@@ -7,7 +8,10 @@
 #include "tests/views/layout_check.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <variant>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -39,6 +43,27 @@ TEST_CASE("the first minute, the toolbar and F7 lead to the lessons") {
     CHECK(panel_of(driver).open);
     REQUIRE(driver.click_label("Inspector"));
     CHECK_FALSE(driver.sees("1.Aweightisacomparison"));
+}
+
+TEST_CASE("a lesson is opened in the language that is spoken, wherever it comes from") {
+    Driver driver("reverse");
+    driver.settle();
+    speak_lessons(driver.state, "zh_CN");
+    open_lesson(driver.state, lessons::find_lesson("weight"));  // as --lesson does
+    CHECK(plain_text(panel_of(driver).player->lesson()->title) == "权重就是一次比较");
+    speak_lessons(driver.state, "");
+    CHECK(plain_text(panel_of(driver).player->lesson()->title) == "A weight is a comparison");
+}
+
+TEST_CASE("in the presentation F7 slides the lessons over the stage, and away") {
+    Driver driver("reverse");
+    driver.state.settings.reduced_motion = true;
+    driver.press(Key::f11);
+    REQUIRE_FALSE(driver.sees("1.Aweightisacomparison"));
+    begin_first(driver);  // by F7
+    CHECK(driver.sees("Openthequery"));
+    driver.press(Key::f7);
+    CHECK_FALSE(driver.sees("Openthequery"));
 }
 
 TEST_CASE("a place opens its model and goes to its cell") {
@@ -85,6 +110,69 @@ TEST_CASE("a wrong answer gets its reply, hints come one by one, the right one o
     REQUIRE(driver.click_text("Aweightisacomparison"));
     driver.settle();
     CHECK(panel.player->progress().solved("largest"));
+}
+
+TEST_CASE("a number that was wrong is typed over at once: letters are no shortcuts meanwhile") {
+    Driver driver("reverse", 1.0F, {1280, 1400});
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    const std::optional<DrawnText> answer = find_text(driver.seen(), "Answer");
+    REQUIRE(answer);
+    driver.click({answer->low.x - 60, answer->middle().y});
+    driver.hands.type("0.125");
+    driver.press(Key::enter);
+    REQUIRE(panel.verdict.has_value());
+    const std::string step = driver.session.step().name, tab = driver.state.tab;
+    driver.press(Key::a, with_ctrl);
+    driver.hands.type("0.84");
+    driver.press(Key::enter);
+    CHECK(panel.progress.at("weight").solved("largest"));
+    CHECK(driver.session.step().name == step);
+    CHECK(driver.state.tab == tab);
+}
+
+TEST_CASE("what a lesson says of a deed is announced beside the inspector") {
+    Driver driver("reverse");
+    driver.settle();
+    begin_first(driver);
+    LessonsState& panel = panel_of(driver);
+    panel.player->turn_to(3);
+    driver.settle();
+    REQUIRE(std::holds_alternative<lessons::ByRun>(panel.player->open_question()->answer));
+    REQUIRE(driver.click_label("Inspector"));
+    const auto score = [&](float value) {
+        driver.session.apply(command::TypeOver{"blocks.1.cross_attn.attn_scores", Cell{0, 3, 1, 6}, value});
+        driver.settle();
+    };
+    CHECK_FALSE(driver.sees("✗notyet"));
+    score(12.0F);
+    CHECK(driver.sees("✗notyet"));
+    score(0.0F);
+    CHECK(driver.sees("✓solved"));
+    REQUIRE(driver.click_text("✓solved"));
+    CHECK(driver.sees("Movetheattention"));
+    CHECK_FALSE(driver.sees("✓solved"));
+}
+
+TEST_CASE("columns of a table give their headings' room before a cell is cut") {
+    const std::array<ColumnNeeds, 2> columns = {{{.cells = 40, .word = 30, .heading = 100}, {30, 60, 160}}};
+    CHECK(column_widths(columns, 400) == std::vector<float>{100, 160});
+    CHECK(column_widths(columns, 180) == std::vector<float>{70, 110});  // what is left, in the ratio of what they lack
+    CHECK(column_widths(columns, 100) == std::vector<float>{40, 60});
+    CHECK(column_widths(columns, 90) == std::vector<float>{40, 50});
+    CHECK(column_widths({}, 90).empty());
+}
+
+TEST_CASE("no table of an exercise is cut at the panel's edge") {
+    Driver driver("reverse");
+    driver.settle();
+    driver.press(Key::f7);
+    open_lesson(driver.state, lessons::find_lesson("gallery/spiky"));
+    driver.settle();
+    // The probabilities have four digits at least, each row the same number.
+    CHECK(driver.sees("probability"));
+    CHECK(driver.sees("1.00"));
 }
 
 TEST_CASE("while a question is open, what would give it away is closed, and said to be") {
