@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz. Installs the
-# packages that it needs; without a clang, by default nothing is fuzzed.
+# Builds the program and runs its tests: ./test.sh [PRESET ...], by default release, asan, tsan and fuzz; `browser` is the
+# page's, which takes as long again. Installs the packages that it needs; without a clang, by default nothing is fuzzed.
 set -eu
 root=$(cd "$(dirname "$0")" && pwd)
 cd "$root"
@@ -37,10 +37,12 @@ if [ $# -eq 0 ]; then
     fi
 fi
 for preset in "$@"; do
-    if [ "$preset" = fuzz ]; then
-        fuzz 20
-    else
+    case $preset in
+    fuzz) fuzz 20 ;;
+    browser) tests/browser/run.sh ;;
+    *)
         build "$preset"
         ctest --preset "$preset" --parallel "$(nproc)"
-    fi
+        ;;
+    esac
 done

@@ -8,11 +8,13 @@
 #include "app/core/lessons/progress.h"
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
-#include "app/core/work/desktop_motion.h"
 #include "app/core/work/link.h"
 #include "app/core/work/path_list.h"
+#include "app/file_picker.h"
 #include "app/folder.h"
 #include "app/link_base.h"
+#include "app/more_fonts.h"
+#include "app/surroundings.h"
 #include "app/views/lessons/lesson_state.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/lab.h"
@@ -53,6 +55,7 @@ Application::Application(SavedWork work, std::function<void()> wake)
 
 void Application::use_fonts(const Fonts& fonts) {
     fonts_ = &fonts;
+    if (fetches_fonts(fonts)) return;
     if (!fonts.lacking.empty()) session_.apply(command::Tell{language_.give_up(fonts.lacking)});
     std::vector<char32_t> missing = fonts.missing;
     // The names of the languages are not the person's own text; the settings show a code instead.
@@ -64,16 +67,26 @@ void Application::use_fonts(const Fonts& fonts) {
     if (!said.empty()) session_.apply(command::Tell{said, false});
 }
 
+// Whether a font that the window needs is on its way: the window gets its fonts again when it is there.
+bool Application::fetches_fonts(const Fonts& fonts) {
+    std::vector<char32_t> missing = fonts.lacking;
+    missing.insert(missing.end(), fonts.missing.begin(), fonts.missing.end());
+    if (missing.empty()) return false;
+    const Sentence said = fetch_fonts(missing);
+    if (!said.empty()) session_.apply(command::Tell{said, false});
+    return !said.empty();
+}
+
 float Application::text_scale(ImVec2 window) {
     state_.largest_text = largest_text_size(window);
     return state_.text_size();
 }
 
 bool Application::frame(Textures& textures) {
-    const Theme theme = make_theme(state_.settings.dark, state_.settings.sequential);
-    if (styled_dark_ != state_.settings.dark || styled_scale_ != fonts_->scale) {
+    const Theme theme = make_theme(state_.is_dark(), state_.settings.sequential);
+    if (styled_dark_ != state_.is_dark() || styled_scale_ != fonts_->scale) {
         apply_style(theme, fonts_->scale);
-        styled_dark_ = state_.settings.dark;
+        styled_dark_ = state_.is_dark();
         styled_scale_ = fonts_->scale;
     }
     ImGui::GetIO().ConfigInputTextCursorBlink = !state_.reduces_motion();
@@ -88,6 +101,7 @@ bool Application::frame(Textures& textures) {
     session_.keep(saved_view(state_));
     copy_picture();
     show_folder();
+    if (std::exchange(state_.pick_files, false)) pick_files();
     remember_opened();
     follow_language();
     keep_settings();
@@ -99,11 +113,13 @@ void Application::remember_settings(std::string path) {
     settings_path_ = std::move(path);
     state_.settings = load_settings(settings_path_);
     kept_ = state_.settings;
-    state_.desktop_reduces_motion = desktop_reduces_motion(config_folder());
+    surroundings_changed();
     state_.languages = language_.known();
     follows_language_ = true;
     follow_language();
 }
+
+void Application::surroundings_changed() { state_.desktop = surroundings(); }
 
 // The next frame is in the chosen language. Without settings, as in a tour, it stays English.
 void Application::follow_language() {

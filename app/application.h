@@ -25,6 +25,7 @@ public:
     void use_fonts(const Fonts& fonts) override;
     [[nodiscard]] float text_scale(ImVec2 window) override;
     [[nodiscard]] bool wants_full_screen() const override { return state_.presenting; }
+    void surroundings_changed() override;
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }
@@ -52,6 +53,7 @@ public:
 
 private:
     void keep_settings();
+    [[nodiscard]] bool fetches_fonts(const Fonts& fonts);
     void follow_language();
     void keep_lessons();
     void hand_in(LessonsState& panel);

@@ -1,8 +1,8 @@
 #include "engine/linalg.h"
 
 #include "engine/parallel.h"
-#include "engine/products/eigen.h"
 #include "engine/products/onednn.h"
+#include "engine/products/plain.h"
 
 #include <algorithm>
 
@@ -82,7 +82,7 @@ void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Mat
         multiply_packed(x, packed(weight), bias, out);
         return;
     }
-    eigen_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);
+    plain_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);
     if (bias != nullptr) add_to_rows(bias, out);
 }
 
@@ -90,14 +90,14 @@ void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) 
     if (by_onednn(a.columns, out.columns))
         onednn_products::multiply(a, b, true, out, scale);
     else
-        eigen_products::multiply_transposed(a, b, out, scale);
+        plain_products::multiply_transposed(a, b, out, scale);
 }
 
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
     if (by_onednn(a.columns, out.columns))
         onednn_products::multiply(a, b, false, out, 1.0F);
     else
-        eigen_products::multiply(a, b, out);
+        plain_products::multiply(a, b, out);
 }
 
 void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
@@ -112,11 +112,15 @@ void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
     });
 }
 
-bool rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::rows_stand_alone(); }
-bool weight_rows_stand_alone(Index k, Index n) { return by_onednn(k, n) && onednn_products::weight_rows_stand_alone(); }
+bool rows_stand_alone(Index k, Index n) {
+    return by_onednn(k, n) ? onednn_products::rows_stand_alone() : plain_products::rows_stand_alone();
+}
+bool weight_rows_stand_alone(Index k, Index n) {
+    return by_onednn(k, n) ? onednn_products::weight_rows_stand_alone() : plain_products::rows_stand_alone();
+}
 
 std::string products_by() {
-    return onednn_products::available() ? onednn_products::version() : eigen_products::version();
+    return onednn_products::available() ? onednn_products::version() : plain_products::version();
 }
 
 void add_to_rows(const float* row, Matrix out) {

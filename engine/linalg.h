@@ -23,8 +23,8 @@ using ConstMatrix = MatrixOf<const float>;
 using Matrix = MatrixOf<float>;
 
 // The only place where matrices are multiplied: large products by oneDNN and libxsmm if the program is built with them,
-// all others by Eigen. Inputs and output must not overlap. Where rows are independent (rows_stand_alone), results do
-// not depend on the number of threads.
+// all others by Eigen, in a browser by a kernel of our own. Inputs and output must not overlap. Where rows are
+// independent (rows_stand_alone), results do not depend on the number of threads.
 
 // out = x · weightᵀ + bias   x [m, k], weight [n, k], bias [n] or nullptr, out [m, n]
 // A large weight is packed on first use and stays packed; the work is spread over the threads.
@@ -45,7 +45,7 @@ void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out);
 [[nodiscard]] bool rows_stand_alone(Index k, Index n);
 [[nodiscard]] bool weight_rows_stand_alone(Index k, Index n);
 
-// The library that multiplies large matrices: "oneDNN 2.6.3" or "Eigen 3.4.0".
+// The library that multiplies large matrices: "oneDNN 2.6.3", "Eigen 3.4.0" or "WebAssembly SIMD".
 [[nodiscard]] std::string products_by();
 
 // Adds row to every row of out.    row [n], out [m, n]

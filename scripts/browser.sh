@@ -53,7 +53,8 @@ unpack() {
 get_libraries() {
     [ -e "$libraries/complete" ] && return
     echo "Getting the libraries' sources ..." >&2
-    install dpkg-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfast-float-dev
+    install dpkg-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfast-float-dev fonttools fonts-inter \
+        fonts-jetbrains-mono fonts-dejavu-core fonts-noto-cjk
     rm -rf "$libraries"
     mkdir -p "$libraries/archives" "$libraries/lists/partial" "$libraries/include"
     # A list of sources of our own: the system's stays as it is.
@@ -83,12 +84,12 @@ get_libraries() {
 
 # ---- the build
 
+tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
 configure_and_build() {
     # shellcheck disable=SC2016 # the inner shell expands
     script='cd "$1" && emcmake cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DDECODERSCOPE_BROWSER_SOURCES="$3" -DDECODERSCOPE_TESTS="$4" >&2 &&
         cmake --build "$2" >&2'
-    tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
     if has_emscripten; then
         quietly sh -c "$script" sh "$root" "$work/build" "$libraries" "$tests"
         built=$work/build
@@ -103,21 +104,32 @@ configure_and_build() {
     fi
 }
 
-# ---- the folder
-
-# A file of the program, compressed; and where the program looks for it.
-add_file() {
-    name=$(echo "${2#/usr/share/}" | tr / _)
-    gzip -9 -n -c "$1" >"$site/files/$name.gz"
-    printf '{"name": "%s", "path": "%s"}' "$name" "$2"
+# The engine's tests, under node.
+run_engine_tests() {
+    # shellcheck disable=SC2016
+    script='cd "$1/tests" && node test_engine.js --filenames-as-tags "~[.]~[threads]"'
+    if has_emscripten; then
+        sh -c "$script" sh "$work/build"
+    else
+        as_root chroot "$toolchain" sh -c "$script" sh /build
+    fi
 }
 
-# A list of files as JSON: from FILE PATH pairs, a line each.
+# ---- the folder
+
+# A file of the program, compressed; and where the program looks for it: add_file FILE PATH WHEN
+add_file() {
+    name=$3_$(echo "${2#/usr/share/}" | tr / _)
+    gzip -9 -n -c "$1" >"$site/files/$name.gz"
+    printf '{"name": "%s", "path": "%s", "size": %s}' "$name" "$2" "$(stat -c %s "$site/files/$name.gz")"
+}
+
+# A list of files as JSON, from FILE PATH pairs, a line each: as_json WHEN
 as_json() {
     between=""
     while read -r file path; do
         printf '%s' "$between"
-        add_file "$file" "$path"
+        add_file "$file" "$path" "$1"
         between=", "
     done
 }
@@ -133,9 +145,14 @@ make_site() {
     mkdir -p "$site/files"
     {
         printf '{"first": ['
-        { assets_of assets/models/reverse; fonts; } | as_json
+        { assets_of assets/models/reverse; fonts "$small_fonts"; } | as_json first
         printf '], "later": ['
-        assets_of assets | grep -v ' /usr/share/decoderscope/models/reverse/' | as_json
+        {
+            fonts /usr/share/fonts
+            assets_of assets | grep -v -e ' /usr/share/decoderscope/models/reverse/' -e '\.pot '
+        } | as_json later
+        printf '], "onDemand": ['
+        echo "$wide_font $wide_font" | as_json demand
         printf ']}\n'
     } >"$site/files/list.json"
     page=app/window/browser
@@ -145,15 +162,31 @@ make_site() {
     sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
 }
 
-# The fonts of the window, where the program looks for them.
+# The fonts of the window in a folder, and where the program looks for them.
+faces="opentype/inter/Inter-Regular.otf opentype/inter/Inter-SemiBold.otf truetype/jetbrains-mono/JetBrainsMono-Regular.ttf
+    truetype/dejavu/DejaVuSans.ttf"
+wide_font=/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 fonts() {
-    for font in opentype/inter/Inter-Regular.otf opentype/inter/Inter-SemiBold.otf \
-        truetype/jetbrains-mono/JetBrainsMono-Regular.ttf truetype/dejavu/DejaVuSans.ttf; do
-        echo "/usr/share/fonts/$font /usr/share/fonts/$font"
+    for font in $faces; do
+        echo "$1/$font /usr/share/fonts/$font"
+    done
+}
+
+# The same fonts with the characters of interface and formulas alone, for the first picture: a tenth of their size.
+small_fonts=$work/fonts
+make_small_fonts() {
+    for font in $faces; do
+        mkdir -p "$small_fonts/$(dirname "$font")"
+        pyftsubset "/usr/share/fonts/$font" --output-file="$small_fonts/$font" --layout-features=kern \
+            --unicodes=20-7E,A0-17F,391-3C9,2010-2026,1D40,1D4F,2070-209C,211D,2190-21D4,2200-22C5,2423,25A0-25CF,2713-2717,27E8,27E9,FFFD
     done
 }
 
 get_libraries
 configure_and_build
+if [ "$tests" = ON ]; then
+    run_engine_tests
+fi
+make_small_fonts
 make_site
 echo "$site: $(du -sh "$site" | cut -f 1); serve it, for example: python3 -m http.server --directory $site"

@@ -9,6 +9,10 @@ if(NOT EXISTS ${from}/imgui/imgui.h)
 endif()
 enable_language(C)
 
+# How a program is linked: with as much memory as 32 bits address; for node, on node's own file system.
+set(on_wasm -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=4MB -sDYNAMIC_EXECUTION=0)
+set(for_node ${on_wasm} -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1)
+
 # ---- headers only
 foreach(library eigen json cli11 fast_float)
     add_library(decoderscope_${library} INTERFACE)
@@ -46,9 +50,8 @@ target_link_libraries(decoderscope_png PUBLIC decoderscope_zlib)
 target_compile_options(decoderscope_png PRIVATE -w)
 
 # ---- cmark: the Markdown of lessons, by its own build
-set(CMARK_SHARED OFF)
-set(CMARK_STATIC ON)
-set(CMARK_TESTS OFF)
+set(CMARK_SHARED OFF CACHE BOOL "" FORCE)
+set(CMARK_TESTS OFF CACHE BOOL "" FORCE)
 add_subdirectory(${from}/cmark ${CMAKE_BINARY_DIR}/cmark EXCLUDE_FROM_ALL)
 add_library(decoderscope::cmark ALIAS cmark_static)
 target_compile_options(cmark_static PRIVATE -w)
@@ -76,6 +79,17 @@ add_library(decoderscope_utf8proc STATIC ${from}/utf8proc/utf8proc.c)
 add_library(decoderscope::utf8proc ALIAS decoderscope_utf8proc)
 target_compile_definitions(decoderscope_utf8proc PUBLIC UTF8PROC_STATIC)
 target_include_directories(decoderscope_utf8proc SYSTEM PUBLIC ${from}/utf8proc)
+
+# ---- Catch2
+if(DECODERSCOPE_TESTS)
+    set(catch_main ${CMAKE_CURRENT_BINARY_DIR}/catch_main.cpp)
+    file(CONFIGURE OUTPUT ${catch_main} CONTENT "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+    add_library(decoderscope_catch2 STATIC ${catch_main})
+    add_library(decoderscope::catch2 ALIAS decoderscope_catch2)
+    target_include_directories(decoderscope_catch2 SYSTEM PUBLIC ${from}/catch2/single_include)
+    target_compile_definitions(decoderscope_catch2 PUBLIC CATCH_CONFIG_NO_POSIX_SIGNALS)
+    target_compile_options(decoderscope_catch2 PRIVATE -w -fwasm-exceptions)
+endif()
 
 # ---- Dear ImGui and its OpenGL ES backend
 add_library(decoderscope_imgui STATIC

@@ -12,8 +12,8 @@ struct WindowOptions {
 
 // Opens a window, shows the frontend in it until the user, the frontend or a signal (SIGINT, SIGTERM) closes it, and
 // returns the program's exit status. Draws only when something changes; waits in between. Throws Error if there is no
-// display, or none with OpenGL 3.3. In a browser the window is the page: the call returns at once, and the frontend lives
-// as long as the page.
+// display, or none with OpenGL 3.3. In a browser the window is the page: the call returns at once, and the frontend
+// lives as long as the page.
 int run_window(std::unique_ptr<Frontend> frontend, const WindowOptions& options = {});
 
 // Makes the window draw a frame soon; from any thread, with or without a window.

@@ -8,6 +8,7 @@
 #include "app/window/window_gl.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace decoderscope {
 namespace {
@@ -46,7 +47,8 @@ Painter::~Painter() {
 }
 
 void Painter::use_scale(Frontend& frontend, float scale) {
-    const bool anew = fonts_.text == nullptr || fonts_.scale != scale || demand_.grew();
+    const bool anew =
+        std::exchange(new_fonts_, false) || fonts_.text == nullptr || fonts_.scale != scale || demand_.grew();
     if (anew) {
         // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
         // buffers, once recreated, are as large as before.

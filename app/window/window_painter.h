@@ -29,6 +29,9 @@ public:
     // Draws one frame. Returns whether another should follow at once: something moves, or input is waiting.
     bool draw(Frontend& frontend, InputQueue& input, const Canvas& canvas);
 
+    // Loads the fonts again before the next frame: others are installed now.
+    void use_new_fonts() { new_fonts_ = true; }
+
     // Dear ImGui's, to be made current before its functions are called.
     [[nodiscard]] ImGuiContext* context() const { return context_.get(); }
 
@@ -44,6 +47,7 @@ private:
     std::unique_ptr<ImGuiContext, ContextDeleter> context_;
     std::unique_ptr<GlTextures> textures_;
     Fonts fonts_;
+    bool new_fonts_ = false;
     const Frontend* told_ = nullptr;  // the frontend that was given these fonts
 };
 

@@ -1,8 +1,8 @@
-#include "engine/products/eigen.h"
+#include "engine/products/plain.h"
 
 #include <Eigen/Core>
 
-namespace decoderscope::eigen_products {
+namespace decoderscope::plain_products {
 
 namespace {
 
@@ -25,9 +25,12 @@ void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) 
 
 void multiply(ConstMatrix a, ConstMatrix b, Matrix out) { map(out).noalias() = map(a) * map(b); }
 
+// Its kernels for the last rows sum in another order.
+bool rows_stand_alone() { return false; }
+
 std::string version() {
     return "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
            std::to_string(EIGEN_MINOR_VERSION);
 }
 
-}  // namespace decoderscope::eigen_products
+}  // namespace decoderscope::plain_products

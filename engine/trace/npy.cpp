@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace decoderscope::trace_sources {
 
@@ -87,14 +88,19 @@ TraceTensor npy_tensor(std::string name, const Bytes& bytes) {
         constexpr std::string_view yes = "True";  // not a message: Python's word
         if (after_key(header, "'fortran_order'").starts_with(yes) && tensor.shape.size() > 1)
             throw Error("stored column by column; expected rows, which numpy.ascontiguousarray makes");
-        std::size_t size = bytes_of_dtype(tensor.dtype);
-        for (const Index length_of_axis : tensor.shape) size *= static_cast<std::size_t>(length_of_axis);
+        std::uint64_t size = bytes_of_dtype(tensor.dtype);
+        for (const Index length_of_axis : tensor.shape) {
+            const auto rows = static_cast<std::uint64_t>(length_of_axis);
+            if (rows != 0 && size > std::numeric_limits<std::uint64_t>::max() / rows)
+                throw Error("its shape is larger than any file");
+            size *= rows;
+        }
         if (size != bytes.size - begin)
             throw Error("{size} bytes of numbers, expected {expected} for its shape",
                         {{"size", bytes.size - begin}, {"expected", size}});
         const std::shared_ptr<const char> first(bytes.first, at + begin);
-        tensor.values =
-            stored_tensor({first, size, bytes.descriptor, bytes.offset + begin}, tensor.dtype, tensor.shape);
+        tensor.values = stored_tensor({first, static_cast<std::size_t>(size), bytes.descriptor, bytes.offset + begin},
+                                      tensor.dtype, tensor.shape);
         return tensor;
     });
 }

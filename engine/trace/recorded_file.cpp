@@ -133,9 +133,11 @@ RecordedFile recorded_file(const std::string& path) {
                                  [](const auto* entry) { return std::pair(entry->second.begin, entry->second.end); });
         for (const auto* entry : order) {
             const StoredTensor& at = entry->second;
-            const std::shared_ptr<const char> first(file.bytes(), file.data() + data_offset + at.begin);
+            const std::shared_ptr<const char> first(file.bytes(),
+                                                    file.data() + data_offset + static_cast<std::size_t>(at.begin));
             TraceTensor tensor = {entry->first, at.dtype, at.shape,
-                                  stored_tensor({first, at.end - at.begin, file.descriptor(), data_offset + at.begin},
+                                  stored_tensor({first, static_cast<std::size_t>(at.end - at.begin), file.descriptor(),
+                                                 data_offset + static_cast<std::size_t>(at.begin)},
                                                 at.dtype, at.shape)};
             const bool parameter = recorded.is_recorders && tensor.name.starts_with(kParameterPrefix);
             if (parameter) tensor.name.erase(0, kParameterPrefix.size());

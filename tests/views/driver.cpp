@@ -26,7 +26,7 @@ Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
     io.DeltaTime = 1.0F / 60.0F;
     compat::prepare_input(io);
     load(scale);
-    apply_style(make_theme(state.settings.dark), scale);
+    apply_style(make_theme(state.is_dark()), scale);
     settle();
 }
 
@@ -45,9 +45,9 @@ bool Driver::frame() {
     ImGui::NewFrame();
     if (const auto view = session.take_view())
         for (const Command& command : show_saved(state, *view)) session.apply(command);
-    const Theme theme = make_theme(state.settings.dark);
-    if (styled_dark_ != state.settings.dark) apply_style(theme, fonts_.scale);
-    styled_dark_ = state.settings.dark;
+    const Theme theme = make_theme(state.is_dark());
+    if (styled_dark_ != state.is_dark()) apply_style(theme, fonts_.scale);
+    styled_dark_ = state.is_dark();
     const std::clock_t start = std::clock();
     const Commands asked = draw_workspace({fonts_, theme, textures}, session, state);
     ImGui::Render();

@@ -18,7 +18,6 @@ namespace decoderscope {
 struct ExportOptions {
     double scale = 2;   // pixels of a PNG per figure unit (1/96 inch)
     FigureStyle style;  // the caption is the exhibit's
-    bool operator==(const ExportOptions&) const = default;
 };
 
 // Writes the exhibit in the format of the path's ending. The file appears whole or not at all, and the same exhibit

@@ -39,7 +39,7 @@ std::map<std::string, HandedIn> read_answers(JsonObject& file) {
         HandedIn handed{.answer = answer_of(object.member("answer", message("an answer"))),
                         .run = object.member("run", message("a session")).dump(),
                         .tries = static_cast<int>(std::min<std::uint64_t>(object.whole("tries"), 1000000)),
-                        .hints = std::min<std::size_t>(object.whole("hints"), kHints)};
+                        .hints = static_cast<std::size_t>(std::min<std::uint64_t>(object.whole("hints"), kHints))};
         object.finish();
         answers.insert_or_assign(question, std::move(handed));
     }

@@ -68,6 +68,12 @@ nlohmann::ordered_json json_of(const LessonProgress& lesson) {
     return {{"page", lesson.page}, {"questions", questions}};
 }
 
+// No question has as many choices, so what is more is as wrong as that.
+std::size_t choice_of(JsonObject& object) {
+    constexpr std::uint64_t kMost = 1000;
+    return static_cast<std::size_t>(std::min(object.whole("choice"), kMost));
+}
+
 }  // namespace
 
 bool LessonProgress::solved(const std::string& question) const {
@@ -88,7 +94,7 @@ Answer answer_of(const nlohmann::json& json) {
     JsonObject object(json, "answer.");
     switch (object.word("kind", kKinds)) {
         case 0:
-            return ChosenAnswer{object.whole("choice")};
+            return ChosenAnswer{choice_of(object)};
         case 1:
             return NumberAnswer{object.number("number")};
         case 2: {
@@ -99,7 +105,7 @@ Answer answer_of(const nlohmann::json& json) {
         case 3:
             return RunAnswer{};
         default:
-            return BugAnswer{object.text("step"), object.whole("choice")};
+            return BugAnswer{object.text("step"), choice_of(object)};
     }
 }
 

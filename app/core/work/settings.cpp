@@ -53,7 +53,8 @@ Settings load_settings(const std::string& path) {
         return settings;
     }
     if (!json.is_object()) return settings;
-    settings.dark = flag(json, "dark", settings.dark);
+    if (const auto dark = json.find("dark"); dark != json.end() && dark->is_boolean())
+        settings.dark = dark->get<bool>();
     settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
     const auto map = json.find("color_map");
     if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
@@ -82,8 +83,7 @@ void save_settings(const std::string& path, const Settings& settings) {
     fs::create_directories(folder, failed);
     if (failed)
         throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
-    Json json = {{"dark", settings.dark},
-                 {"text_scale", settings.text_scale},
+    Json json = {{"text_scale", settings.text_scale},
                  {"color_map", color_map_name(settings.sequential)},
                  {"map_width", settings.map_width},
                  {"inspector_width", settings.inspector_width},
@@ -95,6 +95,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                  {"large_pointer", settings.large_pointer},
                  {"introduction_closed", settings.introduction_closed},
                  {"recent", settings.recent}};
+    if (settings.dark) json["dark"] = *settings.dark;
     if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
     // JSON must be UTF-8, but a path need not be.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);

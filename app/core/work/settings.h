@@ -10,7 +10,7 @@ namespace decoderscope {
 
 // The user's settings: kept from one start to the next.
 struct Settings {
-    bool dark = true;
+    std::optional<bool> dark;                            // nothing: as the system is set
     float text_scale = 1.0F;                             // times the monitor's scale; 0.6 to 3
     ColorMap sequential = ColorMap::viridis;             // for weights and probabilities
     float map_width = 224.0F, inspector_width = 336.0F;  // at a scale of 1

@@ -207,7 +207,8 @@ void address_field(const Ui& ui, ViewState& state) {
 }
 
 void settings_dialog(const Ui& ui, ViewState& state) {
-    const std::array<const char*, 2> themes = {tr("Dark"), tr("Light")}, maps = {tr("Viridis"), tr("Cividis")};
+    const std::array<const char*, 3> themes = {tr("As the system"), tr("Dark"), tr("Light")};
+    const std::array<const char*, 2> maps = {tr("Viridis"), tr("Cividis")};
     text_line(ui.fonts.heading, ui.theme.text, tr("Settings"));
     ImGui::Dummy({ui.px(360), ui.px(4)});
     const float start = ImGui::GetCursorPosX();
@@ -222,8 +223,11 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         language_choice(ui, state);
     }
     row(tr("Theme"));
-    if (const int clicked = segmented(ui, "theme", themes, state.settings.dark ? 0 : 1); clicked >= 0)
-        state.settings.dark = clicked == 0;
+    const int theme = !state.settings.dark ? 0 : *state.settings.dark ? 1 : 2;
+    if (const int clicked = segmented(ui, "theme", themes, theme); clicked == 0)
+        state.settings.dark.reset();
+    else if (clicked > 0)
+        state.settings.dark = clicked == 1;
     row(tr("Colour map"));
     const int map = state.settings.sequential == ColorMap::viridis ? 0 : 1;
     if (const int clicked = segmented(ui, "map", maps, map); clicked >= 0)

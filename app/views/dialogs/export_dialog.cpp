@@ -1,6 +1,7 @@
 #include "app/views/dialogs/export_dialog.h"
 
 #include "app/core/export/csv.h"
+#include "app/core/export/pdf.h"
 #include "app/core/work/path_list.h"
 #include "app/views/shell/links.h"
 #include "app/views/shell/panels.h"
@@ -25,10 +26,11 @@ struct Format {
     const char* ending;
     bool picture;
 };
-constexpr std::array kFormats = {Format{"PNG", ".png", true},    Format{"SVG", ".svg", true},
-                                 Format{"PDF", ".pdf", true},    Format{"CSV", ".csv", false},
-                                 Format{"JSON", ".json", false}, Format{"NPY", ".npy", false},
-                                 Format{"NPZ", ".npz", false},   Format{"safetensors", ".safetensors", false}};
+constexpr std::string_view kPdf = "PDF";
+constexpr std::array kFormats = {Format{"PNG", ".png", true},       Format{"SVG", ".svg", true},
+                                 Format{kPdf.data(), ".pdf", true}, Format{"CSV", ".csv", false},
+                                 Format{"JSON", ".json", false},    Format{"NPY", ".npy", false},
+                                 Format{"NPZ", ".npz", false},      Format{"safetensors", ".safetensors", false}};
 
 void close(ViewState& state) {
     state.dialog = Dialog::none;
@@ -97,12 +99,20 @@ void choose_what(const Ui& ui, ExportDialogState& dialog) {
 }
 
 void choose_format(const Ui& ui, ExportDialogState& dialog) {
+    const Sentence obstacle = pdf_obstacle();
     std::vector<const char*> labels;
-    for (const Format& format : kFormats) labels.push_back(format.label);
+    std::vector<std::size_t> offered;
+    for (std::size_t i = 0; i < kFormats.size(); ++i) {
+        if (kFormats[i].label == kPdf && !obstacle.empty()) continue;
+        labels.push_back(kFormats[i].label);
+        offered.push_back(i);
+    }
     label(ui, tr("Format"));
-    const int clicked = segmented(ui, "format", labels, static_cast<int>(dialog.format));
+    const auto chosen = std::ranges::find(offered, dialog.format);
+    const int clicked = segmented(ui, "format", labels, static_cast<int>(chosen - offered.begin()));
+    if (!obstacle.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(obstacle), ui.px(kWidth));
     if (clicked < 0) return;
-    dialog.format = static_cast<std::size_t>(clicked);
+    dialog.format = offered[static_cast<std::size_t>(clicked)];
     rename(dialog);
 }
 

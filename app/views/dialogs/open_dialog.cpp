@@ -166,6 +166,13 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     path_list(ui, open, commands);
     if (session.opening()) failure(ui, open, *session.opening());
     const std::string path = path_of(open.path.data());
+    if (state.desktop.picks_files) {
+        if (button(tr("Choose files …"), "pick")) {
+            state.pick_files = true;
+            close(state);
+        }
+        ImGui::SameLine();
+    }
     if ((button(tr("Open"), "open") || entered) && !path.empty()) ask_for(open, path, commands);
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {

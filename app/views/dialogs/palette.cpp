@@ -57,6 +57,7 @@ void add_settings(const ViewState& state, Entries& entries) {
              [change = std::move(change)](const Session&, ViewState& changed, Commands&) { change(changed.settings); },
              name.english()});
     };
+    add(message("Theme: as the system is set"), [](Settings& s) { s.dark.reset(); });
     add(message("Theme: dark"), [](Settings& s) { s.dark = true; });
     add(message("Theme: light"), [](Settings& s) { s.dark = false; });
     add(message("Colour map: Viridis"), [](Settings& s) { s.sequential = ColorMap::viridis; });

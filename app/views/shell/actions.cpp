@@ -361,7 +361,7 @@ std::vector<Action> actions_of_window() {
         {.label = message("What does this model do, and what is worth trying?"),
          .run = changes([](ViewState& s) { s.settings.introduction_closed = false; })},
         {.label = message("Dark or light"), .key = Key::t, .run = changes([](ViewState& s) {
-                                                               s.settings.dark = !s.settings.dark;
+                                                               s.settings.dark = !s.is_dark();
                                                            })},
         {.label = message("Pointer for a lecture hall on or off"),
          .key = Key::l,

@@ -32,6 +32,9 @@ public:
     // Whether the window is to fill its monitor.
     [[nodiscard]] virtual bool wants_full_screen() const { return false; }
 
+    // What the system is set to has changed: dark or light, motion.
+    virtual void surroundings_changed() {}
+
     // Files that were dropped on the window; or a link that a page was given.
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }
     [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }  // not a message: a name

@@ -14,7 +14,7 @@ namespace {
 
 // What can be done with the file that the message is about. Returns where the text may end.
 float draw_file_actions(const Ui& ui, const Message& message, Area area, ViewState& state) {
-    if (message.path.empty()) return area.high.x - ui.px(14);
+    if (message.path.empty() || !state.desktop.shows_folders) return area.high.x - ui.px(14);
     const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
     const float gap = ui.px(18), end = area.high.x - ui.px(14);
     const float copy_x = end - compat::text_size(ui.fonts.caption, copy).x;

@@ -6,6 +6,7 @@
 #include "app/core/work/link_address.h"
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
+#include "app/core/work/surroundings.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/glossary_dialog.h"
 #include "app/views/dialogs/open_dialog.h"
@@ -40,12 +41,12 @@ struct ViewState {
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
     bool embedded = false;                            // within another page: the stage alone, for good
     PresentationState presentation;
-    PanelWidths panels;                   // as last drawn
-    bool map_first = false;               // which of them stays if there is room for one only
-    std::vector<Language> languages;      // that there are
-    float largest_text = 3.0F;            // the largest text size that the window bears
-    bool desktop_reduces_motion = false;  // the desktop is set to less motion
-    Area stage{};                         // where the open tab was drawn last
+    PanelWidths panels;               // as last drawn
+    bool map_first = false;           // which of them stays if there is room for one only
+    std::vector<Language> languages;  // that there are
+    float largest_text = 3.0F;        // the largest text size that the window bears
+    Surroundings desktop;             // what settings that say nothing follow
+    Area stage{};                     // where the open tab was drawn last
     bool playing = false;
     double next_step_at = 0.0;  // seconds, ImGui's clock
     bool painting = false;      // the brush is on: clicks paint the mask
@@ -66,6 +67,7 @@ struct ViewState {
     GlossaryDialogState glossary;
     std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
     std::string replaces;      // the file of which the user was asked whether to replace it
+    bool pick_files = false;   // the system's dialog for choosing files is to open
     std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
     std::string mapped_step;           // the step that the map was last scrolled to
@@ -83,7 +85,8 @@ struct ViewState {
     // Whether the stage has the whole window.
     [[nodiscard]] bool stage_alone() const { return presenting || embedded; }
     // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
-    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop_reduces_motion); }
+    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
+    [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }
     // The text size that is drawn; 1 is 100 %.
     [[nodiscard]] float text_size() const {
         return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);

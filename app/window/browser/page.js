@@ -2,6 +2,7 @@
 // before Emscripten's own script, whose Module, FS and IDBFS it uses.
 Module.page = (() => {
     const home = '/home/web_user';  // settings, autosaves: kept in IndexedDB
+    const downloads = '/downloads';
     const canvas = () => document.getElementById('canvas');
     const field = () => document.getElementById('field');
     const cursors = ['default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
@@ -12,6 +13,8 @@ Module.page = (() => {
     const ratio = () => window.devicePixelRatio || 1;
     const width = () => Math.round(canvas().clientWidth * ratio());
     const height = () => Math.round(canvas().clientHeight * ratio());
+    // The browser's own text size: what a letter of 16 pixels is set to.
+    const scale = () => ratio() * parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     const place = event => {
         const box = canvas().getBoundingClientRect();
         return [(event.clientX - box.left) * ratio(), (event.clientY - box.top) * ratio()];
@@ -147,6 +150,14 @@ Module.page = (() => {
         const first = paths.find(path => path);
         if (first) call('page_drop', ['string'], [paths.filter(path => path).length === 1 ? first : '/dropped']);
     };
+    // The browser's own dialog. What is chosen arrives as if it had been dropped.
+    const pick = () => {
+        const input = document.createElement('input');
+        input.type = 'file';
+        input.multiple = true;
+        input.addEventListener('change', () => takeAll([...input.files]));
+        input.click();
+    };
     const download = path => {
         const send = (name, bytes) => {
             const link = document.createElement('a');
@@ -164,20 +175,51 @@ Module.page = (() => {
 
     // ---- the files that the program brings, each compressed
 
-    const unpacked = async name => {
+    const unpacked = async (name, progress) => {
         const answer = await fetch(`files/${name}.gz`);
         if (!answer.ok) throw new Error(`files/${name}.gz: not there (${answer.status})`);
-        const stream = answer.body.pipeThrough(new DecompressionStream('gzip'));
+        let arrived = 0;
+        const counter = new TransformStream({transform: (piece, stream) => {
+            progress?.(arrived += piece.byteLength);
+            stream.enqueue(piece);
+        }});
+        const stream = answer.body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'));
         return new Uint8Array(await new Response(stream).arrayBuffer());
     };
-    const bring = async entry => {
-        const bytes = await unpacked(entry.name);
+    const bring = async (entry, progress) => {
+        const bytes = await unpacked(entry.name, progress);
         FS.mkdirTree(entry.path.slice(0, entry.path.lastIndexOf('/')));
         // Under its name only when it is whole.
         FS.writeFile(`${entry.path}.part`, bytes);
         FS.rename(`${entry.path}.part`, entry.path);
     };
-    const bringAll = async entries => { for (const entry of entries) await bring(entry); };
+    const bringAll = async entries => {
+        for (const entry of entries) await bring(entry);
+        call('page_fonts', [], []);  // the fonts that came last have more characters
+    };
+    // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
+    let wide = null;
+    const bringWideFont = () => {
+        const entry = Module.page.onDemand?.find(entry => entry.path.includes('CJK'));
+        if (!entry || wide === 'there') return 0;
+        wide ??= bring(entry, arrived => said(`${Math.round(100 * arrived / entry.size)} %`)).then(() => {
+            wide = 'there';
+            said('');
+            call('page_fonts', [], []);
+        }).catch(error => {
+            wide = 'there';
+            said(String(error));
+            call('page_fonts', [], []);
+        });
+        return entry.size / 1e6;
+    };
+
+    // Unsaved work and settings go to IndexedDB whenever they are written; what is on its way is written before the page
+    // is left.
+    const keep = () => {
+        call('page_hide', [], []);
+        FS.syncfs(false, () => {});
+    };
 
     // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link
     // the program says.
@@ -199,7 +241,8 @@ Module.page = (() => {
     const openLink = async () => {
         if (!Module.hasLink()) return;
         const {hash} = location;
-        await bringAll(await neededByLink(Module.page.later ?? [])).catch(error => said(String(error)));
+        const needed = await neededByLink(Module.page.later ?? []);
+        await Promise.all(needed.map(entry => bring(entry))).catch(error => said(String(error)));
         call('page_drop', ['string'], [hash]);
     };
 
@@ -241,12 +284,18 @@ Module.page = (() => {
         });
         on(window, 'hashchange', openLink);
         new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
-        on(document, 'visibilitychange', () => call('page_damage', [], []));
+        on(document, 'visibilitychange', () => {
+            if (document.hidden) keep();
+            else call('page_damage', [], []);
+        });
+        on(window, 'pagehide', keep);
+        for (const preference of ['(prefers-color-scheme: dark)', '(prefers-reduced-motion: reduce)'])
+            on(matchMedia(preference), 'change', () => call('page_surroundings', [], []));
         if (!Module.embedded) text.focus();  // another page keeps its keys until the stage is clicked
     };
 
     return {
-        width, height, prepareGl, download,
+        width, height, scale, prepareGl, download, pick,
         showCursor: cursor => { canvas().style.cursor = cursor < 0 ? 'none' : cursors[cursor] ?? 'default'; },
         showTitle: title => { document.title = title; },
         copyText: text => { navigator.clipboard?.writeText(text).catch(() => {}); },
@@ -256,7 +305,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, unpacked, bring, bringAll, neededByLink, listen, home,
+        said, unpacked, bring, bringAll, bringWideFont, neededByLink, listen, home, downloads,
     };
 })();
 
@@ -264,14 +313,24 @@ Module.page = (() => {
 Module.preRun = [() => {
     const {page} = Module;
     FS.mkdirTree(page.home);
+    // Where the program writes for the person. What is finished there, the browser downloads.
+    FS.mkdirTree(page.downloads);
+    FS.chdir(page.downloads);
+    const rename = FS.rename;
+    FS.rename = (from, to) => {
+        rename(from, to);
+        const path = FS.lookupPath(to).path;
+        if (path.startsWith(`${page.downloads}/`)) page.download(path);
+    };
     FS.mount(IDBFS, {autoPersist: true}, page.home);
     addRunDependency('what was kept');
     FS.syncfs(true, () => removeRunDependency('what was kept'));
     addRunDependency('the first files');
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
-        await Promise.all(list.first.map(page.bring));
-        await Promise.all((await page.neededByLink(list.later)).map(page.bring));
+        await Promise.all(list.first.map(entry => page.bring(entry)));
+        await Promise.all((await page.neededByLink(list.later)).map(entry => page.bring(entry)));
         page.later = list.later;
+        page.onDemand = list.onDemand;
         removeRunDependency('the first files');
     }).catch(error => page.said(String(error)));
 }];

@@ -75,7 +75,8 @@ KeyPlace place_of(std::string_view code) {
 Key key_of_code(std::string_view code, std::string_view printed, bool ctrl) {
     const KeyPlace place = place_of(code);
     // A space is printed as a space, and the number pad prints digits.
-    return place.key == Key::none && printed.size() != 1 ? Key::none : key_meant(place, printed == " " ? "" : printed, ctrl);
+    return place.key == Key::none && printed.size() != 1 ? Key::none
+                                                         : key_meant(place, printed == " " ? "" : printed, ctrl);
 }
 
 }  // namespace decoderscope

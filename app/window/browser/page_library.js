@@ -2,6 +2,7 @@
 addToLibrary({
     page_width: () => Module.page.width(),
     page_height: () => Module.page.height(),
+    page_scale: () => Module.page.scale(),
     page_prepare_gl: () => Module.page.prepareGl(GLctx),
     page_show_cursor: cursor => Module.page.showCursor(cursor),
     page_show_title: title => Module.page.showTitle(UTF8ToString(title)),

@@ -4,10 +4,11 @@
 extern "C" {
 int page_width();
 int page_height();
-void page_prepare_gl();                    // after the context is made
-void page_show_cursor(int imgui_cursor);   // an ImGuiMouseCursor
+double page_scale();                      // devicePixelRatio, times the text size that the browser is set to
+void page_prepare_gl();                   // after the context is made
+void page_show_cursor(int imgui_cursor);  // an ImGuiMouseCursor
 void page_show_title(const char* title);
-void page_copy_text(const char* text);     // onto the clipboard
+void page_copy_text(const char* text);  // onto the clipboard
 void page_full_screen(int wanted);
-void page_place_caret(int typing);         // whether keys go into a field: an input method and a touch keyboard open there
+void page_place_caret(int typing);  // whether keys go into a field: an input method and a touch keyboard open there
 }

@@ -1,5 +1,5 @@
-// The window's second face: a page. Its script (page.js) reports what the person does by the functions at the end of this
-// file, and the browser calls for a frame before it paints.
+// The window's second face: a page. Its script (page.js) reports what the person does by the functions at the end of
+// this file, and the browser calls for a frame before it paints.
 #include "app/window/window.h"
 
 #include "app/views/widgets/imgui_compat.h"
@@ -83,8 +83,16 @@ public:
         frontend_->dropped(std::vector<std::string>{std::move(path)});
         wake();
     }
+    void fonts_changed() {
+        painter_.use_new_fonts();
+        wake();
+    }
+    void surroundings_changed() {
+        frontend_->surroundings_changed();
+        wake();
+    }
     // The page is hidden or closes: what is unsaved is kept now.
-    void leave() { frontend_->ended(false); }
+    void hide() { frontend_->ended(false); }
     [[nodiscard]] bool unsaved() { return !frontend_->may_close(); }
 
     InputQueue input;
@@ -99,7 +107,7 @@ private:
         const int height = page_height();
         if (width < 1 || height < 1) return;
         emscripten_set_canvas_element_size("#canvas", width, height);
-        const Painter::Canvas canvas{width, height, static_cast<float>(emscripten_get_device_pixel_ratio()), seconds};
+        const Painter::Canvas canvas{width, height, static_cast<float>(page_scale()), seconds};
         again_ = painter_.draw(*frontend_, input, canvas) || input.held();
         page_show_cursor(static_cast<int>(ImGui::GetMouseCursor()));
         page_place_caret(ImGui::GetIO().WantTextInput ? 1 : 0);
@@ -188,6 +196,18 @@ EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
 
 EMSCRIPTEN_KEEPALIVE void page_drop(const char* path) {
     if (decoderscope::page()) decoderscope::page()->drop(path);
+}
+
+EMSCRIPTEN_KEEPALIVE void page_fonts() {
+    if (decoderscope::page()) decoderscope::page()->fonts_changed();
+}
+
+EMSCRIPTEN_KEEPALIVE void page_surroundings() {
+    if (decoderscope::page()) decoderscope::page()->surroundings_changed();
+}
+
+EMSCRIPTEN_KEEPALIVE void page_hide() {
+    if (decoderscope::page()) decoderscope::page()->hide();
 }
 
 EMSCRIPTEN_KEEPALIVE void page_damage() { decoderscope::wake_window(); }

@@ -50,7 +50,7 @@ TEST_CASE("the palette goes to steps and weights, opens models, and changes sett
     take(d, "lm_head.weight");
     CHECK(d.session.cursor().step == "lm_head.weight");
     take(d, "theme: light");
-    CHECK_FALSE(d.state.settings.dark);
+    CHECK_FALSE(d.state.is_dark());
     take(d, "motion: reduced");
     CHECK(d.state.reduces_motion());
     take(d, "norm = rmsnorm");

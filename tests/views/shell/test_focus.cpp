@@ -16,7 +16,7 @@ void tap(Driver& d, Key key, Mods mods = {}) {
 
 // How much is drawn in the colour of the focus's frame.
 int framed(const Driver& d) {
-    const ImU32 accent = make_theme(d.state.settings.dark).accent;
+    const ImU32 accent = make_theme(d.state.is_dark()).accent;
     const ImDrawData& frame = *ImGui::GetDrawData();
     int count = 0;
     for (int l = 0; l < frame.CmdListsCount; ++l)
@@ -81,7 +81,7 @@ TEST_CASE("in a dialog Tab stays in the dialog, and its fields and buttons are r
     tap(d, Key::tab);
     tap(d, Key::tab);  // Dark, then Light
     tap(d, Key::enter);
-    CHECK_FALSE(d.state.settings.dark);
+    CHECK_FALSE(d.state.is_dark());
     CHECK(d.state.dialog == Dialog::settings);
     tap(d, Key::escape);
     tap(d, Key::s, with_ctrl_shift);

@@ -75,7 +75,7 @@ TEST_CASE("letters are text while the box has the keyboard, and keys again after
     Driver d(letter_decoder());
     begin(d);
     const std::string tab = d.state.tab;
-    const bool dark = d.state.settings.dark;
+    const bool dark = d.state.is_dark();
     d.hands.push(KeyEvent{Key::d, true, {}});
     d.hands.push(Character{U'd'});
     d.hands.push(KeyEvent{Key::d, false, {}});
@@ -87,7 +87,7 @@ TEST_CASE("letters are text while the box has the keyboard, and keys again after
     CHECK(d.state.tab == tab);
     tap(d, Key::escape);
     tap(d, Key::t);
-    CHECK(d.state.settings.dark != dark);
+    CHECK(d.state.is_dark() != dark);
 }
 
 TEST_CASE("a text that can't be cut leaves the run and says why beside the box") {

@@ -222,7 +222,7 @@ TEST_CASE("actions are found by their name in the window's language and in Engli
         d.settle();
         tap(d, Key::enter);
         INFO(typed);
-        CHECK_FALSE(d.state.settings.dark);
+        CHECK_FALSE(d.state.is_dark());
     }
 }
 

@@ -8,6 +8,8 @@
 
 namespace decoderscope {
 
+Sentence pdf_obstacle() { return {}; }
+
 void write_pdf(std::ostream& out, const Figure& figure) {
     constexpr double points = 0.75;  // per figure unit: 1/72 inch per 1/96 inch
     const Cairo<cairo_surface_t> page(

@@ -88,7 +88,9 @@ void encode(std::ostream& out, Index width, Index height, std::span<const Rgba> 
     image.height = static_cast<png_uint_32>(height);
     image.format = PNG_FORMAT_RGBA;
     png_alloc_size_t size = 0;
-    const auto fail = [&] { throw Error("cannot draw the {what}: {reason}", {{"what", "PNG"}, {"reason", image.message}}); };
+    const auto fail = [&] {
+        throw Error("cannot draw the {what}: {reason}", {{"what", "PNG"}, {"reason", image.message}});
+    };
     if (png_image_write_to_memory(&image, nullptr, &size, 0, pixels.data(), 0, nullptr) == 0) fail();
     std::string file(size, '\0');
     if (png_image_write_to_memory(&image, file.data(), &size, 0, pixels.data(), 0, nullptr) == 0) fail();

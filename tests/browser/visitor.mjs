@@ -1,0 +1,77 @@
+// A visitor of the page: opens it in Debian's Chromium, waits until it shows a model, and presses keys and buttons.
+import puppeteer from 'puppeteer-core';
+
+export const sleep = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
+
+export const chromium = options => puppeteer.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+    ...options,
+});
+
+export const firefox = () => puppeteer.launch({
+    browser: 'firefox', executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
+    extraPrefsFirefox: {'webgl.force-enabled': true},
+});
+
+// Waits for a condition; names it if it never comes.
+export async function until(what, condition, most = 60000) {
+    const end = Date.now() + most;
+    for (;;) {
+        const value = await condition();
+        if (value) return value;
+        if (Date.now() > end) throw new Error(`waited ${most} ms for ${what}`);
+        await sleep(50);
+    }
+}
+
+export async function visit(browser, address, {width = 1280, height = 800, ratio = 1, touch = false, before} = {}) {
+    const page = await browser.newPage();
+    await page.setViewport({width, height, deviceScaleFactor: ratio, hasTouch: touch});
+    const wrong = [], asked = [];
+    page.on('pageerror', error => wrong.push(String(error.stack ?? error)));
+    page.on('console', message => { if (message.type() === 'error') wrong.push(message.text()); });
+    page.on('request', request => asked.push(request.url()));
+    if (before) await before(page);
+    await page.goto(address);
+    await shown(page);
+    return {page, wrong, asked};
+}
+
+// "reverse · blocks.1.attn.pattern · Decoderscope": a model and a step are shown.
+export const title = async page => (await page.title()).split(' · ');
+export const shown = page => until('a model to be shown', async () => (await title(page)).length >= 3);
+export const step = async page => (await title(page)).at(-2);
+
+export async function press(page, key, ...held) {
+    for (const mod of held) await page.keyboard.down(mod);
+    await page.keyboard.press(key, {delay: 40});
+    for (const mod of held.reverse()) await page.keyboard.up(mod);
+    await sleep(250);
+}
+
+export async function click(page, x, y, options = {}) {
+    await page.mouse.move(x, y);
+    await sleep(60);
+    await page.mouse.click(x, y, {delay: 60, ...options});
+    await sleep(250);
+}
+
+// The colour of a point of the picture, as [red, green, blue].
+export async function color(page, x, y) {
+    const picture = await page.screenshot({encoding: 'base64'});
+    return page.evaluate(async (data, x, y) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const canvas = document.createElement('canvas');
+        canvas.width = image.width;
+        canvas.height = image.height;
+        const context = canvas.getContext('2d');
+        context.drawImage(image, 0, 0);
+        const ratio = image.width / innerWidth;
+        return [...context.getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
+    }, picture, x, y);
+}
+
+export const brightness = ([red, green, blue]) => (red + green + blue) / 3;
