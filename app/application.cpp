@@ -8,9 +8,11 @@
 #include "app/core/lessons/progress.h"
 #include "app/core/text/missing_glyphs.h"
 #include "app/core/text/utf8.h"
+#include "app/core/work/link.h"
 #include "app/core/work/path_list.h"
 #include "app/file_picker.h"
 #include "app/folder.h"
+#include "app/link_base.h"
 #include "app/more_fonts.h"
 #include "app/surroundings.h"
 #include "app/views/lessons/lesson_state.h"
@@ -91,6 +93,7 @@ bool Application::frame(Textures& textures) {
     session_.update();
     if (const auto view = session_.take_view())
         for (const Command& command : show_saved(state_, *view)) session_.apply(command);
+    state_.link_base = link_base(state_.settings);
     state_.busy = state_.paced = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
     for (const Command& command : commands) session_.apply(command);
@@ -213,6 +216,7 @@ void Application::remember_opened() {
 
 void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
+    if (is_link(paths.front())) return session_.apply(command::OpenLink{paths.front()});
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =

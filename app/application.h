@@ -41,6 +41,9 @@ public:
     // Opens a lesson beside the stage.
     void open(std::shared_ptr<const lessons::Lesson> lesson);
 
+    // Shows the stage alone, within another page.
+    void embed() { state_.embedded = true; }
+
     // Autosaves unsaved work into a folder, and offers what was left there.
     void autosave_in(const std::string& folder) { session_.autosave_in(folder); }
 

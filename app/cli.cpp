@@ -2,6 +2,7 @@
 
 #include "app/cli/commands.h"
 #include "app/core/lessons/library.h"
+#include "app/core/work/link.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
@@ -20,9 +21,11 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     cli::RunOptions run;
     run.notes = &err;
     std::string tour, lesson;
+    bool embed = false;
     std::function<void()> work = [&] {
         run.notes = nullptr;  // the window shows them itself
-        result.window = WindowRequest{cli::work_of(run), tour, lesson.empty() ? nullptr : lessons::find_lesson(lesson)};
+        result.window =
+            WindowRequest{cli::work_of(run), tour, lesson.empty() ? nullptr : lessons::find_lesson(lesson), embed};
     };
 
     CLI::App app("Shows how a Transformer decoder computes. Without a command it opens the window.", "decoderscope");
@@ -31,12 +34,12 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     app.get_formatter()->column_width(34);
     run.model = kDefaultModel;
     app.add_option("--model", run.model, std::string(cli::kModelHelp) + "; what the window opens on");
-    app.add_option("FILE", run.model, "a session (.dscope) or a model to open the window on")
+    app.add_option("FILE", run.model, "a session (.dscope), a link to one, or a model to open the window on")
         ->check([](const std::string& path) {
             std::error_code failed;
-            return is_session_path(path) || std::filesystem::exists(path, failed)
+            return is_link(path) || is_session_path(path) || std::filesystem::exists(path, failed)
                        ? std::string()
-                       : path + ": neither a command nor a session nor a model's path";
+                       : path + ": neither a command nor a session nor a link nor a model's path";
         })
         ->excludes("--model");
     cli::add_run_options(app, run);
@@ -44,9 +47,11 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
 
     app.add_option("--lesson", lesson, "open a lesson in the window: its name (`lessons` lists them), or its .md file");
 
+    app.add_flag("--embed", embed, "the stage alone, for a page that embeds it");
+
     const cli::Context context{run, work, out, [&](const std::string& path) {
                                    SavedWork recorded{.scenario = scenario_of(model_of_trace(absolute_path(path)))};
-                                   result.window = WindowRequest{std::move(recorded), tour, nullptr};
+                                   result.window = WindowRequest{std::move(recorded), tour, nullptr, embed};
                                }};
     for (const auto add : {cli::add_models, cli::add_trace, cli::add_export, cli::add_explain, cli::add_report,
                            cli::add_diff, cli::add_generate, cli::add_bench, cli::add_names, cli::add_train,

@@ -19,6 +19,7 @@ struct WindowRequest {
     SavedWork work;
     std::string tour;  // a folder to draw the tour into instead of opening a window; empty: open it
     std::shared_ptr<const lessons::Lesson> lesson;  // to open; nullptr: none
+    bool embed = false;                             // the stage alone, for a page that embeds it
 };
 
 // The result of a command line.

@@ -21,8 +21,12 @@ int main(int count, char** values) {
         if (!result.window) return result.status;
         auto application = std::make_unique<Application>(result.window->work, wake_window);
         application->remember_settings(settings_path());
-        application->remember_lessons(lessons::progress_path());
-        application->autosave_in(autosave_folder());
+        if (result.window->embed) {
+            application->embed();  // several may stand on one page: none of them keeps work or progress
+        } else {
+            application->remember_lessons(lessons::progress_path());
+            application->autosave_in(autosave_folder());
+        }
         if (result.window->lesson) application->open(result.window->lesson);
         return run_window(std::move(application));
     } catch (const Error& error) {

@@ -2,6 +2,7 @@
 
 #include "app/core/session/open_model.h"
 #include "app/core/session/typed_inputs.h"
+#include "app/core/work/link.h"
 #include "app/core/work/saved_work.h"
 #include "engine/error.h"
 #include "engine/file.h"
@@ -97,11 +98,12 @@ Mapping mapping_of(const RunOptions& options) {
 
 // The default work: the model on its own example, or a session.
 SavedWork opened(const RunOptions& options, const Overrides& overrides) {
-    if (is_session_path(options.model)) {
+    const bool link = is_link(options.model);
+    if (link || is_session_path(options.model)) {
         if (!options.map.empty())
             throw Error("--map: {model} is a session, which keeps its own; expected a model",
-                        {{"model", options.model}});
-        return open_session(options.model);
+                        {{"model", link ? link_name() : Sentence::verbatim(options.model)}});
+        return link ? open_link(options.model) : open_session(options.model);
     }
     SavedWork work;
     const OpenAs as = kind_of_path(options.model) == PathKind::trace ? OpenAs::trace : OpenAs::model;

@@ -29,7 +29,7 @@ struct RunOptions {
 
 inline constexpr const char* kModelHelp =
     "a bundled model's name, a folder with config.json and model.safetensors, a state_dict as .safetensors, or a "
-    "session (.dscope) with all its contents";
+    "session (.dscope) or a link to one with all its contents";
 
 void add_run_options(CLI::App& command, RunOptions& options);
 // --set alone, for a command that runs nothing.

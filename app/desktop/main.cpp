@@ -27,6 +27,7 @@ int show(const decoderscope::WindowRequest& request) {
     application->remember_lessons(lessons::progress_path());
     application->autosave_in(autosave_folder());
     if (request.lesson) application->open(request.lesson);
+    if (request.embed) application->embed();
     return run_window(std::move(application));
 }
 

@@ -3,9 +3,11 @@
 that its reader knows, and a few that it refuses. What a fuzzer finds itself stays out of the repository; a crash
 becomes a test in tests/engine. Needs only Python."""
 
+import base64
 import json
 import shutil
 import struct
+import zlib
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -116,6 +118,21 @@ def sessions():
     write("session", "elsewhere", json.dumps({
         **session, "input": {"x": {"from": "example", "checksum": "xxh64:44bc2cf5ad770999"},
                              "memory": {"file": "inputs.safetensors"}}}))
+
+
+# ---- links
+
+def links():
+    packed = {"small": '{"format": "decoderscope-session", "version": 1, "model": {"bundled": "reverse"}}',
+              "lesson": json.dumps({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"},
+                                    "edits": [{"edit": "scale_head", "attention": "blocks.0.attn", "head": 1, "factor": 0.0}],
+                                    "cursor": {"step": "blocks.0.attn.pattern", "batch": 0, "head": 1, "cell": [0, 1, 1, 0]},
+                                    "tab": "heads", "lesson": "weight"})}
+    for name, session in packed.items():
+        fragment = base64.urlsafe_b64encode(zlib.compress(session.encode(), 9)).decode().rstrip("=")
+        write("link", name, "https://example.org/#s1=" + fragment)
+        write("link", name + "-unpacked", session)
+    write("link", "newer", "#s2=eJwDAAAAAAE")
 
 
 # ---- tensors
@@ -259,5 +276,6 @@ if __name__ == "__main__":
     configurations()
     edits()
     sessions()
+    links()
     tensors()
     tokenizers()

@@ -122,8 +122,9 @@ struct Page {
 enum class LessonKind { lesson, bug };
 
 struct Lesson {
-    std::string name;  // "weight", "gallery/no-scale", or the path of a file from elsewhere
-    std::string path;  // of the file
+    std::string name;      // "weight", "gallery/no-scale", or the path of a file from elsewhere
+    std::string path;      // of the file
+    bool bundled = false;  // it comes with the program: its name finds it on any machine
     Prose title, summary;
     LessonKind kind = LessonKind::lesson;
     int number = 1000;

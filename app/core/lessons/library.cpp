@@ -68,7 +68,8 @@ std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const
     const fs::path folder = lessons_folder(), bundled = folder / name_or_path / kFile;
     std::error_code failed;
     std::string name = name_or_path, path = name_or_path;
-    if (!folder.empty() && fs::exists(bundled, failed)) {
+    const bool comes_with_the_program = !folder.empty() && fs::exists(bundled, failed);
+    if (comes_with_the_program) {
         path = bundled.string();
     } else if (!fs::is_regular_file(path, failed)) {
         std::string known;
@@ -79,7 +80,16 @@ std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path, const
     if (const std::string translated = translation_of(path, language); !translated.empty()) path = translated;
     Lesson lesson = read_lesson(path);
     lesson.name = name;
+    lesson.bundled = comes_with_the_program;
     return std::make_shared<const Lesson>(std::move(lesson));
+}
+
+std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name) {
+    const fs::path folder = lessons_folder();
+    const std::vector<std::string> known = folder.empty() ? std::vector<std::string>() : names_in(folder);
+    if (std::ranges::find(known, name) == known.end())
+        throw Error("This Decoderscope has no lesson \"{name}\"; a newer one may.", {{"name", name}});
+    return find_lesson(name);
 }
 
 std::string translation_of(const std::string& path, const std::string& language) {

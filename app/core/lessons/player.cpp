@@ -85,6 +85,17 @@ void Player::reach_places() {
 
 void Player::open(std::size_t block) { to_open_ = block; }
 
+void Player::keep_what_is_open() {
+    if (!to_open_) return;
+    const auto& place = std::get<Place>(shown_page().blocks[*std::exchange(to_open_, std::nullopt)]);
+    if (place.model.empty()) return;
+    try {
+        opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_->path));
+    } catch (const Error&) {
+        opened_ = nullptr;
+    }
+}
+
 Player::Step Player::advance(const Session& session) {
     Step step;
     reach_places();

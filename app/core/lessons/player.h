@@ -35,6 +35,8 @@ public:
     void turn_to(std::size_t page);
     // Opens a place of this page, by its block's number.
     void open(std::size_t block);
+    // What is open stays instead of what the page would open, as if the reader had changed it to that.
+    void keep_what_is_open();
     // The same lesson in another language.
     void speak(std::shared_ptr<const Lesson> translated);
 

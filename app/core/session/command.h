@@ -43,6 +43,10 @@ struct OpenSession {
     std::string path;
     bool recovered = false;
 };
+// Opens the session of a link, with all its contents.
+struct OpenLink {
+    std::string link;
+};
 // Writes the work to a session file. `view` is the window's part, which the session doesn't know.
 struct SaveSession {
     std::string path;
@@ -236,14 +240,14 @@ struct Tell {
 namespace decoderscope {
 
 using Command = std::variant<
-    command::OpenModel, command::OpenScenario, command::OpenSession, command::SaveSession, command::DiscardLeftover,
-    command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget, command::StopWriting,
-    command::SetOption, command::SetRecording, command::SetDropout, command::SetGradients, command::AppendToken,
-    command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo, command::SoloHead,
-    command::TypeOver, command::KeepVariation, command::RemoveEdits, command::ClearEdits, command::Undo, command::Redo,
-    command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength, command::Move, command::MoveLayer,
-    command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead, command::SelectCell, command::Follow,
-    command::GoBack, command::Deselect, command::Accompany, command::Pin, command::CompareWithFile, command::Export,
-    command::StopExport, command::SaveModel, command::Tell>;
+    command::OpenModel, command::OpenScenario, command::OpenSession, command::OpenLink, command::SaveSession,
+    command::DiscardLeftover, command::StopOpening, command::AskAgain, command::TypeInput, command::WriteTarget,
+    command::StopWriting, command::SetOption, command::SetRecording, command::SetDropout, command::SetGradients,
+    command::AppendToken, command::RemoveLastToken, command::SetSampling, command::PaintMask, command::ScaleHeadTo,
+    command::SoloHead, command::TypeOver, command::KeepVariation, command::RemoveEdits, command::ClearEdits,
+    command::Undo, command::Redo, command::GoTo, command::PaintMasks, command::ResetMask, command::SetKeptLength,
+    command::Move, command::MoveLayer, command::GoFirst, command::GoLast, command::ChooseBatch, command::ChooseHead,
+    command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
+    command::CompareWithFile, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
 }  // namespace decoderscope

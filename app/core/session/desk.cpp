@@ -1,6 +1,9 @@
 // How models and sessions are opened, and messages about files.
 #include "app/core/session/desk.h"
 
+#include "app/core/work/link.h"
+
+#include <memory>
 #include <utility>
 
 namespace decoderscope {
@@ -22,6 +25,13 @@ void Desk::open(const command::OpenModel& command) {
 void Desk::open(const command::OpenSession& command) {
     opening_ = Opening{.name = command.path, .since = std::chrono::steady_clock::now()};
     loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
+}
+
+void Desk::open(const command::OpenLink& command) {
+    auto linked = std::make_shared<const SessionFile>(session_of_link(command.link));
+    const std::string& model = linked->run.model.name;
+    opening_ = Opening{.name = model, .since = std::chrono::steady_clock::now()};
+    loader_.start({.name = model, .linked = linked});
 }
 
 void Desk::ask_again(const Model& model) {

@@ -55,6 +55,8 @@ public:
 
     void open(const command::OpenModel& command);
     void open(const command::OpenSession& command);
+    // Throws Error if the link is none, or damaged.
+    void open(const command::OpenLink& command);
     // The questions of a model that was opened without a config.json, with its answers; nothing for others.
     void ask_again(const Model& model);
     void stop_opening();

@@ -1,6 +1,7 @@
 #include "app/core/session/model_loader.h"
 
 #include "app/core/session/open_model.h"
+#include "app/core/work/link.h"
 #include "engine/error.h"
 #include "engine/message.h"
 #include "engine/model/checkpoint.h"
@@ -17,7 +18,10 @@ namespace {
 Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<LoadProgress> progress) {
     ModelLoader::Result result{.order = order};
     try {
-        if (order.session) {
+        if (order.linked) {
+            result.work = open_session(*order.linked, link_name(), progress.get());
+            result.pinned = co_await pinned_run(*result.work);
+        } else if (order.session) {
             result.work = order.recovered ? open_session(read_session_file(order.name), order.name, progress.get())
                                           : open_session(order.name, progress.get());
             result.pinned = co_await pinned_run(*result.work);

@@ -25,6 +25,7 @@ public:
         OpenAs as = OpenAs::whatever_it_is;
         bool session = false;    // `name` is the path of a session, to be opened with its model
         bool recovered = false;  // and it is an autosave
+        std::shared_ptr<const SessionFile> linked = nullptr;  // a link's session, to be opened with its model
     };
     // The model, or the session with its model; else the open questions or the error.
     struct Result {

@@ -141,6 +141,7 @@ struct Session::Apply {
     void operator()(const command::OpenModel& c) const { s.desk_.open(c); }
     void operator()(const command::OpenScenario& c) const { s.open(c); }
     void operator()(const command::OpenSession& c) const { s.desk_.open(c); }
+    void operator()(const command::OpenLink& c) const { s.desk_.open(c); }
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
     void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
     void operator()(const command::SaveSession& c) const {

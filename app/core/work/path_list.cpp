@@ -1,5 +1,6 @@
 #include "app/core/work/path_list.h"
 
+#include "app/core/work/link.h"
 #include "app/core/work/session_file.h"
 #include "engine/message.h"
 
@@ -96,6 +97,7 @@ std::string model_among(std::span<const std::string> paths) {
 }
 
 Command opening_command(const std::string& path) {
+    if (is_link(path)) return command::OpenLink{path};
     if (is_session_path(path)) return command::OpenSession{path};
     return command::OpenModel{path, {}};
 }

@@ -34,7 +34,7 @@ struct PathList {
 // be converted to one, else the first.
 [[nodiscard]] std::string model_among(std::span<const std::string> paths);
 
-// The command that opens a path, or a bundled model by its name.
+// The command that opens a path, a bundled model by its name, or a link.
 [[nodiscard]] Command opening_command(const std::string& path);
 
 }  // namespace decoderscope

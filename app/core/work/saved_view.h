@@ -55,6 +55,7 @@ struct SavedView {
     SavedNorms norms;
     SavedCompare compare;
     std::map<std::string, std::string> labs;  // what other labs save, by id: a JSON object each
+    std::string lesson;                       // that is read beside it, one of the program's own; empty: none
     bool operator==(const SavedView&) const = default;
 };
 

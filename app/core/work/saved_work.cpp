@@ -164,7 +164,7 @@ private:
 
 }  // namespace
 
-SavedWork open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
+SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
     return naming(name, [&] {
         Opener opener(progress);
         SavedWork work{
@@ -177,6 +177,10 @@ SavedWork open_session(const SessionFile& file, const std::string& name, LoadPro
         work.remarks = std::move(opener.remarks);
         return work;
     });
+}
+
+SavedWork open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
+    return open_session(file, Sentence::verbatim(name), progress);
 }
 
 SavedWork open_session(const std::string& path, LoadProgress* progress) {

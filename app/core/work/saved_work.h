@@ -35,6 +35,7 @@ struct SavedWork {
 // says to stop.
 [[nodiscard]] SavedWork open_session(const std::string& path, LoadProgress* progress = nullptr);
 // The same with the file already read; messages name it `name`.
+[[nodiscard]] SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress = nullptr);
 [[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
                                      LoadProgress* progress = nullptr);
 

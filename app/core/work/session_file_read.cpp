@@ -365,6 +365,7 @@ SessionFile parse_session(std::string_view text, const std::string& folder) {
     file.view.tab = read_tab(json, file.view.labs);
     if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
     if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
+    file.view.lesson = json.text("lesson", "");
     file.pins = read_pins(json, folder);
     if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
     if (json.find("changed") != nullptr) file.changed = read_changed(json);

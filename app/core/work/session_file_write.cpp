@@ -151,6 +151,7 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["compare"] = json_of(file.view.compare, folder);
     // Members are sorted, so that what is read back is written as the same bytes.
     for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = Json(nlohmann::json::parse(saved));
+    if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
     json["pins"] = Json::array();
     for (const SavedPin& pin : file.pins) {
         Json pinned = {{"label", pin.label}};

@@ -66,6 +66,8 @@ Settings load_settings(const std::string& path) {
         settings.reduced_motion = motion->get<bool>();
     if (const auto language = json.find("language"); language != json.end() && language->is_string())
         settings.language = language->get<std::string>();
+    if (const auto address = json.find("browser_address"); address != json.end() && address->is_string())
+        settings.browser_address = address->get<std::string>();
     settings.hint_done = flag(json, "hint_done", settings.hint_done);
     settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
     settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
@@ -88,6 +90,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                  {"map_folded", settings.map_folded},
                  {"inspector_folded", settings.inspector_folded},
                  {"language", settings.language},
+                 {"browser_address", settings.browser_address},
                  {"hint_done", settings.hint_done},
                  {"large_pointer", settings.large_pointer},
                  {"introduction_closed", settings.introduction_closed},

@@ -17,6 +17,7 @@ struct Settings {
     bool map_folded = false, inspector_folded = false;
     std::optional<bool> reduced_motion;  // nothing: as the desktop is set
     std::string language;                // its code, "zh_CN"; empty: the system's
+    std::string browser_address;         // of the browser version, for links; empty: not known
     bool hint_done = false;              // the hint that says what to press has been followed
     bool large_pointer = false;          // the cell that is pointed at is marked for a lecture hall
     bool introduction_closed = false;    // the strip with what to try was closed

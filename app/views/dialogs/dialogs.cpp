@@ -1,3 +1,5 @@
+#include "app/core/text/utf8.h"
+#include "app/core/work/link_address.h"
 #include "app/core/work/path_list.h"
 #include "app/core/work/session_file.h"
 #include "app/views/shell/actions.h"
@@ -94,6 +96,8 @@ std::string with_session_ending(const std::string& path) {
 void save_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     if (state.dialog_opens) set_text(state.path, proposed_file(session));
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the session"));
+    if (!state.save_because.empty())
+        paragraph(ui.fonts.caption, ui.theme.error, valid_utf8(tr(state.save_because)), ui.px(460));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("The model, input, masks, edits, tab and pinned run in one small JSON file. The weights stay where "
                  "they are; the session remembers their path and checksum."),
@@ -191,6 +195,17 @@ void language_choice(const Ui& ui, ViewState& state) {
         state.settings.language = state.languages[static_cast<std::size_t>(clicked) - 1].code;
 }
 
+// Where the program is in a browser: copied links lead there.
+void address_field(const Ui& ui, ViewState& state) {
+    if (state.dialog_opens) set_text(state.address, state.settings.browser_address);
+    ImGui::SetNextItemWidth(ui.px(340));
+    focusable_field("##address");
+    if (ImGui::InputTextWithHint("##address", "https://", state.address.data(), state.address.size()))
+        state.settings.browser_address = address_of(state.address.data());
+    note_glyphs(ImGui::GetFont(), state.address.data());
+    tooltip(tr("The address of Decoderscope in a browser. Copied links lead there."));
+}
+
 void settings_dialog(const Ui& ui, ViewState& state) {
     const std::array<const char*, 3> themes = {tr("As the system"), tr("Dark"), tr("Light")};
     const std::array<const char*, 2> maps = {tr("Viridis"), tr("Cividis")};
@@ -226,6 +241,10 @@ void settings_dialog(const Ui& ui, ViewState& state) {
         state.settings.reduced_motion.reset();
     else if (clicked > 0)
         state.settings.reduced_motion = clicked == 1;
+    if (state.link_base.from_settings) {
+        row(tr("Browser version"));
+        address_field(ui, state);
+    }
     ImGui::Dummy({1, ui.px(4)});
     paragraph(ui.fonts.caption, ui.theme.muted, text_size_note(state));
     paragraph(ui.fonts.caption, ui.theme.muted,
@@ -337,6 +356,7 @@ void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Comman
         if (state.dialog == Dialog::save_session) state.close_when_saved = false;
         state.dialog = Dialog::none;  // a click outside closes it
     }
+    if (state.dialog != Dialog::save_session) state.save_because = {};
     ImGui::PopStyleVar();
     if (state.dialog == shown) state.dialog_opens = false;  // else another one has taken its place
 }

@@ -3,6 +3,7 @@
 #include "app/core/export/csv.h"
 #include "app/core/export/pdf.h"
 #include "app/core/work/path_list.h"
+#include "app/views/shell/links.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -187,11 +188,18 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::SameLine();
     if (button(tr("Copy picture"), "picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.in_english());
     ImGui::SameLine();
+    const bool linked = button(tr("Copy link"), "link");
+    tooltip(tr("A link that opens all of this as it is now: the model, its input, the edits and the view"));
+    ImGui::SameLine();
     const bool cancelled = button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape));
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
     if (cancelled) return close(state);
+    if (linked) {
+        close(state);
+        return copy_link(session, state, commands);
+    }
     const bool again = replacing(state, path) && pressed(Key::enter);
     const bool wanted = (entered || clicked || again) && dialog.path[0] != '\0';
     // A folder that isn't empty is refused anyway.

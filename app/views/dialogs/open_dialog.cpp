@@ -153,8 +153,8 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     paragraph(
         ui.fonts.caption, ui.theme.muted,
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
-           "trace recorded elsewhere, or a bundled model's name. Tab completes; a folder or a file can be dropped on "
-           "the window, too."));
+           "trace recorded elsewhere, a link, or a bundled model's name. Tab completes; a folder or a file can be "
+           "dropped on the window, too."));
     ImGui::SetNextItemWidth(ui.px(kWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;

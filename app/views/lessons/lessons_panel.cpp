@@ -190,6 +190,16 @@ void open_lesson(ViewState& state, std::shared_ptr<const Lesson> lesson) {
     open_lessons(state);
 }
 
+void open_lesson_beside(ViewState& state, const std::string& name) {
+    open_lesson(state, find_bundled_lesson(name));
+    panel_of(state).player->keep_what_is_open();
+}
+
+std::string lesson_beside(const ViewState& state) {
+    const auto& panel = state.lab<LessonsState>();
+    return panel.open && panel.player && panel.player->lesson()->bundled ? panel.player->lesson()->name : std::string();
+}
+
 void speak_lessons(ViewState& state, const std::string& language) {
     LessonsState& panel = panel_of(state);
     if (panel.language == language) return;

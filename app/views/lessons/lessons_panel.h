@@ -22,6 +22,10 @@ void open_lessons(ViewState& state);
 void toggle_lessons(ViewState& state);
 // Opens a lesson where it was left.
 void open_lesson(ViewState& state, std::shared_ptr<const lessons::Lesson> lesson);
+// Opens one of the program's own lessons, by its name, beside what is open, which stays. Throws Error if there is none.
+void open_lesson_beside(ViewState& state, const std::string& name);
+// The name of the lesson that is read, if it is one of the program's own; else empty.
+[[nodiscard]] std::string lesson_beside(const ViewState& state);
 // Reads the lessons in this language from now on, "zh_CN", where they are translated; empty: in English. The lesson
 // that is being read stays where it is.
 void speak_lessons(ViewState& state, const std::string& language);

@@ -9,6 +9,7 @@
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/inspector_state.h"
 #include "app/views/shell/lab.h"
+#include "app/views/shell/links.h"
 #include "app/views/shell/panels.h"
 #include "app/views/step/spreadsheet_view.h"
 #include "app/views/widgets/glyphs.h"
@@ -117,7 +118,7 @@ void present(ViewState& state) {
 Effect slides(SlidePanel panel) {
     return changes([panel](ViewState& state) {
         bool& asked = state.presentation.asked[static_cast<std::size_t>(panel)];
-        if (state.presenting) {
+        if (state.stage_alone()) {
             asked = !asked;
         } else if (panel == SlidePanel::map) {
             show_map(state, state.panels.map == 0.0F);
@@ -131,7 +132,7 @@ Effect slides(SlidePanel panel) {
 void escape(const Session&, ViewState& state, Commands& commands) {
     auto& asked = state.presentation.asked;
     state.focus.hide();
-    if (state.presenting && std::ranges::find(asked, true) != asked.end())
+    if (state.stage_alone() && std::ranges::find(asked, true) != asked.end())
         asked.fill(false);
     else if (state.presenting)
         present(state);
@@ -344,6 +345,9 @@ std::vector<Action> actions_of_files() {
          .key = Key::c,
          .mods = with_ctrl_shift,
          .run = copy_as_picture},
+        {.label = message("Copy a link to what is open"), .run = copy_link},
+        {.label = message("Copy HTML that shows the stage in another page"), .run = copy_embedding},
+        {.label = message("Open the link on the clipboard"), .key = Key::v, .mods = with_ctrl, .run = open_copied_link},
     };
 }
 

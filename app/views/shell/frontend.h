@@ -35,7 +35,7 @@ public:
     // What the system is set to has changed: dark or light, motion.
     virtual void surroundings_changed() {}
 
-    // Files that were dropped on the window.
+    // Files that were dropped on the window; or a link that a page was given.
     virtual void dropped(std::span<const std::string> paths) { static_cast<void>(paths); }
     [[nodiscard]] virtual std::string title() const { return "Decoderscope"; }  // not a message: a name
     [[nodiscard]] virtual bool wants_to_close() const { return false; }

@@ -19,7 +19,8 @@ struct PresentationState {
 };
 
 // Advances the slides by a frame. `areas` are where the panels lie when they are all in. Panels stay while a popup is
-// open. Without motion they appear and vanish at once. Returns whether something still moves.
+// open. Without motion they appear and vanish at once. A negative `edge` calls none. Returns whether something still
+// moves.
 [[nodiscard]] bool advance(PresentationState& state, const std::array<Area, kSlidePanels>& areas, Area whole,
                            bool motion, float edge);
 

@@ -2,6 +2,7 @@
 #include "app/core/work/path_list.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
+#include "app/views/shell/links.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -58,6 +59,7 @@ void model_menu(const Ui& ui, const Session& session, ViewState& state, Commands
     if (press_row(labelled(tr("Open a model or a session …   Ctrl+O"), "open").c_str())) open(Dialog::open_model);
     if (press_row(labelled(tr("Save the session   Ctrl+S"), "save").c_str())) save_session(session, state, commands);
     if (press_row(labelled(tr("Save the session as …   Ctrl+Shift+S"), "save_as").c_str())) open(Dialog::save_session);
+    if (press_row(labelled(tr("Copy a link to what is open"), "link").c_str())) copy_link(session, state, commands);
     if (was_asked(session) && press_row(labelled(tr("What was assumed about the model …"), "assumed").c_str()))
         commands.push_back(command::AskAgain{});
     if (session.scenario().model()->recorded_parameters &&

@@ -3,6 +3,7 @@
 #include "app/core/language/languages.h"
 #include "app/core/lessons/withheld.h"
 #include "app/core/session/session.h"
+#include "app/core/work/link_address.h"
 #include "app/core/work/saved_view.h"
 #include "app/core/work/settings.h"
 #include "app/core/work/surroundings.h"
@@ -38,6 +39,7 @@ struct ViewState {
     LabStates labs;
     std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
     bool presenting = false;                          // for a lecture hall: the stage alone, with large text
+    bool embedded = false;                            // within another page: the stage alone, for good
     PresentationState presentation;
     PanelWidths panels;               // as last drawn
     bool map_first = false;           // which of them stays if there is room for one only
@@ -53,8 +55,11 @@ struct ViewState {
     InputBarState input;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;
-    std::array<char, 1024> path{};  // the export's, or the session's
-    bool recovery_later = false;    // the offer to recover is put off until the next start
+    std::array<char, 1024> path{};     // the export's, or the session's
+    Sentence save_because;             // why a session file is offered; empty: it was asked for
+    LinkBase link_base;                // where copied links lead
+    std::array<char, 1024> address{};  // of the browser version, as it is being typed
+    bool recovery_later = false;       // the offer to recover is put off until the next start
     ExportDialogState exports;
     OpenDialogState open;
     PaletteState palette;
@@ -77,6 +82,8 @@ struct ViewState {
     std::optional<std::pair<std::string, Cell>>
         hovered;  // the cell under the mouse, and its step, as of the last frame
 
+    // Whether the stage has the whole window.
+    [[nodiscard]] bool stage_alone() const { return presenting || embedded; }
     // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
     [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
     [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }

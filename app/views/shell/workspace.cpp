@@ -127,7 +127,8 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
     const std::array<Area, kSlidePanels> areas = {
         Area{whole.low, {whole.high.x, top}}, Area{{whole.low.x, top}, {whole.low.x + map, bottom}},
         Area{{whole.high.x - inspector, top}, {whole.high.x, bottom}}, Area{{whole.low.x, bottom}, whole.high}};
-    if (advance(slides, areas, whole, !state.reduces_motion(), ui.px(6))) state.busy = true;
+    const float edge = state.embedded ? -ui.px(1) : ui.px(6);
+    if (advance(slides, areas, whole, !state.reduces_motion(), edge)) state.busy = true;
     const auto draw = [&](SlidePanel panel, const char* id, auto&& contents) {
         const auto i = static_cast<std::size_t>(panel);
         if (slides.visible[i] <= 0.0F) return;
@@ -147,6 +148,14 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
         const float end = draw_bars(ui, session, state, area, commands);
         slides.bars_height = end + draw_tabs(ui, state, {{area.low.x, end}, area.high}) - area.low.y;
     });
+}
+
+// Within another page the pointer comes over the edges all the time: panels come by their keys alone. What failed is
+// said above the stage.
+void draw_embedded(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
+    if (session.message() && session.message()->failed) whole.low.y += draw_message(ui, session, state, whole);
+    draw_presentation(ui, session, state, whole, commands);
 }
 
 // Whether Esc closes a list or a menu, before anything else. A dialog has its own answer to Esc.
@@ -191,7 +200,9 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     follow_lesson(session, state, commands);
     withhold(session, state, commands);  // what a key asked for
     const Area whole = room(ui);
-    if (state.presenting)
+    if (state.embedded)
+        draw_embedded(ui, session, state, commands);
+    else if (state.presenting)
         draw_presentation(ui, session, state, whole, commands);
     else
         draw_side_by_side(ui, session, state, whole, commands);

@@ -225,6 +225,31 @@ Module.page = (() => {
         FS.syncfs(false, () => {});
     };
 
+    // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link
+    // the program says.
+    const mostLink = 8000;  // characters, as in app/core/work/link.h
+    const neededByLink = async entries => {
+        if (!Module.hasLink() || location.hash.length > mostLink) return [];
+        try {
+            const packed = location.hash.slice(location.hash.indexOf('=') + 1).replaceAll('-', '+').replaceAll('_', '/');
+            const bytes = Uint8Array.from(atob(packed), character => character.charCodeAt(0));
+            const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+            const {model, pins = [], lesson} = JSON.parse(await new Response(stream).text());
+            const folders = [model, ...pins.map(pin => pin.model)].map(one => `models/${one.bundled}/`).concat(`lessons/${lesson}/`);
+            return entries.filter(({path}) => folders.some(folder => path.startsWith(`/usr/share/decoderscope/${folder}`)) && !FS.analyzePath(path).exists);
+        } catch {
+            return [];
+        }
+    };
+    // Another link to this page: it is opened in place.
+    const openLink = async () => {
+        if (!Module.hasLink()) return;
+        const {hash} = location;
+        const needed = await neededByLink(Module.page.later ?? []);
+        await Promise.all(needed.map(entry => bring(entry))).catch(error => said(String(error)));
+        call('page_drop', ['string'], [hash]);
+    };
+
     // ---- the beginning and the end
 
     const listen = () => {
@@ -261,6 +286,7 @@ Module.page = (() => {
             event.preventDefault();
             takeAll([...event.dataTransfer.files]);
         });
+        on(window, 'hashchange', openLink);
         new ResizeObserver(() => call('page_damage', [], [])).observe(surface);
         on(document, 'visibilitychange', () => {
             if (document.hidden) keep();
@@ -269,7 +295,7 @@ Module.page = (() => {
         on(window, 'pagehide', keep);
         for (const preference of ['(prefers-color-scheme: dark)', '(prefers-reduced-motion: reduce)'])
             on(matchMedia(preference), 'change', () => call('page_surroundings', [], []));
-        text.focus();
+        if (!Module.embedded) text.focus();  // another page keeps its keys until the stage is clicked
     };
 
     return {
@@ -283,7 +309,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, failed, unpacked, bring, bringAll, bringWideFont, listen, home, downloads,
+        said, failed, unpacked, bring, bringAll, bringWideFont, neededByLink, listen, home, downloads,
     };
 })();
 
@@ -306,6 +332,7 @@ Module.preRun = [() => {
     addRunDependency('the first files');
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
         await Promise.all(list.first.map(entry => page.bring(entry)));
+        await Promise.all((await page.neededByLink(list.later)).map(entry => page.bring(entry)));
         page.later = list.later;
         page.onDemand = list.onDemand;
         removeRunDependency('the first files');

@@ -1,6 +1,13 @@
-// The link's arguments, and the worker that keeps the page's files for the next visit, also without a network.
-var Module = {
-    canvas: document.getElementById('canvas'),
-    arguments: new URLSearchParams(location.search).getAll('arg'),
-};
+// The link's arguments, and the worker that keeps the page's files for the next visit, also without a network. What is
+// behind the '#' is a session (docs/browser.md); "?embed" shows its stage alone.
+var Module = (() => {
+    const query = new URLSearchParams(location.search);
+    const embedded = query.has('embed');
+    const hasLink = () => /^#s\d+=/.test(location.hash);
+    return {
+        canvas: document.getElementById('canvas'),
+        embedded, hasLink,
+        arguments: [...query.getAll('arg'), ...(embedded ? ['--embed'] : []), ...(hasLink() ? [location.hash] : [])],
+    };
+})();
 if ('serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => {});

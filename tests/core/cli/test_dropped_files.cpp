@@ -1,5 +1,7 @@
 // What a file dropped on the window does.
 #include "app/application.h"
+#include "app/core/work/link.h"
+#include "app/link_base.h"
 #include "app/views/diff/diff_tab.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
@@ -69,4 +71,20 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
     CHECK(application.state().lab<DiffTabState>().against == Against::file);
     CHECK(application.state().lab<DiffTabState>().typed.data() == trace.front());
+}
+
+TEST_CASE("a link is opened as a page gives it, whatever tab is open; links lead to the address in the settings") {
+    SavedWork work;
+    work.scenario = scenario_of(make_bundled_model("causal-lm"));
+    work.view.tab = "heads";
+    const std::string link = link_of(session_file_of(work));
+    Application application(scenario_of(make_bundled_model("pre-ln-layer")));
+    application.state().tab = "diff";
+    application.dropped(std::vector<std::string>{link});
+    application.session().finish();
+    CHECK(application.session().scenario().model()->name == "causal-lm");
+    CHECK(application.session().file().empty());
+    CHECK(link_base({.browser_address = " https://example.org/d/#s1=old"}).address == "https://example.org/d/");
+    CHECK(link_base({}).address.empty());
+    CHECK(link_base({}).from_settings);
 }

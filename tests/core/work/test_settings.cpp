@@ -20,6 +20,7 @@ TEST_CASE("settings are read back as they were written, in a folder that is made
                              .inspector_folded = true,
                              .reduced_motion = false,
                              .language = "zh_CN",
+                             .browser_address = "https://example.org/decoderscope/",
                              .hint_done = true,
                              .introduction_closed = true};
     save_settings(path, chosen);

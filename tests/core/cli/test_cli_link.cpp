@@ -1,0 +1,70 @@
+// A link on the command line: it opens the window, and stands wherever a model does.
+#include "app/cli.h"
+#include "app/core/work/link.h"
+#include "engine/model/bundled.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <sstream>
+
+using namespace decoderscope;
+using decoderscope::testing::read_bytes;
+using decoderscope::testing::TemporaryFolder;
+
+namespace {
+
+SessionFile lesson() {
+    SavedWork work;
+    work.scenario = scenario_of(make_bundled_model("causal-lm"));
+    work.scenario.edits = {ScaleHead{"blocks.0.attn", 1, 0.0F}};
+    work.cursor = {"blocks.1.attn.pattern", {0, 2}, Cell{0, 2, 1, 0}};
+    work.view.tab = "heads";
+    return session_file_of(work);
+}
+
+}  // namespace
+
+TEST_CASE("a link opens the window on its session") {
+    const std::string link = link_of(lesson());
+    for (const std::vector<std::string>& arguments :
+         {std::vector{link}, {"--model", link}, {"https://example.org/" + link}, {link.substr(1)}}) {
+        std::ostringstream out, err;
+        const CliResult result = run_cli(arguments, out, err);
+        INFO(err.str());
+        REQUIRE(result.window);
+        CHECK(result.window->work.scenario.edits == lesson().run.edits);
+        CHECK(result.window->work.cursor == lesson().cursor);
+        CHECK(result.window->work.view.tab == "heads");
+        CHECK(result.window->work.saved_as.empty());
+        CHECK_FALSE(result.window->embed);
+    }
+    std::ostringstream out, err;
+    const CliResult embedded = run_cli(std::vector<std::string>{"--embed", link}, out, err);
+    REQUIRE(embedded.window);
+    CHECK(embedded.window->embed);
+}
+
+TEST_CASE("a link's trace is that of its session's file") {
+    const TemporaryFolder folder;
+    write_session_file(folder.file("a.dscope"), lesson());
+    std::ostringstream out, err;
+    for (const std::string& model : {folder.file("a.dscope"), link_of(lesson())}) {
+        const std::string trace = folder.file(model == folder.file("a.dscope") ? "file" : "link");
+        INFO(err.str());
+        CHECK(run_cli(std::vector<std::string>{"trace", model, "--out", trace}, out, err).status == 0);
+    }
+    CHECK(read_bytes(folder.file("file")) == read_bytes(folder.file("link")));
+}
+
+TEST_CASE("a link that can't be opened is said in one line") {
+    const std::string link = link_of(lesson());
+    for (const std::string& wrong : {link.substr(0, 40), "#s9" + link.substr(3)}) {
+        std::ostringstream out, err;
+        const CliResult result = run_cli(std::vector<std::string>{wrong}, out, err);
+        INFO(err.str());
+        CHECK_FALSE(result.window);
+        CHECK(result.status == 1);
+        CHECK(err.str().find("decoderscope: the link: ") == 0);
+        CHECK(err.str().find('\n') == err.str().size() - 1);
+    }
+}
