@@ -157,7 +157,8 @@ const std::shared_ptr<KeptPieces>& kept() {
 void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
 
 Floats floats(std::int64_t count) {
-    // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too large.
+    // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too
+    // large.
     if (static_cast<std::uint64_t>(count) > (SIZE_MAX - kPage) / sizeof(float)) throw std::bad_alloc();
     const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
     const std::size_t bytes = rounded_up(wanted, wanted >= kLarge ? kPage : kAlignment);

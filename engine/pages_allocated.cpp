@@ -1,4 +1,5 @@
-// Pages where there is no operating system to ask, as in a browser: its mmap() is malloc(), which frees a piece only whole.
+// Pages where there is no operating system to ask, as in a browser: its mmap() is malloc(), which frees a piece only
+// whole.
 #include "engine/pages.h"
 
 #include <cstdlib>

@@ -11,12 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// share/decoderscope/models next to the bin/ that this program runs from; /usr/share's if the system doesn't report it, as
-// in a browser.
+// share/decoderscope/models next to the bin/ that this program runs from; /usr/share's if the system doesn't report it,
+// as in a browser.
 fs::path installed_folder() {
     std::error_code failed;
     const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::path("/usr/share/decoderscope/models") : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
+    return failed ? fs::path("/usr/share/decoderscope/models")
+                  : program.parent_path().parent_path() / "share" / "decoderscope" / "models";
 }
 
 }  // namespace

@@ -165,7 +165,8 @@ Key mask_value() {
                     config.mask_value = -std::numeric_limits<float>::infinity();
                     return;
                 }
-                const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), config.mask_value);
+                const auto [end, error] =
+                    fast_float::from_chars(text.data(), text.data() + text.size(), config.mask_value);
                 if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(config.mask_value))
                     fail(name, expected, found_text(value));
             },

@@ -2,8 +2,8 @@
 
 #include "app/window/desktop/window_desktop.h"
 #include "app/window/desktop/window_glfw.h"
-#include "app/window/window_painter.h"
 #include "app/window/desktop/window_signals.h"
+#include "app/window/window_painter.h"
 #include "app/window/window_wake.h"
 
 #include <GLFW/glfw3.h>

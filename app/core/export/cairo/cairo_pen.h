@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/core/export/cairo/cairo_handle.h"
-#include "app/core/export/figure.h"
 #include "app/core/export/cairo/fonts.h"
+#include "app/core/export/figure.h"
 
 #include <iosfwd>
 #include <span>
