@@ -104,14 +104,17 @@ configure_and_build() {
     fi
 }
 
-# The engine's tests, under node.
-run_engine_tests() {
+# The engine's tests and the fuzzers' seeds, under node.
+run_node_tests() {
     # shellcheck disable=SC2016
-    script='cd "$1/tests" && node test_engine.js --filenames-as-tags "~[.]~[threads]"'
+    script='cd "$2/tests" && node test_engine.js --filenames-as-tags "~[.]~[threads]" &&
+        for seeds in "$1"/tests/fuzz/corpus/*; do
+            echo "$(basename "$seeds"): $(node "fuzz/fuzz_$(basename "$seeds").js" "$seeds")" || exit 1
+        done'
     if has_emscripten; then
-        sh -c "$script" sh "$work/build"
+        sh -c "$script" sh "$root" "$work/build"
     else
-        as_root chroot "$toolchain" sh -c "$script" sh /build
+        as_root chroot "$toolchain" sh -c "$script" sh /source /build
     fi
 }
 
@@ -185,7 +188,7 @@ make_small_fonts() {
 get_libraries
 configure_and_build
 if [ "$tests" = ON ]; then
-    run_engine_tests
+    run_node_tests
 fi
 make_small_fonts
 make_site

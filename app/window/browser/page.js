@@ -228,6 +228,7 @@ Module.page = (() => {
     // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link
     // the program says.
     const mostLink = 8000;  // characters, as in app/core/work/link.h
+    const ofModel = (entries, name) => entries.filter(({path}) => name && path.startsWith(`/usr/share/decoderscope/models/${name}/`));
     const neededByLink = async entries => {
         if (!Module.hasLink() || location.hash.length > mostLink) return [];
         try {
@@ -309,7 +310,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, failed, unpacked, bring, bringAll, bringWideFont, neededByLink, listen, home, downloads,
+        said, failed, unpacked, bring, bringAll, bringWideFont, neededByLink, ofModel, listen, home, downloads,
     };
 })();
 
@@ -332,7 +333,8 @@ Module.preRun = [() => {
     addRunDependency('the first files');
     fetch('files/list.json').then(answer => answer.json()).then(async list => {
         await Promise.all(list.first.map(entry => page.bring(entry)));
-        await Promise.all((await page.neededByLink(list.later)).map(entry => page.bring(entry)));
+        const needed = [...await page.neededByLink(list.later), ...page.ofModel(list.later, Module.model)];
+        await Promise.all(needed.map(entry => page.bring(entry)));
         page.later = list.later;
         page.onDemand = list.onDemand;
         removeRunDependency('the first files');

@@ -1,13 +1,13 @@
 // The link's arguments, and the worker that keeps the page's files for the next visit, also without a network. What is
-// behind the '#' is a session (docs/browser.md); "?embed" shows its stage alone.
+// behind the '#' is a session (docs/browser.md); "?embed" shows its stage alone; "?model=verses" opens a bundled model.
 var Module = (() => {
     const query = new URLSearchParams(location.search);
-    const embedded = query.has('embed');
+    const embedded = query.has('embed'), model = query.get('model');
     const hasLink = () => /^#s\d+=/.test(location.hash);
     return {
         canvas: document.getElementById('canvas'),
-        embedded, hasLink,
-        arguments: [...query.getAll('arg'), ...(embedded ? ['--embed'] : []), ...(hasLink() ? [location.hash] : [])],
+        embedded, hasLink, model,
+        arguments: [...(model ? ['--model', model] : []), ...(embedded ? ['--embed'] : []), ...(hasLink() ? [location.hash] : [])],
     };
 })();
 if ('serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => {});
