@@ -2,9 +2,6 @@
 
 #include "engine/error.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -58,22 +55,17 @@ inline std::vector<std::string_view> parts_of(std::string_view text) {
 // A file in memory, for readers that are given a path.
 class MemoryFile {
 public:
-    MemoryFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-        require(descriptor_ >= 0, "memory holds a file");
-    }
+    MemoryFile();
     MemoryFile(const MemoryFile&) = delete;
     MemoryFile& operator=(const MemoryFile&) = delete;
-    ~MemoryFile() { ::close(descriptor_); }
+    ~MemoryFile();
 
-    void write(std::string_view bytes) const {
-        const bool empty = ::ftruncate(descriptor_, 0) == 0;
-        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), 0);
-        require(empty && written == static_cast<ssize_t>(bytes.size()), "memory holds these bytes");
-    }
-    [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+    void write(std::string_view bytes) const;
+    [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
     int descriptor_;
+    std::string path_;
 };
 
 }  // namespace decoderscope::fuzz
