@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {serve} from './server.mjs';
-import {brightness, chromium, click, color, press, shown, sleep, step, title, until, visit} from './visitor.mjs';
+import {allowClipboard, brightness, chromium, click, color, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
 
 const site = process.env.SITE;
 let server, browser;
@@ -21,6 +21,7 @@ after(async () => {
 // Own settings and autosaves: a visitor who was never here.
 async function stranger(options = {}, address = '') {
     const context = await browser.createBrowserContext();
+    await allowClipboard(context, server.url);
     const visitor = await visit(context, server.url + address, options);
     return {...visitor, context};
 }
@@ -125,6 +126,97 @@ test('unsaved work survives a closed tab', async () => {
     await page.close();
     const again = await visit(context, server.url);
     assert.equal((await kept(again.page)).length, 1);
+    await context.close();
+});
+
+test('a tap explains a cell, a long press paints the mask, two fingers scroll and zoom', async () => {
+    const {page, context} = await stranger({touch: true});
+    await sleep(1000);
+    const hand = await fingers(page);
+    const cell = [706, 380];  // of the pattern
+    await hand.down(cell);
+    await sleep(60);
+    await hand.up();
+    await sleep(800);
+    const tapped = await state(page);
+    assert.equal(tapped.cursor.step, 'blocks.1.cross_attn.pattern');
+    assert.equal(tapped.cursor.cell.length, 4);
+    assert.deepEqual(tapped.edits, []);
+    await hand.down([600, 400], [700, 500]);
+    for (let i = 1; i <= 8; ++i) {
+        await hand.move([600 - 12 * i, 400 - 12 * i], [700 + 12 * i, 500 + 12 * i]);
+        await sleep(40);
+    }
+    await hand.up();
+    await sleep(500);
+    assert.deepEqual((await state(page)).edits, []);
+    await context.close();
+});
+
+test('a link opens what it was copied from, and a damaged one says why not', async () => {
+    const {page, context} = await stranger();
+    await sleep(1000);
+    await click(page, 447, 176);  // "Switch off the head that reverses"
+    await sleep(1000);
+    const before = await state(page);
+    assert.ok(before.edits.length > 0);
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(link.startsWith(`${server.url}#s1=`), link.slice(0, 80));
+    const second = await visit(context, link);
+    await sleep(1000);
+    const after = await state(second.page);
+    assert.deepEqual([after.edits, after.cursor, after.tab, after.input], [before.edits, before.cursor, before.tab, before.input]);
+    // Another one, in the page that is open.
+    await second.page.evaluate(link => { location.hash = link.slice(link.indexOf('#'), -7); }, link);
+    await sleep(1500);
+    assert.deepEqual((await state(second.page)).edits, before.edits);
+    await context.close();
+});
+
+test('text is pasted into the field, and an input method composes there', async () => {
+    const {page, context} = await stranger();
+    await sleep(1000);
+    await click(page, 150, 68);  // the source's text
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.evaluate(() => {
+        const data = new DataTransfer();
+        data.setData('text/plain', 'attention');
+        document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+    });
+    await sleep(1000);
+    assert.equal((await state(page)).input.encoder_text, 'attention');
+    await context.close();
+});
+
+test('a file of one\'s own opens by drop, and a wrong one gets its sentence', async () => {
+    const {page, context, wrong} = await stranger();
+    await sleep(1000);
+    const drop = (name, bytes) => page.evaluate((name, bytes) => {
+        const data = new DataTransfer();
+        data.items.add(new File([Uint8Array.from(bytes)], name));
+        window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+    }, name, [...bytes]);
+    await drop('nonsense.safetensors', Buffer.from('this is no model'));
+    await sleep(1500);
+    assert.equal((await title(page)).at(-3), 'reverse');
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+test('a frame and an edit take less than 16 ms of the page\'s time', {skip: process.env.SLOW_MACHINE}, async () => {
+    const {page, context} = await stranger();
+    await sleep(4000);
+    const times = await page.evaluate(async () => {
+        const turns = [];
+        for (let i = 0; i < 60; ++i) {
+            Module.ccall('page_move', null, ['number', 'number'], [400 + i, 400]);
+            turns.push(await new Promise(resolve => requestAnimationFrame(() => resolve(performance.now()))));
+        }
+        return turns;
+    });
+    console.log(`frames: ${((times.at(-1) - times[0]) / (times.length - 1)).toFixed(1)} ms from one to the next`);
     await context.close();
 });
 

@@ -1,4 +1,5 @@
 // A visitor of the page: opens it in Debian's Chromium, waits until it shows a model, and presses keys and buttons.
+import {inflateSync} from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
 export const sleep = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
@@ -24,6 +25,10 @@ export async function until(what, condition, most = 60000) {
         await sleep(50);
     }
 }
+
+// May the page read the clipboard? A person is asked; here it may.
+export const allowClipboard = (context, address) =>
+    context.overridePermissions(new URL(address).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
 
 export async function visit(browser, address, {width = 1280, height = 800, ratio = 1, touch = false, before} = {}) {
     const page = await browser.newPage();
@@ -55,6 +60,31 @@ export async function click(page, x, y, options = {}) {
     await sleep(60);
     await page.mouse.click(x, y, {delay: 60, ...options});
     await sleep(250);
+}
+
+// What is open, as the link that the palette copies says it: the JSON of a session.
+export async function state(page) {
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    await press(page, 'p', 'Control');
+    await sleep(500);
+    await page.keyboard.type('copy a link', {delay: 20});
+    await sleep(500);
+    await press(page, 'Enter');
+    const link = await until('a link on the clipboard', () => page.evaluate(() => navigator.clipboard.readText()), 10000);
+    return sessionOf(link);
+}
+
+export const sessionOf = link => JSON.parse(inflateSync(Buffer.from(link.split('#s1=')[1], 'base64url')));
+
+// Fingers on the screen, as Chromium's protocol sends them.
+export async function fingers(page) {
+    const session = await page.createCDPSession();
+    const send = (type, points) => session.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+    return {
+        down: (...points) => send('touchStart', points),
+        move: (...points) => send('touchMove', points),
+        up: () => send('touchEnd', []),
+    };
 }
 
 // The colour of a point of the picture, as [red, green, blue].
