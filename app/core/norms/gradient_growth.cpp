@@ -14,7 +14,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kStepsOfSlice = 8;         // that many steps of a pass
+constexpr Index kStepsOfSlice = 4;         // that many steps of a pass
 constexpr Index kCostOfSlice = 4'000'000;  // multiply-adds, at least
 
 NormPlacement placement_of(StackScheme scheme) {
