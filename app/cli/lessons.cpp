@@ -1,4 +1,5 @@
 #include "app/cli/commands.h"
+#include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
 #include "app/core/lessons/compare_translation.h"
 #include "app/core/lessons/handin.h"
@@ -80,9 +81,27 @@ void check_file(const std::string& path, std::ostream& out) {
         check_lesson_file(path, out);
 }
 
-void export_lesson(const std::string& name, const std::string& path) {
-    const std::shared_ptr<const Lesson> lesson = find_lesson(name);
-    write_whole(path, [&](std::ostream& out) { write_lesson_page(out, *lesson); });
+struct PageWanted {
+    std::string name, path;
+    std::string language;  // empty: the file's own
+};
+
+std::shared_ptr<const Lesson> wanted_lesson(const PageWanted& wanted) {
+    const std::shared_ptr<const Lesson> lesson = find_lesson(wanted.name, wanted.language);
+    if (wanted.language.empty() || language_of(*lesson) == wanted.language) return lesson;
+    std::string there(kEnglish);
+    for (const std::string& language : translations_of(lesson->path)) there += ", " + language;
+    throw Error("{lesson}: not in the language {language}, expected one of: {languages}",
+                {{"lesson", wanted.name}, {"language", wanted.language}, {"languages", there}});
+}
+
+// The page is in one language: its own words are in that of the lesson.
+void export_lesson(const PageWanted& wanted) {
+    const std::shared_ptr<const Lesson> lesson = wanted_lesson(wanted);
+    const auto no_environment = [](const char*) -> const char* { return nullptr; };
+    WindowLanguage spoken(languages(), no_environment);
+    static_cast<void>(spoken.follow(language_of(*lesson)));  // else the page's own words are English
+    write_whole(wanted.path, [&](std::ostream& out) { write_lesson_page(out, *lesson); });
 }
 
 }  // namespace
@@ -90,18 +109,20 @@ void export_lesson(const std::string& name, const std::string& path) {
 void add_lessons(CLI::App& app, const Context& context) {
     CLI::App& command = *app.add_subcommand("lessons", "List the lessons and the gallery of bugs, one per line");
     command.require_subcommand(0, 1);
-    const auto path = std::make_shared<std::string>(), to = std::make_shared<std::string>();
+    const auto path = std::make_shared<std::string>();
+    const auto page = std::make_shared<PageWanted>();
     CLI::App& check =
         *command.add_subcommand("check", "Judge what a learner handed in, or look for mistakes in a lesson");
     check.add_option("FILE", *path, "what \"Hand in\" wrote (.json), a lesson (.md) or a lesson's name")->required();
     CLI::App& write = *command.add_subcommand("export", "Write a lesson as one page of HTML");
-    write.add_option("NAME", *path, "a lesson's name or its file")->required();
-    write.add_option("--out", *to, "the file to write (.html)")->required();
-    command.callback([context, &check, &write, path, to] {
+    write.add_option("NAME", page->name, "a lesson's name or its file")->required();
+    write.add_option("--out", page->path, "the file to write (.html)")->required();
+    write.add_option("--language", page->language, "zh_CN, for example: a lesson's translation");
+    command.callback([context, &check, &write, path, page] {
         if (check.parsed())
             context.work = [context, path] { check_file(*path, context.out); };
         else if (write.parsed())
-            context.work = [path, to] { export_lesson(*path, *to); };
+            context.work = [page] { export_lesson(*page); };
         else
             context.work = [context] { list_lessons(context.out); };
     });

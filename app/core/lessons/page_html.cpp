@@ -80,13 +80,9 @@ std::string html_of(const Shown& text) {
     return html;
 }
 
-// "zh-CN" of "lesson.zh_CN.md"; English where the file's name says nothing.
-std::string language_of(const std::string& path) {
-    const auto file = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
-    const std::string name = path.substr(file);
-    const auto first = name.find('.'), last = name.rfind('.');
-    if (first == last || first == std::string::npos) return "en";
-    std::string language = name.substr(first + 1, last - first - 1);
+// As HTML writes it: "zh-CN".
+std::string html_language(const Lesson& lesson) {
+    std::string language = language_of(lesson);
     std::ranges::replace(language, '_', '-');
     return language;
 }
@@ -97,8 +93,7 @@ public:
 
     void write() {
         const std::string title = xml_escaped(plain_text(lesson_.title));
-        out_ << "<!DOCTYPE html>\n<html lang=\"" << language_of(lesson_.path)
-             << "\">\n<head>\n<meta charset=\"utf-8\">\n"
+        out_ << "<!DOCTYPE html>\n<html lang=\"" << html_language(lesson_) << "\">\n<head>\n<meta charset=\"utf-8\">\n"
              << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << title
              << "</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n<header>\n<h1>" << title
              << "</h1>\n<p class=\"below\">" << xml_escaped(plain_text(lesson_.summary)) << "</p>\n</header>\n<main>\n";
@@ -265,6 +260,14 @@ private:
 };
 
 }  // namespace
+
+std::string language_of(const Lesson& lesson) {
+    const std::string& path = lesson.path;
+    const auto file = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+    const std::string name = path.substr(file);
+    const auto first = name.find('.'), last = name.rfind('.');
+    return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
+}
 
 void write_lesson_page(std::ostream& out, const Lesson& lesson) { LessonPage(out, lesson).write(); }
 

@@ -1,5 +1,6 @@
 #include "app/core/norms/gradient_growth.h"
 
+#include "engine/parallel.h"
 #include "engine/train/backpropagation.h"
 #include "engine/train/tasks.h"
 
@@ -7,12 +8,14 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace decoderscope {
 
 namespace {
 
-constexpr Index kStepsOfSlice = 8;  // that many steps of a pass
+constexpr Index kStepsOfSlice = 4;         // that many steps of a pass
+constexpr Index kCostOfSlice = 4'000'000;  // multiply-adds, at least
 
 NormPlacement placement_of(StackScheme scheme) {
     switch (scheme) {
@@ -73,6 +76,29 @@ StackGradients summary_of(const SeedsByLayer& layers) {
         ratios.push_back(layers.back()[seed] / layers.front()[seed]);
     summary.last_over_first = spread_of(ratios);
     return summary;
+}
+
+// One seed's stack on its way there and back.
+struct Seed {
+    Seed(Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
+        : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
+
+    Weights weights;
+    BackwardRun run;
+    bool ended = false;
+};
+
+// A few steps of each, side by side on the threads: a single step of such a stack is too small to be shared. Returns
+// whether all have ended.
+bool advance_together(std::span<Seed> seeds, std::atomic<std::size_t>* done) {
+    each_in_parallel(static_cast<Index>(seeds.size()), kCostOfSlice, [&](Index number) {
+        Seed& seed = seeds[static_cast<std::size_t>(number)];
+        for (Index step = 0; step < kStepsOfSlice && !seed.ended; ++step) {
+            seed.ended = seed.run.advance();
+            if (seed.ended && done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    return std::ranges::all_of(seeds, &Seed::ended);
 }
 
 }  // namespace
@@ -149,20 +175,22 @@ Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> 
     for (const StackScheme scheme : schemes) {
         for (const Index layers : depths) {
             Backpropagation backpropagation(growth_config(setting, scheme, layers));
+            std::vector<Seed> seeds;
+            seeds.reserve(static_cast<std::size_t>(setting.seeds));  // a run refers to its weights
+            for (Index number = 0; number < setting.seeds; ++number)
+                seeds.emplace_back(backpropagation,
+                                   growth_weights(setting, scheme, layers, static_cast<std::uint64_t>(number)),
+                                   task.batch(static_cast<std::uint64_t>(number), 1, setting.rows));
+            while (!advance_together(seeds, done)) {
+                if (stop.stop_requested()) co_return all;
+                co_yield kPause;
+            }
             const auto depth = static_cast<std::size_t>(layers);
             SeedsByLayer decoder(depth), encoder(setting.encoder ? depth : 0);
-            for (Index number = 0; number < setting.seeds; ++number) {
-                const auto seed = static_cast<std::uint64_t>(number);
-                const Weights weights = growth_weights(setting, scheme, layers, seed);
-                BackwardRun run = backpropagation.begin(weights, task.batch(seed, 1, setting.rows));
-                for (Index steps = 1; !run.advance(); ++steps) {
-                    if (stop.stop_requested()) co_return all;
-                    if (steps % kStepsOfSlice == 0) co_yield kPause;
-                }
-                const Gradients gradients = run.result().gradients;
+            for (Seed& seed : seeds) {
+                const Gradients gradients = seed.run.result().gradients;
                 add_norms(decoder, gradients, "");
                 add_norms(encoder, gradients, "encoder.");
-                if (done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
             }
             all.push_back({scheme, layers, summary_of(decoder), summary_of(encoder)});
         }

@@ -40,7 +40,7 @@ std::string in_lines(ImFont* font, std::string_view text, float width) {
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
     for (const std::string& line : wrapped(text, width, measure)) {
         std::string_view rest = line;
-        while (measure(std::string(rest)) > width) {
+        while (!rest.empty() && measure(std::string(rest)) > width) {  // a panel without room has a negative width
             const std::size_t part = fitting_part(font, rest, width);
             if (part >= rest.size()) break;
             add(rest.substr(0, part));
