@@ -51,7 +51,7 @@ std::string PlaceNames::range(std::size_t rank, Index first, Index last) const {
 
 std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
     std::string text;
-    for (std::size_t rank = from; rank < axes_.size(); ++rank) append_place(text, index(rank, cell[axes_[rank]]));
+    for (std::size_t rank = from; rank < axes_.size(); ++rank) append_name(text, index(rank, cell[axes_[rank]]));
     return text;
 }
 

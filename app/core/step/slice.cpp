@@ -30,7 +30,7 @@ std::string subtitle_of(const Slice& slice) {
                     {{"batch", slice.fixed[0]}});
     std::string text;
     for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
-        append_place(text, spoken_place(slice.axes[i].name, slice.fixed[i], ""));
+        append_name(text, spoken_place(slice.axes[i].name, slice.fixed[i], ""));
     return text;
 }
 

@@ -37,9 +37,9 @@ std::string spoken_place(std::string_view axis, Index at, const std::string& lab
     return tr("{axis} {index}", {{"axis", spoken_axis(axis)}, {"index", spoken_index(at, label)}});
 }
 
-void append_place(std::string& places, const std::string& place) {
-    if (!places.empty()) places += tr(message_c("between names of a list", ", "));
-    places += place;
+void append_name(std::string& names, const std::string& name) {
+    if (!names.empty()) names += tr(message_c("between names of a list", ", "));
+    names += name;
 }
 
 }  // namespace decoderscope

@@ -18,7 +18,7 @@ namespace decoderscope {
 // The same with its axis: "key 3 “a”".
 [[nodiscard]] std::string spoken_place(std::string_view axis, Index at, const std::string& label);
 
-// Adds a place to others: "head 2, d_head 5".
-void append_place(std::string& places, const std::string& place);
+// Adds a name to others: "head 2, d_head 5".
+void append_name(std::string& names, const std::string& name);
 
 }  // namespace decoderscope

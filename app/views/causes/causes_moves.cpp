@@ -174,22 +174,22 @@ void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::u
 }
 
 // "0.193  1.attn head 3: 18 → 9", from the query's position to the key's.
-std::string text_of_score(const ScoreSlope& score) {
-    const std::string attention = score.tensor.substr(0, score.tensor.rfind('.'));
+std::string text_of_score(const Plan& plan, const ScoreSlope& score) {
+    const std::string& attention = plan.find(score.tensor)->attention;
     return tr("{slope}  {head}: {query} → {key}", {{"slope", cause_text(score.slope)},
                                                    {"head", tr(short_name_of_head(attention, score.cell[1]))},
                                                    {"query", score.cell[2]},
                                                    {"key", score.cell[3]}});
 }
 
-void list_scores(const Ui& ui, const Slopes& slopes, float width, Commands& commands) {
+void list_scores(const Ui& ui, const Plan& plan, const Slopes& slopes, float width, Commands& commands) {
     if (slopes.scores.empty()) return;
     heading(ui, tr("Scores that it hangs on"),
             tr("The steepest: more weight on that key would raise it where positive."), width);
     for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
         const ScoreSlope& score = slopes.scores[i];
-        if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text_of_score(score), width),
-                 9000 + static_cast<int>(i)))
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+                 fitted(ui.fonts.mono_small, text_of_score(plan, score), width), 9000 + static_cast<int>(i)))
             commands.push_back(command::Follow{score.tensor, score.cell});
         tooltip(cell_name(score.tensor, score.cell).c_str());
     }
@@ -215,7 +215,7 @@ void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const R
     constexpr std::uint64_t kKey = 0xCA05E500;
     draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
     draw_stream(ui, pictures->decoder, tr("Decoder"), kKey + 1, pictures.number(), width, state.viewports[kKey + 1]);
-    list_scores(ui, slopes->slopes, width, commands);
+    list_scores(ui, shown.run->plan(), slopes->slopes, width, commands);
 }
 
 }  // namespace

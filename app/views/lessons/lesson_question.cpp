@@ -1,3 +1,4 @@
+#include "app/core/text/axis_words.h"
 #include "app/core/text/labels.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/spans.h"
@@ -178,9 +179,7 @@ void draw_withheld(const Drawn& d) {
     if (!withheld.anything()) return;
     std::string parts;
     const auto add = [&](bool closed, const char* name) {
-        if (!closed) return;
-        if (!parts.empty()) parts += tr(message_c("between names of a list", ", "));
-        parts += name;
+        if (closed) append_name(parts, name);
     };
     add(withheld.diff, tr("Diff"));
     add(withheld.checks, tr("Checks"));

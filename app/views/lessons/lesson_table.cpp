@@ -27,16 +27,6 @@ ColumnNeeds needs_of(const Ui& ui, const lessons::ShownTable& table, std::size_t
     return needs;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines(1);
-    for (const char c : text)
-        if (c == '\n')
-            lines.emplace_back();
-        else
-            lines.back() += c;
-    return lines;
-}
-
 }  // namespace
 
 std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float room) {
@@ -69,7 +59,7 @@ void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table) {
     std::size_t deepest = 1;
     for (std::size_t i = 0; i < columns; ++i) {
         // A pixel more: the rounding of a sum must not break a word.
-        headings.push_back(lines_of(in_lines(ui.fonts.caption, plain_text(table.columns[i]), widths[i] + 1.0F)));
+        headings.push_back(lines_of(ui.fonts.caption, plain_text(table.columns[i]), widths[i] + 1.0F));
         deepest = std::max(deepest, headings.back().size());
     }
     const float heading_pitch = compat::font_size(ui.fonts.caption) + ui.px(3);

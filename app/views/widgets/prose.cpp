@@ -34,20 +34,25 @@ std::size_t fitting_part(ImFont* font, std::string_view word, float width) {
 
 }  // namespace
 
-std::string in_lines(ImFont* font, std::string_view text, float width) {
-    std::string broken;
-    const auto add = [&](std::string_view line) { (broken += broken.empty() ? "" : "\n") += line; };
+std::vector<std::string> lines_of(ImFont* font, std::string_view text, float width) {
+    std::vector<std::string> lines;
     const auto measure = [font](const std::string& line) { return compat::text_size(font, line).x; };
     for (const std::string& line : wrapped(text, width, measure)) {
         std::string_view rest = line;
         while (!rest.empty() && measure(std::string(rest)) > width) {  // a panel without room has a negative width
             const std::size_t part = fitting_part(font, rest, width);
             if (part >= rest.size()) break;
-            add(rest.substr(0, part));
+            lines.emplace_back(rest.substr(0, part));
             rest.remove_prefix(part);
         }
-        add(rest);
+        lines.emplace_back(rest);
     }
+    return lines;
+}
+
+std::string in_lines(ImFont* font, std::string_view text, float width) {
+    std::string broken;
+    for (const std::string& line : lines_of(font, text, width)) (broken += broken.empty() ? "" : "\n") += line;
     return broken;
 }
 
