@@ -87,7 +87,7 @@ get_libraries() {
 tests=${DECODERSCOPE_BROWSER_TESTS:-OFF}
 configure_and_build() {
     # shellcheck disable=SC2016 # the inner shell expands
-    script='cd "$1" && emcmake cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release \
+    script='cd "$1" && emcmake cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release -DDECODERSCOPE_UNITE=ON \
         -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DDECODERSCOPE_BROWSER_SOURCES="$3" -DDECODERSCOPE_TESTS="$4" >&2 &&
         cmake --build "$2" >&2'
     if has_emscripten; then
