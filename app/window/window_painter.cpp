@@ -53,7 +53,7 @@ void Painter::use_scale(Frontend& frontend, float scale) {
         // The backend holds the old atlas on the GPU. In 1.86 only a new backend works: an old one assumes that its
         // buffers, once recreated, are as large as before.
         ImGui_ImplOpenGL3_Shutdown();
-        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale, &demand_);
+        fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale, demand_);
         start_backend();
     }
     if (anew || told_ != &frontend) frontend.use_fonts(fonts_);

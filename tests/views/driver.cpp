@@ -8,11 +8,20 @@
 #include <ctime>
 
 namespace decoderscope::testing {
+namespace {
+
+// Read once for all drivers.
+std::shared_ptr<FontFiles> installed_fonts() {
+    static const auto files = std::make_shared<FontFiles>();
+    return files;
+}
+
+}  // namespace
 
 Driver::Driver(std::string_view model, float scale, ImVec2 size) : Driver(make_bundled_model(model), scale, size) {}
 
 Driver::Driver(std::shared_ptr<const Model> model, float scale, ImVec2 size)
-    : session(std::move(model)), context_(ImGui::CreateContext()) {
+    : session(std::move(model)), demand_(installed_fonts()), context_(ImGui::CreateContext()) {
     ImGui::SetCurrentContext(context_.get());
     // As after the first minute.
     state.settings.introduction_closed = true;
@@ -34,7 +43,7 @@ Driver::~Driver() = default;
 
 void Driver::load(float scale) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    fonts_ = load_fonts(atlas, scale, &demand_);
+    fonts_ = load_fonts(atlas, scale, demand_);
     compat::set_default_font(fonts_.text);
     compat::bake_on_cpu(atlas);
 }

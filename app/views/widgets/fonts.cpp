@@ -5,13 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <optional>
 #include <set>
-#include <string>
+#include <span>
 #include <vector>
 
 namespace decoderscope {
@@ -60,67 +56,30 @@ constexpr auto written = std::to_array<ImWchar>({
     0,
 });
 
-std::vector<std::filesystem::path> font_folders() {
-    std::vector<std::filesystem::path> roots{"/usr/local/share/fonts", "/usr/share/fonts"};
-    if (const char* home = std::getenv("HOME")) {
-        roots.insert(roots.begin(), std::filesystem::path(home) / ".fonts");
-        roots.insert(roots.begin(), std::filesystem::path(home) / ".local/share/fonts");
-    }
-    std::vector<std::filesystem::path> folders;
-    for (const auto& root : roots) {
-        for (const char* below :
-             {"", "inter", "jetbrains-mono", "dejavu", "opentype/inter", "truetype/inter", "truetype/jetbrains-mono",
-              "truetype/dejavu", "TTF", "OTF", "opentype/noto", "truetype/noto", "noto-cjk", "google-noto-cjk",
-              "truetype/wqy", "wqy-microhei", "truetype/droid", "droid"}) {
-            folders.push_back(root / below);
-        }
-    }
-    return folders;
-}
-
-std::optional<std::string> find_file(const Face& face) {
-    for (const auto& folder : font_folders()) {
-        std::error_code ignored;
-        const auto path = folder / face.file;
-        if (std::filesystem::is_regular_file(path, ignored)) return path.string();
-    }
-    return std::nullopt;
-}
-
 // What the faces are loaded with.
 struct Loading {
     ImFontAtlas& atlas;
+    FontFiles& files;
     const ImWchar* ranges;
-    const GlyphDemand* demand;  // nullptr: nothing beyond the baked ranges
-    const Face* wide;           // the face of demand->wide_face; nullptr: none, or it isn't needed
+    const Face* wide;  // the face with the many characters; nullptr: none is installed, or it isn't needed
 };
 
-ImFontConfig config_of(const Loading& loading, float size, bool merge) {
+// Adds a face at an em of `size` pixels; merged, only for the glyphs that the previous one lacks. Returns nullptr if it
+// isn't installed.
+ImFont* add(const Loading& loading, const Face& face, float size, bool merge = false) {
+    const std::span<char> bytes = loading.files.bytes(face.file);
+    if (bytes.empty()) return nullptr;
     ImFontConfig config;
     config.MergeMode = merge;
+    config.FontNo = face.number;
     config.OversampleH = size < 24.0F ? 2 : 1;  // large glyphs are sharp enough, and would fill the atlas
     config.OversampleV = 1;
     config.GlyphRanges = loading.ranges;
-    return config;
+    return compat::add_font(loading.atlas, bytes, size * face.line, config);
 }
 
-// Adds a face at an em of `size` pixels; with `merged_into`, only for the glyphs that the previous one lacks.
-ImFont* add(const Loading& loading, const Face& face, float size, bool merge = false) {
-    const auto path = find_file(face);
-    if (!path) return nullptr;
-    const ImFontConfig config = config_of(loading, size, merge);
-    return loading.atlas.AddFontFromFileTTF(path->c_str(), size * face.line, &config);
-}
-
-// Merges the face with the many characters; all sizes share the file's bytes.
 void add_wide(const Loading& loading, float size) {
-    if (loading.wide == nullptr) return;
-    ImFontConfig config = config_of(loading, size, true);
-    config.FontDataOwnedByAtlas = false;
-    config.FontNo = loading.wide->number;
-    std::vector<char>& bytes = const_cast<GlyphDemand*>(loading.demand)->wide_face;
-    loading.atlas.AddFontFromMemoryTTF(bytes.data(), static_cast<int>(bytes.size()), size * loading.wide->line,
-                                       &config);
+    if (loading.wide != nullptr) add(loading, *loading.wide, size, true);
 }
 
 // Adds the first of the faces that is installed, with `for_missing` for the glyphs that it lacks; if there is none,
@@ -149,47 +108,29 @@ std::vector<ImWchar> ranges_with(const std::set<char32_t>& characters) {
     return ranges;
 }
 
-// The file at once: it has tens of megabytes. Empty if it can't be read.
-std::vector<char> bytes_of(const std::string& path) {
-    std::error_code failed;
-    const auto size = std::filesystem::file_size(path, failed);
-    if (failed) return {};
-    std::vector<char> bytes(static_cast<std::size_t>(size));
-    if (!std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-        return {};
-    return bytes;
-}
-
-// Reads the first face with many characters that is installed, once. Returns which it is.
-const Face* wide_face_for(GlyphDemand& demand) {
+// The first face with many characters that is installed, if any such character is needed.
+const Face* wide_face_for(const GlyphDemand& demand) {
     if (std::ranges::none_of(demand.asked(), is_east_asian) && std::ranges::none_of(demand.alphabet(), is_east_asian))
         return nullptr;
-    for (const Face& face : wide_faces) {
-        const auto path = find_file(face);
-        if (!path) continue;
-        if (demand.wide_face.empty()) demand.wide_face = bytes_of(*path);
-        return demand.wide_face.empty() ? nullptr : &face;
-    }
-    return nullptr;
+    const auto found =
+        std::ranges::find_if(wide_faces, [&](const Face& face) { return !demand.files->bytes(face.file).empty(); });
+    return found == wide_faces.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand* demand) {
+Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand& demand) {
     const float body = 15.0F * scale;
     const float small = 12.5F * scale;
     atlas.Clear();
-    Loading loading{atlas, written.data(), demand, nullptr}, prose = loading;
-    if (demand != nullptr) {
-        demand->load_language();
-        loading.wide = prose.wide = wide_face_for(*demand);
-        demand->ranges = ranges_with(demand->asked());
-        loading.ranges = demand->ranges.data();
-        std::set<char32_t> both = demand->asked();
-        both.insert(demand->alphabet().begin(), demand->alphabet().end());
-        demand->prose_ranges = ranges_with(both);
-        prose.ranges = demand->prose_ranges.data();
-    }
+    demand.load_language();
+    demand.ranges = ranges_with(demand.asked());
+    std::set<char32_t> both = demand.asked();
+    both.insert(demand.alphabet().begin(), demand.alphabet().end());
+    demand.prose_ranges = ranges_with(both);
+    const Face* wide = wide_face_for(demand);
+    const Loading loading{atlas, *demand.files, demand.ranges.data(), wide};
+    const Loading prose{atlas, *demand.files, demand.prose_ranges.data(), wide};
     Fonts fonts;
     fonts.scale = scale;
     fonts.text = add_first(prose, body, {inter, dejavu}, dejavu);
@@ -198,13 +139,12 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale, GlyphDemand* demand) {
     fonts.mono = add_first(loading, body, {jetbrains_mono, dejavu_mono}, dejavu_mono);
     fonts.mono_small = add_first(loading, small, {jetbrains_mono, dejavu_mono}, dejavu_mono);
     compat::set_default_font(fonts.text);
-    if (demand == nullptr) return fonts;
-    if (!demand->asked().empty() || !demand->alphabet().empty()) compat::build(atlas);
-    for (const char32_t code : demand->asked())
+    if (!demand.asked().empty() || !demand.alphabet().empty()) compat::build(atlas);
+    for (const char32_t code : demand.asked())
         if (!compat::has_glyph(fonts.mono, code) && !compat::has_glyph(fonts.text, code)) fonts.missing.push_back(code);
-    for (const char32_t code : demand->alphabet())
+    for (const char32_t code : demand.alphabet())
         if (!compat::has_glyph(fonts.text, code)) fonts.lacking.push_back(code);
-    demand->loaded({fonts.missing.begin(), fonts.missing.end()});
+    demand.loaded({fonts.missing.begin(), fonts.missing.end()});
     return fonts;
 }
 

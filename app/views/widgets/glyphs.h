@@ -1,11 +1,13 @@
 #pragma once
 
 #include "app/views/widgets/context_data.h"
+#include "app/views/widgets/font_files.h"
 #include "engine/translate.h"
 
 #include <imgui.h>
 
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@ class GlyphDemand {
 public:
     // At most this many, so that the texture stays within what every GPU can hold.
     static constexpr std::size_t kMost = 1500;
+
+    explicit GlyphDemand(std::shared_ptr<FontFiles> fonts = std::make_shared<FontFiles>()) : files(std::move(fonts)) {}
 
     // A character of a text has no glyph.
     void note(char32_t code) {
@@ -43,7 +47,7 @@ public:
 
     // What the atlas reads while it is built, and so must live as long as it.
     std::vector<ImWchar> ranges, prose_ranges;
-    std::vector<char> wide_face;  // a font file with Chinese, Japanese and Korean
+    std::shared_ptr<FontFiles> files;
 
     std::string under_mouse;  // the last text that was drawn under the mouse in this frame
     ContextData shared;       // of the context that uses this demand

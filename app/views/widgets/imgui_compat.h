@@ -76,6 +76,19 @@ inline void push_font(ImFont* font) {
 #endif
 }
 
+// Adds a font of a file's bytes, which must outlive the atlas. ImGui copies what it doesn't own, once for each size: so
+// it is told that it owns them only while it adds them.
+[[nodiscard]] inline ImFont* add_font(ImFontAtlas& atlas, std::span<char> bytes, float size, ImFontConfig config) {
+    config.FontDataOwnedByAtlas = true;
+    ImFont* font = atlas.AddFontFromMemoryTTF(bytes.data(), static_cast<int>(bytes.size()), size, &config);
+#if IMGUI_VERSION_NUM >= 19200
+    atlas.Sources.back().FontDataOwnedByAtlas = false;
+#else
+    atlas.ConfigData.back().FontDataOwnedByAtlas = false;
+#endif
+    return font;
+}
+
 // The font used when none is pushed.
 inline void set_default_font(ImFont* font) {
     ImGui::GetIO().FontDefault = font;

@@ -229,9 +229,10 @@ TEST_CASE("a pointer outside the window hovers nothing, but a drag continues", "
 }
 
 TEST_CASE("fonts are found or made up, never missing", "[fonts]") {
+    GlyphDemand demand;
     Headless ui;
     for (const float scale : {1.0F, 2.0F}) {
-        const Fonts fonts = load_fonts(*ImGui::GetIO().Fonts, scale);
+        const Fonts fonts = load_fonts(*ImGui::GetIO().Fonts, scale, demand);
         compat::bake_on_cpu(*ImGui::GetIO().Fonts);
         for (ImFont* font : {fonts.text, fonts.caption, fonts.heading, fonts.mono, fonts.mono_small}) {
             REQUIRE(font != nullptr);
