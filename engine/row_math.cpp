@@ -157,6 +157,16 @@ FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
     if (!softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) softmax_of_rows(x, width, y);
 }
 
+FOR_EACH_CPU double log_sum_exp(In x) {
+    const auto top = static_cast<double>(highest(x));
+    return top + std::log(added_up(x, [top](float value) { return exponential(static_cast<double>(value) - top); }));
+}
+
+FOR_EACH_CPU void exponentials(In x, double shift, double factor, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i)
+        y[i] = static_cast<float>(factor * exponential(static_cast<double>(x[i]) - shift));
+}
+
 FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
     const double to_one = 1.0 / scale;
     if (shift.empty()) {
@@ -199,6 +209,38 @@ FOR_EACH_CPU void silu(In x, Out y) {
     for (std::size_t i = 0; i < y.size(); ++i) {
         const auto value = static_cast<double>(x[i]);
         y[i] = static_cast<float>(value / (1.0 + exponential(-value)));
+    }
+}
+
+// act(x) = x · Φ(x), so act′(x) = Φ(x) + x · φ(x) with the normal distribution's density φ.
+FOR_EACH_CPU void gelu_back(In x, In grad, Out y) {
+    const double height = std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // φ(0)
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double slope = normal_share(value) + value * height * exponential(-0.5 * value * value);
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * slope);
+    }
+}
+
+// act(x) = x · s with s = 1 / (1 + exp(−2u)), and s′ = 2 s (1 − s) u′.
+FOR_EACH_CPU void gelu_tanh_back(In x, In grad, Out y) {
+    const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        auto value = static_cast<double>(x[i]);
+        value = value < -30.0 ? -30.0 : value;  // beyond, the slope is 0 or 1
+        value = value > 30.0 ? 30.0 : value;
+        const double square = 0.044715 * value * value;
+        const double share = 1.0 / (1.0 + exponential(-slope * value * (1.0 + square)));
+        const double bend = value * share * (1.0 - share) * slope * (1.0 + 3.0 * square);
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * (share + bend));
+    }
+}
+
+FOR_EACH_CPU void silu_back(In x, In grad, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double share = 1.0 / (1.0 + exponential(-value));
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * share * (1.0 + value * (1.0 - share)));
     }
 }
 

@@ -16,6 +16,10 @@ using Out = std::span<float>;
 // Each row of `width` numbers: y = exp(x − the row's highest) / Σ exp(…), with exponentials accurate to a float's last
 // digit, exactly 0 for −∞. x may be y.
 void softmax(In x, std::size_t width, Out y);
+// log Σ exp(x), without overflow; NaN if x has one, or no highest number
+[[nodiscard]] double log_sum_exp(In x);
+// y = factor · exp(x − shift)
+void exponentials(In x, double shift, double factor, Out y);
 // y = (x − centre) / scale · gain (+ shift, if any)
 void normalize(In x, double centre, double scale, In gain, In shift, Out y);
 // y = a + b
@@ -26,6 +30,10 @@ void relu(In x, Out y);
 void gelu(In x, Out y);
 void gelu_tanh(In x, Out y);
 void silu(In x, Out y);
+// y = grad · act′(x)
+void gelu_back(In x, In grad, Out y);
+void gelu_tanh_back(In x, In grad, Out y);
+void silu_back(In x, In grad, Out y);
 // y = a · b
 void multiply(In a, In b, Out y);
 

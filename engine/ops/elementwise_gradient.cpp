@@ -5,11 +5,13 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/rescale.h"
 #include "engine/parallel.h"
+#include "engine/row_math.h"
 #include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 // The gradients of operations that work cell by cell.
 namespace decoderscope {
@@ -33,14 +35,24 @@ Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kCost) {
 }
 
 // The gradient where pre is positive, else 0, whatever the gradient is.
-Tensor through_relu(const Tensor& grad, const float* pre) {
-    Tensor out(grad.axes());
-    const float* from = grad.data();
-    float* to = out.writable().data();
-    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) to[i] = pre[i] <= 0.0F ? 0.0F : from[i];
-    });
-    return out;
+void relu_back(row::In pre, row::In grad, row::Out to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = pre[i] <= 0.0F ? 0.0F : grad[i];
+}
+
+using ActivationBack = void (*)(row::In, row::In, row::Out);
+
+ActivationBack back_through(ActivationKind kind) {
+    switch (kind) {
+        case ActivationKind::relu:
+            return relu_back;
+        case ActivationKind::gelu:
+            return row::gelu_back;
+        case ActivationKind::gelu_tanh:
+            return row::gelu_tanh_back;
+        case ActivationKind::silu:
+            return row::silu_back;
+    }
+    return nullptr;
 }
 
 std::string name_of(ActivationKind kind) {
@@ -174,10 +186,14 @@ About Activate::about_pull_back(std::size_t) const {
 }
 
 Tensor Activate::pull_back(std::size_t, const Backward& b) const {
-    const float* pre = b.in[0].data();
-    if (kind == ActivationKind::relu) return through_relu(b.grad, pre);
-    return scaled(
-        b.grad, [&](std::size_t i) { return slope_of(kind, static_cast<double>(pre[i])); }, kCurvedCost);
+    Tensor out(b.grad.axes());
+    const std::span<float> to = out.writable();
+    const row::In pre = b.in[0].values(), grad = b.grad.values();
+    in_parallel(out.size(), kCost, [&, back = back_through(kind)](Index begin, Index end) {
+        const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
+        back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
+    });
+    return out;
 }
 
 Explanation Activate::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {

@@ -1,5 +1,7 @@
 #include "engine/ops/loss.h"
 
+#include "engine/parallel.h"
+#include "engine/row_math.h"
 #include "engine/translate.h"
 
 #include <algorithm>
@@ -11,17 +13,11 @@ namespace decoderscope {
 
 namespace {
 
+constexpr Index kExponentialCost = 8;  // in multiply-adds
+
 std::span<const float> logits_at(const Tensor& logits, Index row) {
     const Index words = logits.dim(2);
     return logits.values().subspan(static_cast<std::size_t>(row * words), static_cast<std::size_t>(words));
-}
-
-// log Σ exp(x), without overflow.
-double log_sum_exp(std::span<const float> x) {
-    const auto highest = static_cast<double>(*std::ranges::max_element(x));
-    double sum = 0.0;
-    for (const float value : x) sum += std::exp(static_cast<double>(value) - highest);
-    return highest + std::log(sum);
 }
 
 Index counted(const Tensor& targets) {
@@ -38,15 +34,18 @@ About TokenLoss::about() const {
 
 Tensor TokenLoss::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
-    for (Index row = 0; row < out.size(); ++row) {
-        const float target = in[1].data()[row];
-        double loss = 0.0;
-        if (target != kLeftOut) {
-            const std::span<const float> logits = logits_at(in[0], row);
-            loss = log_sum_exp(logits) - static_cast<double>(logits[static_cast<std::size_t>(target)]);
+    const std::span<float> to = out.writable();
+    in_parallel(out.size(), kExponentialCost * in[0].dim(2), [&](Index begin, Index end) {
+        for (Index row = begin; row < end; ++row) {
+            const float target = in[1].data()[row];
+            double loss = 0.0;
+            if (target != kLeftOut) {
+                const std::span<const float> logits = logits_at(in[0], row);
+                loss = row::log_sum_exp(logits) - static_cast<double>(logits[static_cast<std::size_t>(target)]);
+            }
+            to[static_cast<std::size_t>(row)] = static_cast<float>(loss);
         }
-        out.writable()[static_cast<std::size_t>(row)] = static_cast<float>(loss);
-    }
+    });
     return out;
 }
 
@@ -78,20 +77,22 @@ About TokenLoss::about_pull_back(std::size_t) const {
 
 Tensor TokenLoss::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.in[0].axes());
-    const Index words = out.dim(2);
+    const auto words = static_cast<std::size_t>(out.dim(2));
     const std::span<float> to = out.writable();
-    for (Index row = 0; row < b.grad.size(); ++row) {
-        const std::span<const float> logits = logits_at(b.in[0], row);
-        const float target = b.in[1].data()[row];
-        // What is left out counts 0 times: that is 0, and NaN where the logits are, as in PyTorch.
-        const double grad = target == kLeftOut ? 0.0 : static_cast<double>(b.grad.data()[row]);
-        const double total = log_sum_exp(logits);
-        for (Index t = 0; t < words; ++t) {
-            const double right = static_cast<float>(t) == target ? 1.0 : 0.0;
-            const double p = std::exp(static_cast<double>(logits[static_cast<std::size_t>(t)]) - total);
-            to[static_cast<std::size_t>(row * words + t)] = static_cast<float>(grad * (p - right));
+    in_parallel(b.grad.size(), 2 * kExponentialCost * out.dim(2), [&](Index begin, Index end) {
+        for (Index row = begin; row < end; ++row) {
+            const std::span<const float> logits = logits_at(b.in[0], row);
+            const std::span<float> here = to.subspan(static_cast<std::size_t>(row) * words, words);
+            const float target = b.in[1].data()[row];
+            // What is left out counts 0 times: that is 0, and NaN where the logits are, as in PyTorch.
+            const double grad = target == kLeftOut ? 0.0 : static_cast<double>(b.grad.data()[row]);
+            const double total = row::log_sum_exp(logits);
+            row::exponentials(logits, total, grad, here);
+            if (target == kLeftOut) continue;
+            const auto right = static_cast<std::size_t>(target);
+            here[right] = static_cast<float>(grad * (std::exp(static_cast<double>(logits[right]) - total) - 1.0));
         }
-    }
+    });
     return out;
 }
 
@@ -99,7 +100,7 @@ Explanation TokenLoss::explain_pull_back(std::size_t, const Backward& b, const C
     const Cell position = {cell[0], cell[1]};
     const float target = b.in[1].at(position);
     const std::span<const float> logits = logits_at(b.in[0], b.in[1].offset(position));
-    const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - log_sum_exp(logits));
+    const double probability = std::exp(static_cast<double>(b.in[0].at(cell)) - row::log_sum_exp(logits));
     const double right = static_cast<float>(cell[2]) == target ? 1.0 : 0.0;
     const Factor grad = target == kLeftOut ? constant_factor(0.0, tr("left out")) : b.grad_at(position);
     return {

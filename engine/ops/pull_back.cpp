@@ -1,9 +1,13 @@
 #include "engine/ops/pull_back.h"
 
+#include "engine/lazy.h"
+#include "engine/parallel.h"
 #include "engine/row_math.h"
 #include "engine/translate.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
 namespace decoderscope {
@@ -16,6 +20,12 @@ Operands own_operands(const Operands& in) {
     for (std::size_t i = 0; i + 2 < in.size(); ++i) own.add(in[i]);
     return own;
 }
+
+// Most of them are never read.
+class Zeros : public LazyValues {
+public:
+    void make(std::span<float> values) const override { std::ranges::fill(values, 0.0F); }
+};
 
 }  // namespace
 
@@ -38,8 +48,13 @@ About SumGradients::about() const {
 Tensor SumGradients::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::Out to = out.writable();
-    std::ranges::copy(in[0].values(), to.begin());
-    for (std::size_t i = 1; i < in.size(); ++i) row::add(to, in[i].values(), to);
+    in_parallel(out.size(), kCopyCost, [&](Index begin, Index end) {
+        const auto part = [&](auto values) {
+            return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        };
+        row::add(part(in[0].values()), part(in[1].values()), part(to));
+        for (std::size_t i = 2; i < in.size(); ++i) row::add(part(to), part(in[i].values()), part(to));
+    });
     return out;
 }
 
@@ -73,11 +88,7 @@ About NoGradient::about() const {
             tr("The target doesn't depend on this tensor: nothing that is changed here can move it.")};
 }
 
-Tensor NoGradient::compute(const Operands&, const Axes& axes) const {
-    Tensor out(axes);
-    std::ranges::fill(out.writable(), 0.0F);
-    return out;
-}
+Tensor NoGradient::compute(const Operands&, const Axes& axes) const { return {axes, std::make_shared<const Zeros>()}; }
 
 Explanation NoGradient::explain(const Operands&, const Tensor&, const Cell&) const {
     return {{line("g", {term({constant_factor(0.0, tr("the target doesn't depend on it"))})})}};

@@ -24,7 +24,7 @@ struct PullBack {
 };
 
 // The gradient by a tensor that several steps read: the sum of what comes back through each.
-// {one gradient a reader} -> the same axes
+// {one gradient a reader, at least two} -> the same axes
 struct SumGradients {
     [[nodiscard]] About about() const;
     [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }

@@ -110,3 +110,42 @@ TEST_CASE("activations are the nearest floats to their formulas") {
     check(ActivationKind::gelu_tanh, row::gelu_tanh);
     check(ActivationKind::silu, row::silu);
 }
+
+TEST_CASE("an activation passes back its slope times the gradient") {
+    std::vector<float> x = spread(20'000, 4.0);
+    for (const float special : {0.0F, 1e-30F, -1e-30F, 30.0F, -30.0F, 100.0F, -100.0F, 1e30F, -1e30F})
+        x.push_back(special);
+    const std::vector<float> grad(x.size(), 3.0F);
+    const auto check = [&](ActivationKind kind, void (*back)(row::In, row::In, row::Out)) {
+        std::vector<float> y(x.size());
+        back(x, grad, y);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double exact = 3.0 * slope_of(kind, std::clamp(static_cast<double>(x[i]), -40.0, 40.0));
+            if (!(std::abs(static_cast<double>(y[i]) - exact) <= 2e-7 * std::abs(exact) + 1e-12))
+                FAIL("of " << x[i] << ": " << y[i] << ", not " << exact);
+        }
+        std::vector<float> nan = {kNaN};
+        back(nan, std::vector<float>{1.0F}, nan);
+        CHECK(std::isnan(nan[0]));
+    };
+    check(ActivationKind::gelu, row::gelu_back);
+    check(ActivationKind::gelu_tanh, row::gelu_tanh_back);
+    check(ActivationKind::silu, row::silu_back);
+}
+
+TEST_CASE("the logarithm of a sum of exponentials, and each one's share of it") {
+    for (const std::size_t n : {1U, 2U, 15U, 16U, 17U, 500U}) {
+        std::vector<float> x = spread(n, 30.0);
+        const double top = static_cast<double>(*std::ranges::max_element(x));
+        double sum = 0.0;
+        for (const float value : x) sum += std::exp(static_cast<double>(value) - top);
+        const double total = row::log_sum_exp(x);
+        CHECK(std::abs(total - (top + std::log(sum))) <= 1e-10);
+        std::vector<float> shares(n), all(n);
+        row::exponentials(x, total, 2.0, shares);
+        row::softmax(x, n, all);
+        for (std::size_t i = 0; i < n; ++i) CHECK(std::abs(shares[i] - 2.0F * all[i]) <= 1e-6F);
+    }
+    CHECK(std::isnan(row::log_sum_exp(std::vector<float>{1.0F, kNaN})));
+    CHECK(std::isnan(row::log_sum_exp(std::vector<float>{-kInfinity, -kInfinity})));
+}
