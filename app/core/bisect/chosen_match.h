@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/bisect/bisect_question.h"
 #include "engine/plan.h"
 #include "engine/trace/alignment.h"
 #include "engine/trace/trace.h"
@@ -8,12 +9,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-// A match that the user changed: a recorded tensor, and the step that it is; an empty name: none of ours.
-struct ChosenMatch {
-    std::string theirs, ours;
-    bool operator==(const ChosenMatch&) const = default;
-};
 
 // Puts the choices in place of what was aligned. A choice whose tensor or step isn't there, or whose shapes don't fit,
 // changes nothing.

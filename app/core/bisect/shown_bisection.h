@@ -1,12 +1,12 @@
 #pragma once
 
+#include "app/core/bisect/bisect_question.h"
 #include "app/core/bisect/bisection.h"
 #include "app/core/derived/derived.h"
 #include "app/core/session/snapshot.h"
 #include "engine/message.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +18,6 @@ struct ShownBisection {
 
     Bisection found;
     Sentence error;  // why it could not be made; else empty
-};
-
-// What is asked: the tolerance and the matches that were changed.
-struct BisectQuestion {
-    std::optional<double> tolerance;  // nothing: by the trace's precision
-    std::vector<ChosenMatch> chosen;
-    bool operator==(const BisectQuestion&) const = default;
 };
 
 // Empty while it is under way; not asking for it any more cancels it. Without a recorded input that fits the model it

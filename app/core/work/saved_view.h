@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/core/bisect/bisect_question.h"
 #include "app/core/norms/placements.h"
 #include "engine/tensor.h"
 
@@ -47,6 +48,7 @@ struct SavedCompare {
     std::pair<std::string, std::string> option;  // the other configuration: a key and its value
     std::string file;                            // an absolute path; empty: none
     double tolerance = 0.0;
+    BisectQuestion bisect = {};
     bool operator==(const SavedCompare&) const = default;
 };
 

@@ -271,6 +271,23 @@ SavedNorms read_norms(JsonObject json) {
     return norms;
 }
 
+BisectQuestion read_question(JsonObject json) {
+    BisectQuestion question;
+    if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
+    if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
+        json.fail("tolerance", message("expected a number above 0"));
+    if (const Json* matches = json.find("matches")) {
+        if (!matches->is_object())
+            json.fail("matches", message("expected an object of recorded tensors and our steps"));
+        for (const auto& [theirs, ours] : matches->items()) {
+            if (!ours.is_string()) json.fail("matches." + theirs, message("expected a step's name, or \"\" for none"));
+            question.chosen.push_back({theirs, ours.get<std::string>()});
+        }
+    }
+    json.finish();
+    return question;
+}
+
 SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     SavedCompare compare;
     if (json.find("with") != nullptr) compare.against = static_cast<Against>(json.word("with", kAgainstNames));
@@ -281,6 +298,7 @@ SavedCompare read_compare(JsonObject json, const fs::path& folder) {
     if (option.size() > 1) json.fail("set", message("expected one configuration key"));
     if (!option.empty()) compare.option = option.front();
     if (json.find("file") != nullptr) compare.file = read_path(json.text("file"), folder);
+    if (json.find("bisect") != nullptr) compare.bisect = read_question(json.object("bisect"));
     json.finish();
     return compare;
 }

@@ -132,10 +132,18 @@ Json json_of(const SavedNorms& norms) {
     return json;
 }
 
+Json json_of(const BisectQuestion& question) {
+    Json json = Json::object();
+    if (question.tolerance) json["tolerance"] = *question.tolerance;
+    for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
+    return json;
+}
+
 Json json_of(const SavedCompare& compare, const fs::path& folder) {
     Json json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]}, {"tolerance", compare.tolerance}};
     if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
     if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
+    if (compare.bisect != BisectQuestion()) json["bisect"] = json_of(compare.bisect);
     return json;
 }
 

@@ -41,7 +41,9 @@ std::vector<Action> actions_of_runs() {
 // The file to compare with is not saved here: the session knows and saves it.
 void save(const ViewState& state, SavedView& saved) {
     const DiffTabState& diff = state.lab<DiffTabState>();
-    saved.compare = {diff.against, diff.option, {}, diff.tolerance};
+    saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
+    // Sorted, as a session file has them.
+    std::ranges::sort(saved.compare.bisect.chosen, {}, &ChosenMatch::theirs);
 }
 
 void restore(ViewState& state, const SavedView& saved) {
@@ -51,6 +53,7 @@ void restore(ViewState& state, const SavedView& saved) {
     diff.tolerance = saved.compare.tolerance;
     diff.typed.fill('\0');
     const std::string& file = saved.compare.file;
+    diff.bisect = {.path = file, .question = saved.compare.bisect};
     std::copy_n(file.begin(), std::min(file.size(), diff.typed.size() - 1), diff.typed.begin());
 }
 

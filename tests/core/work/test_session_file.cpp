@@ -118,7 +118,11 @@ TEST_CASE("all of the work is in its session") {
     work.view.tab = "norms";
     work.view.norms = {NormsView::row, 12, 0.1F, 2.5F, 3};
     work.view.norms.growth = {.layers = 12, .d_model = 32, .seeds = 1, .encoder = false, .xavier = false};
-    work.view.compare = {Against::configuration, {"activation", "gelu"}, folder.file("trace.safetensors"), 1e-5};
+    work.view.compare = {Against::configuration,
+                         {"activation", "gelu"},
+                         folder.file("trace.safetensors"),
+                         1e-5,
+                         {1e-3, {{"decoder.layers.0", "blocks.0.resid_post"}, {"dropout", ""}}}};
     Scenario pinned = scenario_of(scenario.model());
     pinned.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
     work.pins = {{"without head 0", pinned}};
@@ -372,6 +376,8 @@ TEST_CASE("what is wrong in a session is named with its key and what was expecte
     check(R"("norms": {"layers": 0})", {"norms.layers", "at least 1"});
     check(R"("norms": {"gain": null})", {"norms.gain", "a number"});
     check(R"("compare": {"tolerance": -1})", {"compare.tolerance"});
+    check(R"("compare": {"bisect": {"tolerance": 0}})", {"compare.bisect.tolerance", "above 0"});
+    check(R"("compare": {"bisect": {"matches": {"layer": 3}}})", {"compare.bisect.matches.layer", "a step's name"});
     check(R"("compare": {"set": {"a": "1", "b": "2"}})", {"compare.set", "one configuration key"});
     check(R"("input": {"text": ["a"], "tokens": [[1]]})", {"input.text", "beside tokens"});
     check(R"("input": {"tokens": []})", {"input.tokens", "at least one"});

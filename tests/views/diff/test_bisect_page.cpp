@@ -3,10 +3,15 @@
 #include "app/core/bisect/shown_bisection.h"
 #include "app/views/diff/diff_tab.h"
 #include "app/views/shell/lab.h"
+#include "app/views/shell/saved_view.h"
 #include "engine/model/model.h"
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+
+#include <string>
+#include <vector>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
@@ -74,6 +79,25 @@ TEST_CASE("a match is changed by a click, and asks again") {
     REQUIRE(d.state.lab<DiffTabState>().bisect.question.chosen.size() == 1);
     CHECK(d.state.lab<DiffTabState>().bisect.question.chosen.front().ours.empty());
     CHECK(d.sees("44tensorsagree"));
+}
+
+TEST_CASE("a changed match and tolerance are saved with the session") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("bisected.dscope");
+    Driver d(gpt());
+    drop(d, "gpt/right-plain.safetensors");
+    BisectQuestion& asked = d.state.lab<DiffTabState>().bisect.question;
+    asked = {1e-3, {{"blocks.1.mlp.out", ""}, {"blocks.0.mlp.out", ""}}};
+    d.settle();
+    d.session.apply(command::SaveSession{path, saved_view(d.state)});
+    d.session.finish();
+    Driver later("reverse");
+    later.session.apply(command::OpenSession{path});
+    later.settle();
+    const DiffTabState& diff = later.state.lab<DiffTabState>();
+    CHECK(diff.against == Against::bisect);
+    CHECK(diff.bisect.question.tolerance == 1e-3);
+    CHECK(diff.bisect.question.chosen == std::vector<ChosenMatch>{{"blocks.0.mlp.out", ""}, {"blocks.1.mlp.out", ""}});
 }
 
 TEST_CASE("a bisection is cancelled and started again") {
