@@ -44,11 +44,6 @@ std::vector<std::string> translations() {
     return codes;
 }
 
-void tap(Driver& d, Key key, Mods mods = {}) {
-    d.hands.tap(key, mods);
-    d.settle();
-}
-
 std::multiset<std::string> texts_of(const Driver& d) {
     std::multiset<std::string> texts;
     for (const DrawnText& piece : d.seen()) texts.insert(piece.text);
@@ -59,7 +54,7 @@ std::multiset<std::string> texts_of(const Driver& d) {
 void open_tab(Driver& d, const Lab& lab) {
     d.session.apply(command::GoTo{"blocks.0.attn.pattern"});
     d.session.apply(command::SelectCell{Cell(4, 0)});
-    tap(d, lab.key);
+    d.press(lab.key);
     d.point({1, 1});
 }
 
@@ -90,26 +85,26 @@ TEST_CASE("in every language, text neither overlaps nor leaves the window: each 
                     check(std::string(lab.id));
                 }
                 const auto check_opened = [&](Key key, Mods mods, const char* heading) {
-                    tap(d, key, mods);
+                    d.press(key, mods);
                     INFO(code << ", " << model << ", " << heading << " at scale " << screen.scale);
                     check_dialog(d, screen.size, heading);
                 };
                 check_opened(Key::f1, {}, tr("Keys"));
                 check_opened(Key::f1, {}, tr("Glossary"));
-                tap(d, Key::escape);
+                d.press(Key::escape);
                 check_opened(Key::comma, with_ctrl, tr("Settings"));
-                tap(d, Key::escape);
+                d.press(Key::escape);
                 check_opened(Key::e, with_ctrl, tr("Export"));
-                tap(d, Key::escape);
+                d.press(Key::escape);
                 check_opened(Key::o, with_ctrl, tr("Open a model or a session"));
-                tap(d, Key::escape);
+                d.press(Key::escape);
                 d.state.settings.introduction_closed = false;
                 d.settle();
                 check("the first minute");
                 Driver shown(model, screen.scale, screen.size);  // its context is ImGui's from here on
-                tap(shown, Key::f11);
+                shown.press(Key::f11);
                 for (const Lab& lab : labs()) {
-                    tap(shown, lab.key);
+                    shown.press(lab.key);
                     INFO(code << ", " << model << ", the presentation of " << lab.id << " at scale " << screen.scale);
                     check_layout(shown, screen.size);
                 }
@@ -127,8 +122,8 @@ TEST_CASE("in every language, lessons neither overlap nor leave the window, in t
                 Driver d("reverse", screen.scale, screen.size);
                 d.state.settings.reduced_motion = true;
                 speak_lessons(d.state, code);
-                if (presented) tap(d, Key::f11);
-                tap(d, Key::f7);
+                if (presented) d.press(Key::f11);
+                d.press(Key::f7);
                 const auto check = [&](const std::string& what) {
                     INFO(code << ", " << what << " at scale " << screen.scale << ", " << screen.size.x << " wide, "
                               << (presented ? "presented" : "beside the stage"));
@@ -187,7 +182,7 @@ TEST_CASE("a language that is chosen while the window is open shows what one sho
 
 TEST_CASE("the settings offer each language by its own name, and that of the system") {
     Driver d;
-    tap(d, Key::comma, with_ctrl);
+    d.press(Key::comma, with_ctrl);
     CHECK_FALSE(d.sees("Language"));  // nothing to choose from
     d.state.languages = {{"en", "English", ""}, {"de", "Deutsch", "de.po"}};
     d.settle();
@@ -204,8 +199,8 @@ TEST_CASE("the settings offer each language by its own name, and that of the sys
     d.settle();
     CHECK(d.click_label("xx"));
     CHECK(d.state.settings.language == "xx");
-    tap(d, Key::escape);
-    tap(d, Key::p, with_ctrl);
+    d.press(Key::escape);
+    d.press(Key::p, with_ctrl);
     d.hands.type("language: deutsch");
     d.hands.tap(Key::enter);
     d.settle();
@@ -217,10 +212,10 @@ TEST_CASE("actions are found by their name in the window's language and in Engli
     if (!Speaking::can_be_drawn()) return;
     for (const std::string& typed : {std::string(tr("Theme: light")), std::string("Theme: light")}) {
         Driver d;
-        tap(d, Key::p, with_ctrl);
+        d.press(Key::p, with_ctrl);
         d.hands.type(typed);
         d.settle();
-        tap(d, Key::enter);
+        d.press(Key::enter);
         INFO(typed);
         CHECK_FALSE(d.state.is_dark());
     }
