@@ -7,6 +7,7 @@
 #include "engine/model/tokenizer/gpt2_words.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/reduced_gpt2_tokens.h"
 
 #include <cstdlib>
 #include <random>
@@ -15,10 +16,9 @@
 using namespace decoderscope;
 using decoderscope::testing::check_message;
 using decoderscope::testing::error_of;
+using decoderscope::testing::kReducedGpt2Tokens;
 
 namespace {
-
-const std::string kReduced = DECODERSCOPE_TESTS_DIR "/reference/gpt2_tokens";
 
 ByteLevelTables tables_in(const std::string& folder) {
     ByteLevelTables tables;
@@ -76,7 +76,9 @@ std::vector<std::string> merged_by_the_book(std::string_view word, const std::ve
 
 }  // namespace
 
-TEST_CASE("GPT-2's ids are those of gpt-3-encoder, on text of every kind") { CHECK(check_golden(kReduced) >= 60); }
+TEST_CASE("GPT-2's ids are those of gpt-3-encoder, on text of every kind") {
+    CHECK(check_golden(kReducedGpt2Tokens) >= 60);
+}
 
 // Run by its tag, with a folder made by make_gpt2_tokens.mjs --all.
 TEST_CASE("GPT-2's ids are those of gpt-3-encoder with the full vocabulary", "[.][gpt2-full]") {
@@ -100,7 +102,7 @@ TEST_CASE("every byte has its own character, and round-trips") {
 }
 
 TEST_CASE("any UTF-8 text round-trips through GPT-2 tokens, byte by byte") {
-    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReduced));
+    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReducedGpt2Tokens));
     std::mt19937 random(7);
     for (int i = 0; i < 500; ++i) {
         const std::string text = random_text(random);
@@ -112,7 +114,7 @@ TEST_CASE("any UTF-8 text round-trips through GPT-2 tokens, byte by byte") {
 }
 
 TEST_CASE("merging by a heap is merging as the paper says") {
-    const ByteLevelTables tables = tables_in(kReduced);
+    const ByteLevelTables tables = tables_in(kReducedGpt2Tokens);
     const Tokenizer tokenizer = byte_level_tokenizer(tables);
     std::mt19937 random(8);
     for (int i = 0; i < 300; ++i) {
@@ -126,7 +128,7 @@ TEST_CASE("merging by a heap is merging as the paper says") {
 }
 
 TEST_CASE("a word of a hundred thousand letters is cut at once") {
-    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReduced));
+    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReducedGpt2Tokens));
     for (const char* unit : {"a", " ", "ab", "é", "=", "0"}) {
         std::string text;
         while (text.size() < 100'000) text += unit;
@@ -135,7 +137,7 @@ TEST_CASE("a word of a hundred thousand letters is cut at once") {
 }
 
 TEST_CASE("added tokens are found in a text as they stand, the longest of several first") {
-    ByteLevelTables tables = tables_in(kReduced);
+    ByteLevelTables tables = tables_in(kReducedGpt2Tokens);
     tables.added = {{"<|endoftext|>", 50256}, {"<x>", 50257}, {"<x>y", 50258}, {" ", 50259}};
     const Tokenizer tokenizer = byte_level_tokenizer(tables);
     CHECK(tokenizer.special().end == Index{50256});
@@ -145,13 +147,13 @@ TEST_CASE("added tokens are found in a text as they stand, the longest of severa
     for (const char* text : {"a<|endoftext|>b", "<x>", " <x>yy "})
         CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
     // Unless it is an added token, it is ordinary text, and marks the end only as an id.
-    const Tokenizer plain = byte_level_tokenizer(tables_in(kReduced));
+    const Tokenizer plain = byte_level_tokenizer(tables_in(kReducedGpt2Tokens));
     CHECK(plain.encode("<|endoftext|>").size() > 1);
     CHECK(plain.decode(std::vector<Index>{64, 50256}) == "a");
 }
 
 TEST_CASE("what is no UTF-8 is refused, and so is a byte that the vocabulary lacks") {
-    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReduced));
+    const Tokenizer tokenizer = byte_level_tokenizer(tables_in(kReducedGpt2Tokens));
     for (const char* text : {"\xFF", "abc \xC3", "a\xED\xA0\x80", "\x80 b"})
         CHECK(error_of([&] { (void)tokenizer.encode(text); }) == "the text is no UTF-8");
     const Tokenizer small = byte_level_tokenizer({.ids = {{"a", 0}, {"b", 1}, {"ab", 2}}, .merges = {{"a", "b"}}});

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<float> numbers(const Tensor& tensor) { return {tensor.values().begin(), tensor.values().end()}; }
 
-constexpr const char* kVocabulary =
+constexpr const char* kSevenTokens =
     R"({"tokens": ["a", "b", "<pad>", "<bos>", "c", "d", "e"], "pad": "<pad>", "beginning": "<bos>"})";
 
 // A model of seven tokens in its own folder.
@@ -26,7 +26,7 @@ struct Folder {
         const SmallModel model = small_model({{"vocab_size", "7"}, {"lm_head", "true"}});
         write_bytes(folder.file("config.json"), config_to_json(model.config));
         write_safetensors(folder.file("model.safetensors"), {model.weights.begin(), model.weights.end()});
-        write_bytes(folder.file("vocabulary.json"), kVocabulary);
+        write_bytes(folder.file("vocabulary.json"), kSevenTokens);
     }
     std::string error_with(const char* example) const {
         write_bytes(folder.file("example.json"), example);

@@ -4,6 +4,7 @@
 #include "engine/model/config.h"
 #include "engine/model/families/family.h"
 #include "tests/catch.h"
+#include "tests/engine/foreign_models.h"
 #include "tests/engine/messages.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kModels = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
-
 nlohmann::json with(nlohmann::json config, const char* more) {
     config.update(parse_json(more, message("keys")));
     return config;
@@ -26,7 +25,7 @@ nlohmann::json with(nlohmann::json config, const char* more) {
 
 Config config_of(const nlohmann::json& json) { return parse_config(read_family(json.dump()).config_json); }
 
-std::string error_in(const nlohmann::json& json) {
+std::string error_in_family(const nlohmann::json& json) {
     return error_of([&] { static_cast<void>(read_family(json.dump())); });
 }
 
@@ -50,32 +49,32 @@ nlohmann::json like_llama(const char* model_type, const char* more = "{}") {
 }  // namespace
 
 TEST_CASE("a key that a family isn't known to have is refused by its name") {
-    if (!fs::exists(kModels)) return;
-    for (const auto& entry : fs::directory_iterator(kModels)) {
+    if (!fs::exists(kForeignModels)) return;
+    for (const auto& entry : fs::directory_iterator(kForeignModels)) {
         const fs::path path = entry.path() / "config.json";
         if (!fs::exists(path)) continue;
         INFO(path.string());
         const nlohmann::json config = parse_json(read_text(path.string()), message("a configuration"));
         if (!is_read(config["model_type"])) continue;
-        CHECK(error_in(config) == "(no error)");
+        CHECK(error_in_family(config) == "(no error)");
         for (const char* key : {"residual_multiplier", "attn_temperature", "hidden_sizes", "quantization_config"})
-            check_message(error_in(with(config, ("{\"" + std::string(key) + "\": 1}").c_str())), {key});
+            check_message(error_in_family(with(config, ("{\"" + std::string(key) + "\": 1}").c_str())), {key});
         // Null is what a key has that isn't used.
-        CHECK(error_in(with(config, R"({"residual_multiplier": null})")) == "(no error)");
+        CHECK(error_in_family(with(config, R"({"residual_multiplier": null})")) == "(no error)");
         // Of every key that is read, another kind of value is refused by the key's name.
         for (const auto& [key, value] : config.items()) {
             if (!value.is_number() && !value.is_boolean()) continue;
             nlohmann::json other = config;
             other[key] = nlohmann::json::array({"a", "list"});
-            const std::string error = error_in(other);
+            const std::string error = error_in_family(other);
             if (error != "(no error)") check_message(error, {key});
         }
     }
 }
 
 TEST_CASE("a family that isn't read is named, with those that are") {
-    check_message(error_in({{"model_type", "mamba"}}), {"model_type", "mamba", "decoderscope", "gpt2", "qwen3"});
-    check_message(error_in({{"model_type", std::string(100'000, 'm')}}), {"model_type", "mmm"});
+    check_message(error_in_family({{"model_type", "mamba"}}), {"model_type", "mamba", "decoderscope", "gpt2", "qwen3"});
+    check_message(error_in_family({{"model_type", std::string(100'000, 'm')}}), {"model_type", "mmm"});
     CHECK(read_family(R"({"model_type": "decoderscope", "strange": 1})").model_type.empty());
     const std::vector<std::string_view> names = family_names();
     CHECK(std::ranges::is_sorted(names));
@@ -100,12 +99,13 @@ TEST_CASE("GPT-2's configuration is read as it is written") {
     CHECK(config.tie_word_embeddings);
     nlohmann::json without = kGpt2;
     without.erase("n_layer");
-    check_message(error_in(without), {"n_layer", "a positive integer"});
-    check_message(error_in(with(kGpt2, R"({"activation_function": "tanh"})")), {"activation_function", "tanh"});
-    check_message(error_in(with(kGpt2, R"({"n_head": "12"})")), {"n_head", "\"12\""});
+    check_message(error_in_family(without), {"n_layer", "a positive integer"});
+    check_message(error_in_family(with(kGpt2, R"({"activation_function": "tanh"})")), {"activation_function", "tanh"});
+    check_message(error_in_family(with(kGpt2, R"({"n_head": "12"})")), {"n_head", "\"12\""});
     // The same under two names, or not the same.
     CHECK(config_of(with(kGpt2, R"({"num_hidden_layers": 12})")).num_layers == 12);
-    check_message(error_in(with(kGpt2, R"({"num_hidden_layers": 6})")), {"num_hidden_layers", "6", "n_layer", "12"});
+    check_message(error_in_family(with(kGpt2, R"({"num_hidden_layers": 6})")),
+                  {"num_hidden_layers", "6", "n_layer", "12"});
 }
 
 TEST_CASE("Llama's configuration is read as it is written") {
@@ -125,12 +125,15 @@ TEST_CASE("Llama's configuration is read as it is written") {
 }
 
 TEST_CASE("an error names the key as the family calls it") {
-    check_message(error_in(with(kGpt2, R"({"n_head": 5})")), {"n_head", "a divisor of 768", "5"});
-    check_message(error_in(with(kLlama, R"({"rms_norm_eps": 0})")), {"rms_norm_eps", "a positive number", "0"});
-    check_message(error_in(with(kLlama, R"({"rope_theta": -1})")), {"rope_theta", "a positive number", "-1"});
-    check_message(error_in(with(kLlama, R"({"hidden_size": 1.5})")), {"hidden_size", "a positive integer", "1.5"});
-    check_message(error_in(with(kLlama, R"({"tie_word_embeddings": 1})")), {"tie_word_embeddings", "true or false"});
-    check_message(error_in(with(kLlama, R"({"num_attention_heads": 7})")), {"num_attention_heads", "a divisor of 64"});
+    check_message(error_in_family(with(kGpt2, R"({"n_head": 5})")), {"n_head", "a divisor of 768", "5"});
+    check_message(error_in_family(with(kLlama, R"({"rms_norm_eps": 0})")), {"rms_norm_eps", "a positive number", "0"});
+    check_message(error_in_family(with(kLlama, R"({"rope_theta": -1})")), {"rope_theta", "a positive number", "-1"});
+    check_message(error_in_family(with(kLlama, R"({"hidden_size": 1.5})")),
+                  {"hidden_size", "a positive integer", "1.5"});
+    check_message(error_in_family(with(kLlama, R"({"tie_word_embeddings": 1})")),
+                  {"tie_word_embeddings", "true or false"});
+    check_message(error_in_family(with(kLlama, R"({"num_attention_heads": 7})")),
+                  {"num_attention_heads", "a divisor of 64"});
     CHECK(config_of(with(kLlama, R"({"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10})")).d_head() ==
           10);
 }
@@ -151,8 +154,9 @@ TEST_CASE("T5's configuration says both stacks") {
     CHECK(later.gated_mlp);
     CHECK(later.activation == ActivationKind::gelu_tanh);
     CHECK(later.logit_scale == 1.0);
-    check_message(error_in(with(small, R"({"feed_forward_proj": "gated-tanh"})")), {"feed_forward_proj", "gated-tanh"});
-    check_message(error_in(with(small, R"({"is_gated_act": true})")), {"is_gated_act", "feed_forward_proj"});
+    check_message(error_in_family(with(small, R"({"feed_forward_proj": "gated-tanh"})")),
+                  {"feed_forward_proj", "gated-tanh"});
+    check_message(error_in_family(with(small, R"({"is_gated_act": true})")), {"is_gated_act", "feed_forward_proj"});
 }
 
 TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
@@ -171,10 +175,10 @@ TEST_CASE("RoPE's settings are read in either of Hugging Face's forms") {
                             R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})",
                             R"({"rope_scaling": {"rope_type": "linear", "factor": 2, "mystery": 1}})",
                             R"({"rope_scaling": {"factor": 2}})", R"({"rope_scaling": "linear"})"})
-        check_message(error_in(with(kLlama, bad)), {"rope_scaling"});
-    check_message(error_in(with(kLlama, R"({"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})")),
+        check_message(error_in_family(with(kLlama, bad)), {"rope_scaling"});
+    check_message(error_in_family(with(kLlama, R"({"rope_parameters": {"sliding_attention": {"rope_theta": 1e4}}})")),
                   {"rope_parameters.sliding_attention"});
-    check_message(error_in(with(kLlama, R"({"rope_scaling": {"type": "linear", "factor": 2},
+    check_message(error_in_family(with(kLlama, R"({"rope_scaling": {"type": "linear", "factor": 2},
                                             "rope_parameters": {"rope_type": "default"}})")),
                   {"rope_scaling", "rope_parameters"});
 }
@@ -192,10 +196,12 @@ TEST_CASE("windows are those of the blocks that have one") {
     const Config said = config_of(like_llama("gemma2", R"({"sliding_window": 8, "layer_types": ["full_attention",
         "full_attention", "full_attention", "full_attention", "sliding_attention"]})"));
     CHECK(said.sliding_window_layers == std::vector<Index>{4});
-    check_message(error_in(like_llama("gemma2", R"({"layer_types": ["full_attention"]})")), {"layer_types", "5"});
-    check_message(error_in(with(kLlama, R"({"layer_types": ["sliding_attention", "full_attention", "full_attention",
+    check_message(error_in_family(like_llama("gemma2", R"({"layer_types": ["full_attention"]})")),
+                  {"layer_types", "5"});
+    check_message(
+        error_in_family(with(kLlama, R"({"layer_types": ["sliding_attention", "full_attention", "full_attention",
                                            "full_attention", "full_attention"]})")),
-                  {"sliding_window"});
+        {"sliding_window"});
 }
 
 TEST_CASE("Gemma's activation is said, or what was taken for it is") {

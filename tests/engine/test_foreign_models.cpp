@@ -11,6 +11,8 @@
 #include "engine/model/safetensors.h"
 #include "engine/run.h"
 #include "tests/catch.h"
+#include "tests/engine/foreign_models.h"
+#include "tests/engine/run_of.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -20,6 +22,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::about;
+using decoderscope::testing::foreign_models;
+using decoderscope::testing::known_answers;
+using decoderscope::testing::run_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -27,28 +33,10 @@ namespace {
 enum class Said { by_config, by_nothing };
 
 std::vector<fs::path> models(Said said) {
-    const fs::path models = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
-    std::vector<fs::path> found;
-    if (fs::exists(models))
-        for (const auto& entry : fs::directory_iterator(models))
-            if (fs::exists(entry.path() / "config.json") == (said == Said::by_config)) found.push_back(entry.path());
-    std::ranges::sort(found);
+    std::vector<fs::path> found = foreign_models();
+    std::erase_if(
+        found, [&](const fs::path& model) { return fs::exists(model / "config.json") != (said == Said::by_config); });
     return found;
-}
-
-nlohmann::json about_of(const fs::path& folder) {
-    return parse_json(read_text((folder / "about.json").string()), message("about"));
-}
-
-Overrides answers(const nlohmann::json& about) {
-    Overrides known;
-    for (const char* list : {"asks", "assumes"})
-        if (about.contains(list))
-            for (const auto& [key, value] : about[list].items()) {
-                const nlohmann::json& answer = value["answer"];
-                known.emplace_back(key, answer.is_string() ? answer.get<std::string>() : answer.dump());
-            }
-    return known;
 }
 
 // The largest difference, relative to their scale.
@@ -64,11 +52,6 @@ double difference(std::span<const float> ours, std::span<const float> theirs) {
 
 Inputs inputs_of(const fs::path& folder, const Config& config) {
     return load_inputs((folder / "inputs.safetensors").string(), config);
-}
-
-std::shared_ptr<const Run> run_of(const Model& model, const Inputs& inputs, const Past* past = nullptr) {
-    const Config config = model.config();
-    return execute(plan_decoder({config, &model.weights, inputs, {}, std::nullopt, past}));
 }
 
 // Every tensor that their module recorded, by its name.
@@ -102,12 +85,12 @@ void check_continuation(const fs::path& folder, const Model& model) {
 TEST_CASE("other projects' decoders give their own numbers, by recognition and by a mapping") {
     for (const fs::path& folder : models(Said::by_nothing)) {
         INFO(folder.filename().string());
-        const nlohmann::json about = about_of(folder);
-        check_numbers(folder, *load_model(folder.string(), answers(about)));
-        Mapping mapping = parse_mapping(about["map"].dump());
-        if (about.contains("skipped"))
-            for (const auto& [theirs, why] : about["skipped"].items()) mapping[theirs] = {};
-        check_numbers(folder, *load_model(folder.string(), answers(about), nullptr, mapping));
+        const nlohmann::json said = about(folder);
+        check_numbers(folder, *load_model(folder.string(), known_answers(said)));
+        Mapping mapping = parse_mapping(said["map"].dump());
+        if (said.contains("skipped"))
+            for (const auto& [theirs, why] : said["skipped"].items()) mapping[theirs] = {};
+        check_numbers(folder, *load_model(folder.string(), known_answers(said), nullptr, mapping));
     }
 }
 
@@ -141,13 +124,13 @@ TEST_CASE("of a family's files without their config.json, all that changes the n
         for (const auto& entry : fs::directory_iterator(folder))
             if (entry.path().filename().string().starts_with("model"))
                 fs::copy_file(entry.path(), alone.file(entry.path().filename().string()));
-        const nlohmann::json about = about_of(folder);
-        if (about.contains("made")) {  // Marian's table of positions, which no key says
+        const nlohmann::json said = about(folder);
+        if (said.contains("made")) {  // Marian's table of positions, which no key says
             CHECK_THROWS_AS(load_model(alone.path(), {{"nhead", "3"}}), Error);
             continue;
         }
         // The right answers, to questions that are asked.
-        const Config config = parse_config(about["our_config"].dump());
+        const Config config = parse_config(said["our_config"].dump());
         Overrides known = config_values(config);
         for (const auto& answer : read_family(read_text((folder / "config.json").string())).names)
             known.push_back(answer);

@@ -5,6 +5,7 @@
 #include "engine/model/families/family.h"
 #include "engine/model/names/recognise_names.h"
 #include "tests/catch.h"
+#include "tests/engine/foreign_models.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,34 +14,16 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::about;
+using decoderscope::testing::foreign_models;
+using decoderscope::testing::known_answers;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kModels = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
-
-std::vector<fs::path> models() {
-    std::vector<fs::path> found;
-    if (fs::exists(kModels))
-        for (const auto& entry : fs::directory_iterator(kModels)) found.push_back(entry.path());
-    std::ranges::sort(found);
-    return found;
-}
-
-nlohmann::json about(const fs::path& model) {
-    return parse_json(read_text((model / "about.json").string()), message("about"));
-}
-
 // What a person knows of it, and what the family's configuration says.
 Overrides answers(const fs::path& model) {
-    Overrides known;
-    const nlohmann::json said = about(model);
-    for (const char* list : {"asks", "assumes"})
-        if (said.contains(list))
-            for (const auto& [key, value] : said[list].items()) {
-                const nlohmann::json& answer = value["answer"];
-                known.emplace_back(key, answer.is_string() ? answer.get<std::string>() : answer.dump());
-            }
+    Overrides known = known_answers(about(model));
     if (fs::exists(model / "config.json"))
         for (const auto& answer : read_family(read_text((model / "config.json").string())).names)
             known.push_back(answer);
@@ -133,7 +116,7 @@ TEST_CASE("what nothing says is left open under its own name") {
 }
 
 TEST_CASE("each tensor of other projects' decoders is taken for what it is") {
-    for (const fs::path& model : models()) {
+    for (const fs::path& model : foreign_models()) {
         INFO(model.filename().string());
         const nlohmann::json said = about(model);
         const Checkpoint checkpoint(model);

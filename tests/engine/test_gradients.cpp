@@ -4,6 +4,7 @@
 #include "engine/random.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
+#include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(DECODERSCOPE_TESTS_DIR) / "reference" / "gradients";
+const fs::path kGradients = fs::path(DECODERSCOPE_TESTS_DIR) / "reference" / "gradients";
 
 // The gradients of one fixture, as autograd computes them.
 struct Expected {
@@ -37,7 +38,7 @@ struct Expected {
 
 std::vector<Expected> all_expected() {
     std::vector<Expected> all;
-    for (const auto& entry : fs::directory_iterator(kFolder)) {
+    for (const auto& entry : fs::directory_iterator(kGradients)) {
         const SafetensorsFile file(entry.path().string());
         Expected expected = {entry.path().stem().string(), {}};
         for (const auto& [name, data] : file.entries()) expected.tensors.emplace(name, file.floats(name));
@@ -69,15 +70,8 @@ double difference(double a, double b) {
     return std::abs(a - b);
 }
 
-double largest_difference(const Tensor& a, const Tensor& b) {
-    double most = 0.0;
-    for (Index i = 0; i < a.size(); ++i)
-        most = std::max(most, difference(static_cast<double>(a.data()[i]), static_cast<double>(b.data()[i])));
-    return most;
-}
-
-// All cells of a small tensor, some of a larger one.
-std::vector<Cell> sample(const Tensor& tensor) {
+// All cells of a small tensor, a dozen of a larger one.
+std::vector<Cell> dozen_of(const Tensor& tensor) {
     const Index count = std::min<Index>(tensor.size(), 12);
     std::vector<Cell> cells;
     for (Index i = 0; i < count; ++i)
@@ -142,7 +136,7 @@ TEST_CASE("the terms of every gradient's explanation sum to its cell") {
                 if (!step.name.starts_with("grad.") && !step.name.starts_with("loss")) continue;
                 const Tensor& values = run->value(step.id);
                 const double allowed = 1e-5 * largest(values) + 1e-9;
-                for (const Cell& cell : sample(values)) {
+                for (const Cell& cell : dozen_of(values)) {
                     INFO(expected.fixture << ", " << target << ", " << step.name);
                     const Explanation why = run->explain(step.id, cell);
                     REQUIRE_FALSE(why.lines.empty());
@@ -184,7 +178,7 @@ TEST_CASE("a gradient is what a central difference measures") {
                                      "embed", "layers.0.up_proj.weight", "layers.1.norm1.weight"}) {
         const Tensor& values = run->value(tensor);
         const Tensor& grad = run->value("grad." + tensor);
-        for (const Cell& cell : sample(values)) {
+        for (const Cell& cell : dozen_of(values)) {
             INFO(tensor);
             constexpr float kStep = 5e-3F;
             const float before = values.at(cell);

@@ -3,6 +3,7 @@
 #include "engine/error.h"
 #include "engine/model/inputs_part.h"
 #include "tests/catch.h"
+#include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"
@@ -22,7 +23,7 @@ struct Architecture {
 };
 
 // Each has something different that the cached positions must get past.
-std::vector<Architecture> architectures() {
+std::vector<Architecture> architectures_to_cache() {
     const Overrides language = {{"vocab_size", "11"}, {"lm_head", "true"}, {"final_norm", "true"}};
     const auto with = [&](Overrides more) {
         more.insert(more.end(), language.begin(), language.end());
@@ -110,15 +111,6 @@ Tensor last_of(const Tensor& full, const Tensor& cached) {
     return part_of(full, first, axes);
 }
 
-double largest_difference(const Tensor& a, const Tensor& b) {
-    double largest = 0.0;
-    for (Index i = 0; i < a.size(); ++i) {
-        if (a.data()[i] == b.data()[i]) continue;  // −∞ and −∞, too
-        largest = std::max(largest, std::fabs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
-    }
-    return largest;
-}
-
 void check_same(const Run& full, const Run& cached) {
     std::size_t compared = 0;
     for (const auto& [name, tensor] : recorded_tensors(cached)) {
@@ -148,7 +140,7 @@ void check_kept(const Run& cached, const Past& past) {
 }  // namespace
 
 TEST_CASE("a cached pass gives what the full pass gives at the new positions, tensor by tensor") {
-    for (const Architecture& architecture : architectures()) {
+    for (const Architecture& architecture : architectures_to_cache()) {
         INFO(architecture.name);
         SmallModel model = small_model(architecture.overrides, {.pos = 5});
         const auto full = model.run();
@@ -168,7 +160,7 @@ TEST_CASE("a cached pass gives what the full pass gives at the new positions, te
 }
 
 TEST_CASE("the cached pass names every decoder tensor that the full pass names, and computes none of the encoder") {
-    for (const Architecture& architecture : architectures()) {
+    for (const Architecture& architecture : architectures_to_cache()) {
         INFO(architecture.name);
         const SmallModel model = small_model(architecture.overrides, {.pos = 5});
         const auto full = model.run();

@@ -8,6 +8,8 @@
 #include "engine/model/state_dict.h"
 #include "engine/run.h"
 #include "tests/catch.h"
+#include "tests/engine/contains.h"
+#include "tests/engine/state_dict_folder.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -17,10 +19,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::contains;
+using decoderscope::testing::state_dict_folder;
 
 namespace {
-
-std::string folder_of(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/state_dicts/" + name; }
 
 // The values of a parameter that one stored tensor becomes.
 std::vector<float> made(const Tensor& stored, const Target& target, const std::string& name, Index heads = 0) {
@@ -43,13 +45,13 @@ Tensor counting(Axes axes) {
 }
 
 // The tutorials' decoder under names that say nothing.
-struct Renamed {
+struct WithoutMeaning {
     testing::TemporaryFolder folder;
     std::string path = folder.file("model.safetensors");
     Mapping mapping;
 
-    Renamed() {
-        const SafetensorsFile file(folder_of("decoder") + "/model.safetensors");
+    WithoutMeaning() {
+        const SafetensorsFile file(state_dict_folder("decoder") + "/model.safetensors");
         Shapes shapes;
         for (const auto& [name, entry] : file.entries()) shapes[name] = entry.shape;
         const Mapping known = recognise_names(shapes, {}).mapping;
@@ -77,8 +79,6 @@ struct Renamed {
         return {};
     }
 };
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -110,7 +110,7 @@ TEST_CASE("a mapping that can't be meant is refused with a sentence") {
             static_cast<void>(parse_mapping(text));
             FAIL_CHECK("was taken");
         } catch (const Error& error) {
-            CHECK(has(error.what(), word));
+            CHECK(contains(error.what(), word));
         }
     }
 }
@@ -151,48 +151,48 @@ TEST_CASE("one matrix for every head stands in each head's own columns") {
 }
 
 TEST_CASE("tensors under names that say nothing open by a mapping, with the same output") {
-    const Renamed renamed;
+    const WithoutMeaning renamed;
     const auto ours = load_model(renamed.path, {{"nhead", "4"}}, nullptr, renamed.mapping);
-    const auto theirs = load_model(folder_of("decoder"), {{"nhead", "4"}});
+    const auto theirs = load_model(state_dict_folder("decoder"), {{"nhead", "4"}});
     REQUIRE(ours->weights.size() == theirs->weights.size());
     for (const auto& [name, tensor] : theirs->weights) {
         INFO(name);
         CHECK(std::ranges::equal(ours->weights.at(name).values(), tensor.values()));
     }
     CHECK(ours->mapping == renamed.mapping);
-    CHECK(has(renamed.refusal({}), "t0"));  // without it
+    CHECK(contains(renamed.refusal({}), "t0"));  // without it
 }
 
 TEST_CASE("a mapping that leaves a tensor out, names two alike or turns one opens nothing") {
-    const Renamed renamed;
+    const WithoutMeaning renamed;
     const std::string up = renamed.theirs("layers.0.up_proj.weight"), norm = renamed.theirs("layers.1.norm1.weight");
     Mapping without = renamed.mapping;
     without.erase(norm);
-    CHECK(has(renamed.refusal(without), norm + ": the mapping leaves it out"));
+    CHECK(contains(renamed.refusal(without), norm + ": the mapping leaves it out"));
     Mapping twice = renamed.mapping;
     twice[norm] = {{"layers.0.norm1.weight"}};
-    CHECK(has(renamed.refusal(twice), "means the same as"));
+    CHECK(contains(renamed.refusal(twice), "means the same as"));
     Mapping turned = renamed.mapping;
     turned[up] = {{"layers.0.up_proj.weight", How::transposed}};
-    CHECK(has(renamed.refusal(turned), "layers.0.up_proj.weight"));
-    CHECK(has(renamed.refusal(turned), "shape"));
+    CHECK(contains(renamed.refusal(turned), "layers.0.up_proj.weight"));
+    CHECK(contains(renamed.refusal(turned), "shape"));
     Mapping swapped = renamed.mapping;
     std::swap(swapped[up], swapped[renamed.theirs("layers.0.down_proj.weight")]);
-    CHECK(has(renamed.refusal(swapped), "shape"));
+    CHECK(contains(renamed.refusal(swapped), "shape"));
     Mapping absent = renamed.mapping;
     absent["t999"] = {{"norm.weight"}};
-    CHECK(has(renamed.refusal(absent), "t999"));
+    CHECK(contains(renamed.refusal(absent), "t999"));
     Mapping skipped = renamed.mapping;
     skipped[up] = {};
-    CHECK(has(renamed.refusal(skipped), "layers.0.up_proj"));
+    CHECK(contains(renamed.refusal(skipped), "layers.0.up_proj"));
     Mapping unknown = renamed.mapping;
     unknown[up] = {{"layers.0.upward.weight"}};
-    CHECK(has(renamed.refusal(unknown), "layers.0.up"));
+    CHECK(contains(renamed.refusal(unknown), "layers.0.up"));
 }
 
 TEST_CASE("a mapping may name only what isn't recognised") {
     const testing::TemporaryFolder folder;
-    const SafetensorsFile file(folder_of("decoder") + "/model.safetensors");
+    const SafetensorsFile file(state_dict_folder("decoder") + "/model.safetensors");
     std::vector<std::pair<std::string, Tensor>> tensors;
     for (const std::string& name : file.names_in_order())
         tensors.emplace_back(name == "emb.weight" ? "mystery" : name, file.floats(name));

@@ -2,14 +2,14 @@
 #include "engine/model/model.h"
 #include "engine/trace/recorded_hints.h"
 #include "tests/catch.h"
+#include "tests/engine/recorded_traces.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::kTraces;
 
 namespace {
-
-const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
 
 std::string said(const Overrides& hints, const std::string& key) {
     const auto found = std::ranges::find(hints, key, &std::pair<std::string, std::string>::first);

@@ -5,6 +5,7 @@
 #include "engine/trace/recorded_plan.h"
 #include "tests/catch.h"
 #include "tests/engine/raw_safetensors.h"
+#include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -16,8 +17,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
 
 std::vector<std::string> operands_of(const Plan& plan, const std::string& name) {
     std::vector<std::string> names;

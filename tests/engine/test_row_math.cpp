@@ -3,6 +3,7 @@
 #include "engine/random.h"
 #include "engine/row_math.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,11 +12,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> spread(std::size_t count, double width) {
     const RandomStream random(3, "row");
@@ -71,7 +71,7 @@ TEST_CASE("exponentials are the nearest floats, and a masked score's is 0") {
     std::vector<float> nothing_left(20, -kInfinity);
     row::softmax(nothing_left, nothing_left.size(), nothing_left);
     CHECK(std::ranges::all_of(nothing_left, [](float weight) { return std::isnan(weight); }));
-    std::vector<float> spoilt = {1.0F, kNaN, 0.0F};
+    std::vector<float> spoilt = {1.0F, kNan, 0.0F};
     row::softmax(spoilt, spoilt.size(), spoilt);
     CHECK(std::ranges::all_of(spoilt, [](float weight) { return std::isnan(weight); }));
 }
@@ -101,7 +101,7 @@ TEST_CASE("activations are the nearest floats to their formulas") {
             if (!(std::abs(static_cast<double>(y[i]) - exact) <= near))
                 FAIL("of " << x[i] << ": " << y[i] << ", not " << exact);
         }
-        std::vector<float> nan = {kNaN};
+        std::vector<float> nan = {kNan};
         rows(nan, nan);
         CHECK(std::isnan(nan[0]));
     };

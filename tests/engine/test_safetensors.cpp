@@ -2,6 +2,7 @@
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/not_finite.h"
 #include "tests/engine/raw_safetensors.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/temporary_folder.h"
@@ -19,9 +20,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // A file of these bytes, opened.
 class Opened {
@@ -79,7 +77,7 @@ TEST_CASE("what is written reads back bit for bit, in the order written") {
     const TemporaryFolder folder;
     const std::string path = folder.file("t.safetensors");
     const std::vector<std::pair<std::string, Tensor>> tensors = {
-        {"z", Tensor({{axis::batch, 2}, {axis::pos, 3}}, {1.5F, -0.0F, 1e-42F, kInf, -kInf, 3.4e38F})},
+        {"z", Tensor({{axis::batch, 2}, {axis::pos, 3}}, {1.5F, -0.0F, 1e-42F, kInfinity, -kInfinity, 3.4e38F})},
         {"größe \"a\"", Tensor({{axis::pos, 1}}, {0.1F})},
         {"nothing", Tensor(Axes{{axis::pos, 0}})},
         {"scalar", Tensor(Axes{}, {7.0F})},
@@ -111,15 +109,15 @@ TEST_CASE("a tensor outlives the file that it was read from, and can be written 
 }
 
 TEST_CASE("every floating type is read as float") {
-    CHECK(floats_of("F64", "[2]", raw<double>({0.1, -1e300})) == std::vector{0.1F, -kInf});
-    CHECK(floats_of("F32", "[1, 2]", raw<float>({0.1F, -kInf})) == std::vector{0.1F, -kInf});
+    CHECK(floats_of("F64", "[2]", raw<double>({0.1, -1e300})) == std::vector{0.1F, -kInfinity});
+    CHECK(floats_of("F32", "[1, 2]", raw<float>({0.1F, -kInfinity})) == std::vector{0.1F, -kInfinity});
     // 1, -2, 65504 (the largest), the smallest normal, the smallest of all, 1/3 as nearly as can be, -0
     const auto halves = raw<std::uint16_t>({0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x3555, 0x8000, 0x7c00, 0xfc00});
     CHECK(floats_of("F16", "[9]", halves) ==
-          std::vector{1.0F, -2.0F, 65504.0F, 0x1p-14F, 0x1p-24F, 0.333251953125F, -0.0F, kInf, -kInf});
+          std::vector{1.0F, -2.0F, 65504.0F, 0x1p-14F, 0x1p-24F, 0.333251953125F, -0.0F, kInfinity, -kInfinity});
     CHECK(std::isnan(floats_of("F16", "[]", raw<std::uint16_t>({0x7e00}))[0]));
     const auto brains = raw<std::uint16_t>({0x3f80, 0xc000, 0x3eab, 0x0001, 0xff80});
-    CHECK(floats_of("BF16", "[5]", brains) == std::vector{1.0F, -2.0F, 0.333984375F, 0x1p-133F, -kInf});
+    CHECK(floats_of("BF16", "[5]", brains) == std::vector{1.0F, -2.0F, 0.333984375F, 0x1p-133F, -kInfinity});
     CHECK(std::isnan(floats_of("BF16", "[]", raw<std::uint16_t>({0x7fc0}))[0]));
 }
 

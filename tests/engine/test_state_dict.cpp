@@ -8,21 +8,23 @@
 #include "engine/model/state_dict.h"
 #include "engine/run.h"
 #include "tests/catch.h"
+#include "tests/engine/same_weights.h"
 #include "tests/engine/small_models.h"
+#include "tests/engine/state_dict_folder.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 using namespace decoderscope;
+using decoderscope::testing::same_weights;
+using decoderscope::testing::state_dict_folder;
 
 namespace {
 
-std::string folder_of(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/state_dicts/" + name; }
-
 Overrides settings_of(const std::string& name) {
     Overrides overrides;
-    const nlohmann::json settings = parse_json(read_text(folder_of(name) + "/set.json"), message("settings"));
+    const nlohmann::json settings = parse_json(read_text(state_dict_folder(name) + "/set.json"), message("settings"));
     for (const auto& [key, value] : settings.items())
         overrides.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     return overrides;
@@ -49,13 +51,6 @@ std::string replaced(std::string text, const std::vector<Renamed>& names) {
              at = text.find(name.from, at + name.to.size()))
             text.replace(at, name.from.size(), name.to);
     return text;
-}
-
-bool same_weights(const Weights& a, const Weights& b) {
-    return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-        return x.first == y.first && shape_text(x.second.axes()) == shape_text(y.second.axes()) &&
-               std::ranges::equal(x.second.values(), y.second.values());
-    });
 }
 
 // q, k and v stacked.
@@ -89,12 +84,12 @@ TEST_CASE("a state_dict of each module gives the module's own output") {
                                    "nanogpt", "heads-gpt", "llama", "fused-qkv"}) {
         INFO(name);
         const Overrides overrides = settings_of(name);
-        const auto model = load_model(folder_of(name), overrides);
+        const auto model = load_model(state_dict_folder(name), overrides);
         const Config config = model->config(overrides);
-        const Inputs inputs = load_inputs(folder_of(name) + "/inputs.safetensors", config);
+        const Inputs inputs = load_inputs(state_dict_folder(name) + "/inputs.safetensors", config);
         const auto run = execute(plan_decoder({config, &model->weights, inputs, {}, std::nullopt}));
         const Tensor ours = output_of(*run);
-        const Tensor theirs = SafetensorsFile(folder_of(name) + "/expected.safetensors").floats("output");
+        const Tensor theirs = SafetensorsFile(state_dict_folder(name) + "/expected.safetensors").floats("output");
         REQUIRE(shape_text(ours.axes()) == shape_text(theirs.axes()));
         for (Index i = 0; i < ours.size(); ++i) REQUIRE(std::abs(ours.data()[i] - theirs.data()[i]) < 1e-5F * 4);
     }
@@ -102,7 +97,7 @@ TEST_CASE("a state_dict of each module gives the module's own output") {
 
 TEST_CASE("without a config.json the head count is asked for") {
     try {
-        static_cast<void>(load_model(folder_of("decoder")));
+        static_cast<void>(load_model(state_dict_folder("decoder")));
         FAIL("nothing was asked for");
     } catch (const Error& error) {
         INFO(error.what());
@@ -124,7 +119,7 @@ TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest 
             if (known == key) return value;
         return std::string();
     };
-    const Recognised gpt2 = recognise_model(folder_of("gpt2")).value();
+    const Recognised gpt2 = recognise_model(state_dict_folder("gpt2")).value();
     CHECK(gpt2.module.english() == "Hugging Face GPT-2");
     CHECK(fact(gpt2, "d_model") == "16");
     CHECK(fact(gpt2, "num_layers") == "2");
@@ -138,36 +133,37 @@ TEST_CASE("what a checkpoint is, is read off its names and shapes, and the rest 
     CHECK(question(gpt2, "lm_head").proposal == "true");
     CHECK(question(gpt2, "positional_encoding").key.empty());
 
-    const Recognised heads = recognise_model(folder_of("heads-gpt")).value();
+    const Recognised heads = recognise_model(state_dict_folder("heads-gpt")).value();
     CHECK(fact(heads, "nhead") == "4");
     CHECK(question(heads, "nhead").key.empty());
     CHECK(question(heads, "lm_head").key.empty());
 
-    const Recognised llama = recognise_model(folder_of("llama")).value();
+    const Recognised llama = recognise_model(state_dict_folder("llama")).value();
     CHECK(llama.module.english() == "Hugging Face Llama");
     CHECK(llama.queries_per_key == 2);
     CHECK(question(llama, "norm").proposal == "rmsnorm");
     CHECK(question(llama, "positional_encoding").proposal == "rope");
     CHECK(question(llama, "nhead").choices == std::vector<std::string>{"2", "4", "8"});  // in pairs, of even width
 
-    const Recognised torch = recognise_model(folder_of("nn-transformer-decoder")).value();
+    const Recognised torch = recognise_model(state_dict_folder("nn-transformer-decoder")).value();
     CHECK(torch.module.english() == "torch.nn.TransformerDecoder");
     CHECK(fact(torch, "cross_attention") == "true");
     CHECK(fact(torch, "vocab_size") == "0");
-    CHECK(recognise_model(folder_of("decoder")).value().module.english() == "Decoder, a stack of SimpleDecoder");
+    CHECK(recognise_model(state_dict_folder("decoder")).value().module.english() ==
+          "Decoder, a stack of SimpleDecoder");
     CHECK_FALSE(recognise_model("causal-lm"));
 }
 
 TEST_CASE("answers and assumed values are reported") {
-    const auto model = load_model(folder_of("gpt2"), {{"nhead", "4"}, {"activation", "gelu"}});
+    const auto model = load_model(state_dict_folder("gpt2"), {{"nhead", "4"}, {"activation", "gelu"}});
     REQUIRE(model->remarks.size() == 1);
     CHECK(model->remarks[0].english().find("norm_first=true") != std::string::npos);
     CHECK(model->remarks[0].english().find("activation") == std::string::npos);
     CHECK(model->config().activation == ActivationKind::gelu);
     CHECK(model->config().nhead == 4);
-    CHECK(model->name == folder_of("gpt2"));
-    CHECK(load_model(folder_of("gpt2") + "/model.safetensors", {{"nhead", "4"}})->name ==
-          folder_of("gpt2") + "/model.safetensors");
+    CHECK(model->name == state_dict_folder("gpt2"));
+    CHECK(load_model(state_dict_folder("gpt2") + "/model.safetensors", {{"nhead", "4"}})->name ==
+          state_dict_folder("gpt2") + "/model.safetensors");
 }
 
 TEST_CASE("q, k and v in one matrix are cut where its name settles their order, and refused where it doesn't") {

@@ -6,6 +6,7 @@
 #include "engine/train/tasks.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/reversed.h"
 
 #include <algorithm>
 #include <set>
@@ -29,11 +30,6 @@ std::vector<std::string> pieces_of(const Tensor& ids, Index row, const std::vect
 std::string joined(const std::vector<std::string>& pieces) {
     std::string text;
     for (const std::string& piece : pieces) text += piece;
-    return text;
-}
-
-std::string reversed(std::string text) {
-    std::ranges::reverse(text);
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/model/tokenizer/tokenizer_json.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/reduced_gpt2_tokens.h"
 #include "tests/engine/temporary_folder.h"
 
 using namespace decoderscope;
@@ -15,9 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kReduced = DECODERSCOPE_TESTS_DIR "/reference/gpt2_tokens";
-
-Config config_of(Index vocab_size, Index encoder_vocab_size = 0) {
+Config config_with_tokens(Index vocab_size, Index encoder_vocab_size = 0) {
     Config config;
     config.vocab_size = vocab_size;
     config.encoder_vocab_size = encoder_vocab_size;
@@ -29,7 +28,7 @@ Config config_of(Index vocab_size, Index encoder_vocab_size = 0) {
 // GPT-2's tokenizer.json as Hugging Face writes it, with the reduced tables.
 Json gpt2_json(bool pairs) {
     Json merges = Json::array();
-    const std::string text = read_text(kReduced + "/merges.txt");
+    const std::string text = read_text(kReducedGpt2Tokens + "/merges.txt");
     for (std::size_t at = text.find('\n') + 1; at < text.size(); at = text.find('\n', at) + 1) {
         const std::string line = text.substr(at, text.find('\n', at) - at);
         const std::size_t space = line.find(' ');
@@ -59,7 +58,7 @@ Json gpt2_json(bool pairs) {
               {"continuing_subword_prefix", ""},
               {"end_of_word_suffix", ""},
               {"fuse_unk", false},
-              {"vocab", Json::parse(read_text(kReduced + "/vocab.json"))},
+              {"vocab", Json::parse(read_text(kReducedGpt2Tokens + "/vocab.json"))},
               {"merges", merges}}}};
 }
 
@@ -70,14 +69,14 @@ std::string said(const Json& file) {
 }
 
 void write_gpt2(const TemporaryFolder& folder) {
-    write_bytes(folder.file("vocab.json"), read_text(kReduced + "/vocab.json"));
-    write_bytes(folder.file("merges.txt"), read_text(kReduced + "/merges.txt"));
+    write_bytes(folder.file("vocab.json"), read_text(kReducedGpt2Tokens + "/vocab.json"));
+    write_bytes(folder.file("merges.txt"), read_text(kReducedGpt2Tokens + "/merges.txt"));
 }
 
 }  // namespace
 
 TEST_CASE("tokenizer.json gives GPT-2's ids, with merges as text and as pairs") {
-    const auto golden = parse_json(read_text(kReduced + "/golden.json"), message("texts and ids"));
+    const auto golden = parse_json(read_text(kReducedGpt2Tokens + "/golden.json"), message("texts and ids"));
     for (const bool pairs : {false, true}) {
         const ReadTokenizer read_one = read(gpt2_json(pairs));
         CHECK(read_one.labels_alone_because.empty());
@@ -193,7 +192,7 @@ TEST_CASE("a broken tokenizer.json is refused by its key") {
 TEST_CASE("GPT-2's two files are read from a folder, and the one that is missing is named") {
     const TemporaryFolder folder;
     write_gpt2(folder);
-    const Tokenizers read_both = read_tokenizers(folder.path(), config_of(50257));
+    const Tokenizers read_both = read_tokenizers(folder.path(), config_with_tokens(50257));
     CHECK(read_both.target.encode("hello world") == std::vector<Index>{31373, 995});
     // The reduced table has pieces for only a few ids, and a remark says so.
     REQUIRE(read_both.remarks.size() == 1);
@@ -201,31 +200,31 @@ TEST_CASE("GPT-2's two files are read from a folder, and the one that is missing
     CHECK(read_both.target.piece(40000) == "40000");
 
     std::filesystem::remove(folder.file("merges.txt"));
-    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(50257)); }),
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_with_tokens(50257)); }),
                   {folder.file("merges.txt"), "missing", "vocab.json"});
 }
 
 TEST_CASE("a tokenizer and an embedding of different sizes") {
     const TemporaryFolder folder;
     write_bytes(folder.file("vocabulary.json"), R"({"tokens": ["a", "b", "c"]})");
-    CHECK(read_tokenizers(folder.path(), config_of(3)).remarks.empty());
-    const Tokenizers padded = read_tokenizers(folder.path(), config_of(5));
+    CHECK(read_tokenizers(folder.path(), config_with_tokens(3)).remarks.empty());
+    const Tokenizers padded = read_tokenizers(folder.path(), config_with_tokens(5));
     REQUIRE(padded.remarks.size() == 1);
     check_message(padded.remarks[0].english(), {folder.file("vocabulary.json"), "3 of the 5", "numbers"});
     CHECK(padded.target.piece(4) == "4");
-    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(2)); }),
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_with_tokens(2)); }),
                   {folder.file("vocabulary.json"), "3 tokens", "vocab_size = 2"});
     // A model that reads no tokens ignores it.
-    CHECK(read_tokenizers(folder.path(), config_of(0)).target.size() == 0);
+    CHECK(read_tokenizers(folder.path(), config_with_tokens(0)).target.size() == 0);
 }
 
 TEST_CASE("the source has its own vocabulary, or the target's where that fits") {
     const TemporaryFolder folder;
     write_bytes(folder.file("vocabulary.json"), R"({"tokens": ["a", "b", "c"]})");
-    CHECK(read_tokenizers(folder.path(), config_of(3, 3)).source.encode("c") == std::vector<Index>{2});
-    CHECK(read_tokenizers(folder.path(), config_of(3, 2)).source.size() == 0);
+    CHECK(read_tokenizers(folder.path(), config_with_tokens(3, 3)).source.encode("c") == std::vector<Index>{2});
+    CHECK(read_tokenizers(folder.path(), config_with_tokens(3, 2)).source.size() == 0);
     write_bytes(folder.file("encoder_vocabulary.json"), R"({"tokens": ["c", "d"]})");
-    CHECK(read_tokenizers(folder.path(), config_of(3, 2)).source.encode("c") == std::vector<Index>{0});
-    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_of(3, 1)); }),
+    CHECK(read_tokenizers(folder.path(), config_with_tokens(3, 2)).source.encode("c") == std::vector<Index>{0});
+    check_message(error_of([&] { (void)read_tokenizers(folder.path(), config_with_tokens(3, 1)); }),
                   {folder.file("encoder_vocabulary.json"), "2 tokens", "encoder_vocab_size = 1"});
 }

@@ -2,6 +2,7 @@
 #include "engine/error.h"
 #include "engine/trace/trace.h"
 #include "tests/catch.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/raw_safetensors.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -14,8 +15,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string message_of(const std::string& path) {
     try {

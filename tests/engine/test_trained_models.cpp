@@ -7,6 +7,8 @@
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/reversed.h"
+#include "tests/engine/run_of.h"
 
 #include <algorithm>
 #include <array>
@@ -59,11 +61,6 @@ const Words& words() {
     return list;
 }
 
-std::string reversed(std::string word) {
-    std::reverse(word.begin(), word.end());
-    return word;
-}
-
 TokenBatch batch_of(const Tokenizer& tokenizer, const Words& texts, std::string_view length_axis) {
     std::vector<std::vector<Index>> rows;
     for (const std::string& text : texts) rows.push_back(tokenizer.encode(text));
@@ -78,10 +75,6 @@ Inputs inputs_of(const Model& model, const Words& sources, const Words& targets)
     inputs.encoder_tokens = source.tokens;
     inputs.encoder_attention_mask = source.mask;
     return inputs;
-}
-
-std::shared_ptr<const Run> run_of(const Model& model, const Inputs& inputs) {
-    return execute(plan_decoder({model.config(), &model.weights, inputs, {}, std::nullopt}));
 }
 
 Index most_probable(const Tensor& probs, Index row, Index pos) {

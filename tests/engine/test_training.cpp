@@ -7,7 +7,9 @@
 #include "engine/train/trainer.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
+#include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"
+#include "tests/engine/same_weights.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -21,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(DECODERSCOPE_TESTS_DIR) / "reference" / "training";
+const fs::path kTrainings = fs::path(DECODERSCOPE_TESTS_DIR) / "reference" / "training";
 
-TrainingSettings settings_of(const nlohmann::json& json) {
+TrainingSettings training_settings(const nlohmann::json& json) {
     const std::string kind = json.at("optimizer");
     TrainingSettings settings{.learning_rate = json.at("lr"), .warmup = json.value("warmup", Index{0})};
     if (json.contains("clip")) settings.clip = json["clip"].get<double>();
@@ -51,10 +53,10 @@ struct Training {
 };
 
 Training load_training(const std::string& name) {
-    const std::string folder = (kFolder / name).string();
+    const std::string folder = (kTrainings / name).string();
     Training training{.name = name, .model = load_model(folder)};
     const nlohmann::json json = nlohmann::json::parse(read_text(folder + "/training.json"));
-    training.settings = settings_of(json);
+    training.settings = training_settings(json);
     training.losses = json.at("losses").get<std::vector<double>>();
     training.learning_rates = json.at("learning_rates").get<std::vector<double>>();
     training.batches = load_batches(folder + "/data.safetensors", training.model->config());
@@ -65,23 +67,9 @@ Training load_training(const std::string& name) {
 
 std::vector<std::string> training_names() {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(kFolder)) names.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(kTrainings)) names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;
-}
-
-double largest_difference(const Tensor& a, const Tensor& b) {
-    REQUIRE(a.size() == b.size());
-    double most = 0.0;
-    for (Index i = 0; i < a.size(); ++i)
-        most = std::max(most, std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
-    return most;
-}
-
-bool same_weights(const Weights& a, const Weights& b) {
-    return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
-        return one.first == other.first && std::ranges::equal(one.second.values(), other.second.values());
-    });
 }
 
 }  // namespace
@@ -218,9 +206,9 @@ TEST_CASE("a file of batches that doesn't fit is refused by a sentence that name
     const Config config = training.model->config();
     const TemporaryFolder folder;
     const std::string path = folder.file("data.safetensors");
-    const std::string encdec = (kFolder / "adamw-encdec" / "data.safetensors").string();
+    const std::string encdec = (kTrainings / "adamw-encdec" / "data.safetensors").string();
     check_message(error_of([&] { static_cast<void>(load_batches(encdec, config)); }), {encdec, "step 1", "encoder"});
-    const std::string model = (kFolder / "adam-tied" / "model.safetensors").string();
+    const std::string model = (kTrainings / "adam-tied" / "model.safetensors").string();
     check_message(error_of([&] { static_cast<void>(load_batches(model, config)); }), {model, "unknown input"});
     write_safetensors(path, {});
     check_message(error_of([&] { static_cast<void>(load_batches(path, config)); }), {path, "no tensors"});

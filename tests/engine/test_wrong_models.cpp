@@ -5,6 +5,7 @@
 #include "engine/model/model.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/engine/foreign_models.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -19,8 +20,6 @@ using namespace decoderscope::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-const fs::path kModels = DECODERSCOPE_TESTS_DIR "/reference/foreign/models";
 
 using Tensors = std::vector<std::pair<std::string, Tensor>>;
 
@@ -163,12 +162,13 @@ std::vector<Wrong> wrong_models() {
 }
 
 void write(const Wrong& wrong, const TemporaryFolder& folder) {
-    for (const auto& entry : fs::directory_iterator(kModels / wrong.model)) {
+    for (const auto& entry : fs::directory_iterator(kForeignModels / wrong.model)) {
         const std::string name = entry.path().filename().string();
         if (name != "about.json" && name != "expected.safetensors") fs::copy_file(entry.path(), folder.file(name));
     }
     const std::string path = folder.file("config.json");
-    if (!wrong.config_of.empty()) write_bytes(path, read_bytes((kModels / wrong.config_of / "config.json").string()));
+    if (!wrong.config_of.empty())
+        write_bytes(path, read_bytes((kForeignModels / wrong.config_of / "config.json").string()));
     if (fs::exists(path)) {
         nlohmann::json config = parse_json(read_text(path), message("a configuration"));
         config.update(parse_json(wrong.config, message("changes")));
@@ -199,7 +199,7 @@ bool says(const std::string& sentence, const std::string& words) {
 }  // namespace
 
 TEST_CASE("a model that is wrong is not opened, and a sentence names what is wrong") {
-    if (!fs::exists(kModels)) return;
+    if (!fs::exists(kForeignModels)) return;
     for (const Wrong& wrong : wrong_models()) {
         INFO(wrong.what);
         const TemporaryFolder folder;
@@ -214,8 +214,8 @@ TEST_CASE("a model that is wrong is not opened, and a sentence names what is wro
 }
 
 TEST_CASE("a mapping that names a tensor twice, leaves one out or turns one is refused") {
-    if (!fs::exists(kModels)) return;
-    const std::string folder = (kModels / "phi").string();
+    if (!fs::exists(kForeignModels)) return;
+    const std::string folder = (kForeignModels / "phi").string();
     const Mapping right = mapping_of_model(folder);
     CHECK(load_model(folder, {}, nullptr, right)->weights.size() == load_model(folder)->weights.size());
     const auto error = [&](const std::function<void(Mapping&)>& change) {

@@ -1,21 +1,16 @@
 // The tutorials are named by what they are: "seed 001" tells nothing to a person who never saw the list of them.
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 
+using decoderscope::testing::read_bytes;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool is_text(const fs::path& path) {
     const std::string ending = path.extension().string();
@@ -34,9 +29,9 @@ TEST_CASE("no description, teaching text or document speaks of numbered seeds", 
             if (!entry.is_regular_file() || !is_text(entry.path())) continue;
             ++files;
             INFO(entry.path().lexically_relative(root).string());
-            CHECK_FALSE(std::regex_search(text_of(entry.path()), numbered));
+            CHECK_FALSE(std::regex_search(read_bytes(entry.path().string()), numbered));
         }
     }
-    CHECK_FALSE(std::regex_search(text_of(root / "README.md"), numbered));
+    CHECK_FALSE(std::regex_search(read_bytes((root / "README.md").string()), numbered));
     CHECK(files > 30);
 }

@@ -1,12 +1,11 @@
 // Every text that the user sees in the window is a message: CONTRIBUTING.md, "A text".
 #include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
 #include "tests/messages/source_texts.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 using namespace decoderscope::testing;
 namespace fs = std::filesystem;
@@ -28,12 +27,6 @@ bool begins_with_one_of(const std::string& path, const auto& beginnings) {
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto start) { return path.starts_with(start); });
 }
 
-std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
 // What a check finds in the program's sources, one line per finding.
 template <class Check>
 std::string found_in_sources(Check check) {
@@ -46,7 +39,7 @@ std::string found_in_sources(Check check) {
             if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
             if (begins_with_one_of(path, kElsewhere) || begins_with_one_of(path, kToDo)) continue;
             ++files;
-            for (const Finding& finding : check(text_of(entry.path())))
+            for (const Finding& finding : check(read_bytes(entry.path().string())))
                 found += path + ":" + std::to_string(finding.line) + ": " + finding.what + "\n";
         }
     }

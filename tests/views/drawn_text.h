@@ -20,6 +20,12 @@ struct DrawnText {
     [[nodiscard]] ImVec2 middle_of(std::string_view part) const;
 };
 
+// A text as it is drawn.
+inline std::string without_spaces(std::string text) {
+    std::erase(text, ' ');
+    return text;
+}
+
 // The text of a rendered frame, read back from its vertices: each glyph is identified by its corner in the font's
 // texture. So a test sees what a user would see, whatever drew it.
 [[nodiscard]] std::vector<DrawnText> drawn_text(const ImDrawData& frame, const ImFontAtlas& atlas);

@@ -39,6 +39,12 @@ public:
         hands.tap(key, mods);
         settle();
     }
+    // Types into the field that has the focus, in place of what it holds.
+    void type_over(std::string_view text) {
+        hands.tap(Key::a, with_ctrl);
+        hands.type(text);
+        settle();
+    }
     void click(ImVec2 at, Button button = Button::left, Mods mods = {}) {
         hands.click(at.x, at.y, button, mods);
         settle();

@@ -1,6 +1,7 @@
 // Real frames of the whole program, drawn without a screen: is the right thing where it should be?
 #include "app/application.h"
 #include "app/core/picture/colormap.h"
+#include "app/desktop/tour.h"
 #include "app/views/widgets/theme.h"
 #include "app/window/desktop/window_offscreen.h"
 #include "engine/model/bundled.h"
@@ -45,8 +46,7 @@ Box result_area(float scale) {
 }
 
 std::uint32_t yellow(const Application& application) {
-    return to_imgui(
-        color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().settings.dark));
+    return to_imgui(color_of(1.0F, {0.0F, 1.0F}, Scale::sequential, ColorMap::viridis, application.state().is_dark()));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("a selected cell is outlined in the accent colour, and a head switched
     application.state().settings.hint_done = true;  // the hint goes with the first click, and all would move
     window.settle(application);
     const Box cell = box_of(window, yellow(application), result_area(1.0F));
-    const ImU32 accent = make_theme(application.state().settings.dark).accent;
+    const ImU32 accent = make_theme(application.state().is_dark()).accent;
     const Box around = {cell.left - 4, cell.top - 4, cell.right + 5, cell.bottom + 5};
     CHECK(box_of(window, accent, around).pixels == 0);
     window.input().click(static_cast<float>(cell.left + cell.right) / 2,

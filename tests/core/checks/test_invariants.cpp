@@ -5,6 +5,7 @@
 #include "engine/model/bundled.h"
 #include "engine/model/initial_weights.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,10 +14,9 @@
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 Scenario bundled(const std::string& name, std::vector<Edit> edits = {}) {
     Scenario scenario = scenario_of(make_bundled_model(name));
@@ -260,7 +260,7 @@ TEST_CASE("a NaN in a pattern is no known one, and stands before every other dev
     const std::string pattern = "blocks.1.attn.pattern";
     const Invariants laws =
         measured(bundled("causal-lm-as-meant",
-                         {SetCell{"blocks.0.attn.pattern", {0, 0, 0, 0}, 9.0F}, SetCell{pattern, {0, 3, 2, 1}, kNaN}}));
+                         {SetCell{"blocks.0.attn.pattern", {0, 0, 0, 0}, 9.0F}, SetCell{pattern, {0, 3, 2, 1}, kNan}}));
     const Invariant& rows = laws.of(Law::pattern_rows);
     CHECK(rows.verdict == Verdict::broken);
     CHECK(std::isnan(rows.measured));

@@ -1,10 +1,11 @@
 // The command line: what it prints, what it writes, and its exit status.
-#include "app/cli.h"
 #include "app/core/work/saved_work.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <filesystem>
@@ -12,29 +13,12 @@
 #include <sstream>
 
 using namespace decoderscope;
+using decoderscope::testing::contains;
+using decoderscope::testing::is_one_line;
+using decoderscope::testing::Outcome;
+using decoderscope::testing::run;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
-
-namespace {
-
-struct Outcome {
-    int status = 0;
-    bool window = false;
-    std::string out, err;
-};
-
-Outcome run(const std::vector<std::string>& arguments) {
-    std::ostringstream out, err;
-    const CliResult result = run_cli(arguments, out, err);
-    return {result.status, result.window.has_value(), out.str(), err.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-// One line on standard error and nothing else.
-bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
-
-}  // namespace
 
 TEST_CASE("without a command the window is opened") {
     CHECK(run({}).window);

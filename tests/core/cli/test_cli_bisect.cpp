@@ -3,6 +3,9 @@
 #include "engine/json.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/contains.h"
+#include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <sstream>
@@ -12,20 +15,7 @@ using namespace decoderscope::testing;
 
 namespace {
 
-const std::string kGpt = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/gpt/";
-
-struct Outcome {
-    int status = 0;
-    std::string out, err;
-};
-
-Outcome run(const std::vector<std::string>& arguments) {
-    std::ostringstream out, err;
-    const CliResult result = run_cli(arguments, out, err);
-    return {result.status, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+const std::string kGpt = kTraces + "gpt/";
 
 Outcome bisect_gpt(const std::string& trace, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {

@@ -1,33 +1,20 @@
 // decoderscope diff: a run against a trace's file.
-#include "app/cli.h"
 #include "app/core/diff/comparison.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
 #include <sstream>
 
 using namespace decoderscope;
+using decoderscope::testing::contains;
+using decoderscope::testing::is_one_line;
+using decoderscope::testing::Outcome;
+using decoderscope::testing::run;
 using decoderscope::testing::TemporaryFolder;
-
-namespace {
-
-struct Outcome {
-    int status = 0;
-    std::string out, err;
-};
-
-Outcome run(const std::vector<std::string>& arguments) {
-    std::ostringstream out, err;
-    const CliResult result = run_cli(arguments, out, err);
-    return {result.status, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-bool is_one_line(const std::string& text) { return !text.empty() && text.find('\n') == text.size() - 1; }
-
-}  // namespace
 
 TEST_CASE("diff against the run's own trace finds nothing and ends with status 0") {
     const TemporaryFolder folder;

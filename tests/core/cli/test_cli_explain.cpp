@@ -1,32 +1,22 @@
 // decoderscope explain: one number's explanation as text and as a page.
-#include "app/cli.h"
 #include "app/core/step/explanation_text.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
 #include "tests/core/export/markup.h"
 #include "tests/core/step/shown_run.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
-
-#include <sstream>
 
 using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
 
-struct Outcome {
-    int status = 0;
-    std::string out, err;
-};
-
-Outcome run(std::vector<std::string> arguments) {
+Outcome explain(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "explain");
-    std::ostringstream out, err;
-    const CliResult result = run_cli(arguments, out, err);
-    return {result.status, out.str(), err.str()};
+    return run(arguments);
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const std::string kCell = "blocks.0.cross_attn.pattern[0, 1, 2, 3]";
 
@@ -34,7 +24,7 @@ const std::string kCell = "blocks.0.cross_attn.pattern[0, 1, 2, 3]";
 
 TEST_CASE("explain writes the terms of a cell with every operand by tensor, index and token") {
     const ShownRun reverse = shown_run("reverse");
-    const Outcome outcome = run({"reverse", "--cell", kCell});
+    const Outcome outcome = explain({"reverse", "--cell", kCell});
     CHECK(outcome.status == 0);
     CHECK(outcome.err.empty());
     const float value = reverse.run->value("blocks.0.cross_attn.pattern").at(Cell{0, 1, 2, 3});
@@ -46,11 +36,12 @@ TEST_CASE("explain writes the terms of a cell with every operand by tensor, inde
         static_cast<Index>(reverse.scenario.inputs.encoder_tokens.at(Cell{0, 3})));
     CHECK(contains(outcome.out, "key 3 “" + token + "”"));
     // Spaces don't count.
-    CHECK(run({"reverse", "--cell", "blocks.0.cross_attn.pattern[0,1,2,3]"}).out == outcome.out);
+    CHECK(explain({"reverse", "--cell", "blocks.0.cross_attn.pattern[0,1,2,3]"}).out == outcome.out);
 }
 
 TEST_CASE("explain goes down as many levels as asked") {
-    const Outcome one = run({"reverse", "--cell", kCell}), three = run({"reverse", "--cell", kCell, "--depth", "3"});
+    const Outcome one = explain({"reverse", "--cell", kCell}),
+                  three = explain({"reverse", "--cell", kCell, "--depth", "3"});
     CHECK(three.out.starts_with(one.out));
     CHECK_FALSE(contains(one.out, "\nblocks.0.cross_attn.attn_scores["));
     CHECK(contains(three.out, "\nblocks.0.cross_attn.attn_scores["));
@@ -58,7 +49,7 @@ TEST_CASE("explain goes down as many levels as asked") {
 }
 
 TEST_CASE("explain as HTML is a page with headings, tables and links that need nothing else") {
-    const Outcome outcome = run({"reverse", "--cell", kCell, "--depth", "3", "--html"});
+    const Outcome outcome = explain({"reverse", "--cell", kCell, "--depth", "3", "--html"});
     CHECK(outcome.status == 0);
     CHECK(outcome.out.starts_with("<!DOCTYPE html>"));
     CHECK(xml_fault(outcome.out.substr(outcome.out.find("<html"))) == "");
@@ -83,22 +74,22 @@ TEST_CASE("explain takes what the other commands take") {
     const TemporaryFolder folder;
     write_bytes(folder.file("edits.json"),
                 R"([{"edit": "set_cell", "tensor": "embed", "index": [0, 1, 2], "value": 0.5}])");
-    const Outcome edited = run({"reverse", "--cell", "embed[0, 1, 2]", "--edits", folder.file("edits.json")});
+    const Outcome edited = explain({"reverse", "--cell", "embed[0, 1, 2]", "--edits", folder.file("edits.json")});
     CHECK(edited.out.starts_with("embed[0, 1, 2] = 0.5\n"));
     CHECK(contains(edited.out, "set manually"));
     const Outcome filled =
-        run({"reverse", "--cell", "blocks.0.attn.masked_scores[0, 0, 1, 3]", "--set", "mask_value=-1e4"});
+        explain({"reverse", "--cell", "blocks.0.attn.masked_scores[0, 0, 1, 3]", "--set", "mask_value=-1e4"});
     CHECK(filled.out.starts_with("blocks.0.attn.masked_scores[0, 0, 1, 3] = −10000"));
     // A tensor that is made on demand, a weight and an input.
     for (const char* cell : {"blocks.0.attn.result[0, 1, 2, 3]", "lm_head.weight[3, 4]", "tokens[0, 1]"}) {
         INFO(cell);
-        CHECK(run({"reverse", "--cell", cell}).out.starts_with(cell));
+        CHECK(explain({"reverse", "--cell", cell}).out.starts_with(cell));
     }
 }
 
 TEST_CASE("a cell that is none is one clear sentence") {
     const auto refused = [](const std::string& cell, int status, const std::vector<std::string>& names) {
-        const Outcome outcome = run({"reverse", "--cell", cell});
+        const Outcome outcome = explain({"reverse", "--cell", cell});
         INFO(cell << ": " << outcome.err);
         CHECK(outcome.status == status);
         CHECK(outcome.out.empty());
@@ -111,6 +102,6 @@ TEST_CASE("a cell that is none is one clear sentence") {
     refused("blocks.0.attn.patern[0, 0, 0, 0]", 1, {"blocks.0.attn.patern", "no such tensor"});
     refused("embed[0, 1]", 1, {"embed[0, 1]", "[batch, pos, d_model]"});
     refused("embed[0, 1, 64]", 1, {"embed[0, 1, 64]", "64]", "[batch, pos, d_model]"});
-    CHECK(run({"reverse"}).status == 2);
-    CHECK(run({"reverse", "--cell", kCell, "--depth", "0"}).status == 2);
+    CHECK(explain({"reverse"}).status == 2);
+    CHECK(explain({"reverse", "--cell", kCell, "--depth", "0"}).status == 2);
 }

@@ -1,10 +1,11 @@
 // decoderscope train: what it prints and writes, and what it refuses.
-#include "app/cli.h"
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/model.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/cli/outcome.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -13,25 +14,15 @@
 #include <sstream>
 
 using namespace decoderscope;
+using decoderscope::testing::contains;
+using decoderscope::testing::Outcome;
+using decoderscope::testing::run;
 using decoderscope::testing::TemporaryFolder;
 using decoderscope::testing::write_bytes;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-    int status = 0;
-    std::string out, err;
-};
-
-Outcome run(const std::vector<std::string>& arguments) {
-    std::ostringstream out, err;
-    const CliResult result = run_cli(arguments, out, err);
-    return {result.status, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string training(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/training/" + name; }
 

@@ -6,6 +6,7 @@
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <algorithm>
@@ -13,11 +14,11 @@
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kWithoutEnd = std::numeric_limits<double>::infinity();
 
 Tensor row(std::initializer_list<float> values) {
@@ -54,20 +55,20 @@ TEST_CASE("the distance of two numbers: NaN has its own") {
     CHECK(distance_between(1.5F, -0.5F) == 2.0);
     CHECK(distance_between(-0.0F, 0.0F) == 0.0);
     CHECK(distance_between(kNan, kNan) == 0.0);
-    CHECK(distance_between(kInf, kInf) == 0.0);
-    CHECK(distance_between(-kInf, -kInf) == 0.0);
+    CHECK(distance_between(kInfinity, kInfinity) == 0.0);
+    CHECK(distance_between(-kInfinity, -kInfinity) == 0.0);
     CHECK(distance_between(kNan, 1.0F) == kWithoutEnd);
     CHECK(distance_between(1.0F, kNan) == kWithoutEnd);
-    CHECK(distance_between(kNan, kInf) == kWithoutEnd);
-    CHECK(distance_between(kInf, -kInf) == kWithoutEnd);
-    CHECK(distance_between(-kInf, -1e9F) == kWithoutEnd);
+    CHECK(distance_between(kNan, kInfinity) == kWithoutEnd);
+    CHECK(distance_between(kInfinity, -kInfinity) == kWithoutEnd);
+    CHECK(distance_between(-kInfinity, -1e9F) == kWithoutEnd);
     // No float overflows in between.
     CHECK(distance_between(3e38F, -3e38F) == Approx(6e38));
     CHECK(signed_difference(1.0F, 3.0F) == -2.0F);
     CHECK(signed_difference(kNan, kNan) == 0.0F);
-    CHECK(signed_difference(-kInf, -kInf) == 0.0F);
+    CHECK(signed_difference(-kInfinity, -kInfinity) == 0.0F);
     CHECK(std::isnan(signed_difference(kNan, 1.0F)));
-    CHECK(signed_difference(-kInf, 1.0F) == -kInf);
+    CHECK(signed_difference(-kInfinity, 1.0F) == -kInfinity);
 }
 
 TEST_CASE("a tensor's measures, against the formulas") {

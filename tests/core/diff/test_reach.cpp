@@ -4,6 +4,7 @@
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +13,9 @@
 #include <string>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
 
 namespace {
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
-}
 
 Reach measure(const Session& session) {
     const Snapshot& shown = session.shown();

@@ -5,6 +5,7 @@
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_safetensors.h"
 #include "tests/engine/temporary_folder.h"
@@ -13,14 +14,10 @@
 #include <cmath>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
 using decoderscope::testing::TemporaryFolder;
 
 namespace {
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
-}
 
 DifferencePictures pictures(const Snapshot& shown, const ReferenceRun& reference, const std::string& name, Place place,
                             double tolerance = 0.0) {

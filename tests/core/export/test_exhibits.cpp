@@ -14,6 +14,7 @@
 #include "engine/model/bundled.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/export/figure_parts.h"
 #include "tests/core/export/markup.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -40,13 +41,6 @@ const Step& step_of(const ShownRun& shown, const std::string& name) {
     const Ref step = shown.run->plan().find(name);
     REQUIRE(step != nullptr);
     return *step;
-}
-
-bool says(const Figure& figure, const std::string& part) {
-    for (const figure::Primitive& primitive : figure.primitives)
-        if (const auto* text = std::get_if<figure::Text>(&primitive))
-            if (text->text.find(part) != std::string::npos) return true;
-    return false;
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include "engine/json.h"
 #include "tests/catch.h"
 #include "tests/core/export/markup.h"
+#include "tests/engine/not_finite.h"
 
 #include <cairo.h>
 
@@ -30,12 +31,11 @@
 
 using namespace decoderscope;
 using decoderscope::testing::count_of;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
 using decoderscope::testing::xml_fault;
 
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // A small heatmap with a causal mask.
 Heatmap scores() {
@@ -48,7 +48,7 @@ Heatmap scores() {
     heatmap.columns = 3;
     heatmap.row_labels = {"The", "cat"};
     heatmap.column_labels = {"The", "cat", "sat"};
-    heatmap.values = {0.1F, -infinity, -infinity, 1.5F, -0.25F, nan_value};
+    heatmap.values = {0.1F, -kInfinity, -kInfinity, 1.5F, -0.25F, kNan};
     heatmap.hidden = {0, hidden_by::causal, hidden_by::causal | hidden_by::padding, 0, 0, hidden_by::hand};
     heatmap.range = {-1.5F, 1.5F};
     return heatmap;
@@ -130,8 +130,6 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
     for (std::size_t i = 0; i < 4; ++i) value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
     return value;
 }
-
-const figure::CellGrid& cells_of(const Figure& figure) { return std::get<figure::CellGrid>(figure.primitives.front()); }
 
 // ---- files
 
@@ -250,7 +248,7 @@ TEST_CASE("every cell of a PNG has its own colour") {
     const Heatmap heatmap = plain(7, 60);
     const Figure figure = heatmap_figure(heatmap, {.numbers = false});
     const Picture picture = decoded(png_of(figure, 2));
-    const figure::CellGrid& cells = cells_of(figure);
+    const auto& cells = std::get<figure::CellGrid>(figure.primitives.front());
     const double width = cells.box.width / static_cast<double>(cells.columns);
     const double height = cells.box.height / static_cast<double>(cells.rows);
     for (Index row = 0; row < cells.rows; ++row) {
@@ -378,8 +376,8 @@ TEST_CASE("a value in a CSV reads back as the same float") {
 TEST_CASE("an NPY has NumPy's header and every bit of the values") {
     for (const Index columns : {1, 3, 10, 12345}) {
         Heatmap heatmap = plain(2, columns);
-        heatmap.values[0] = -infinity;
-        heatmap.values[1] = nan_value;
+        heatmap.values[0] = -kInfinity;
+        heatmap.values[1] = kNan;
         const std::string npy = written([&](std::ostream& out) { write_npy(out, heatmap); });
         REQUIRE(npy.size() > 10);
         CHECK(npy.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
@@ -440,7 +438,7 @@ TEST_CASE("a JSON is valid whatever the labels hold, and its floats read back th
     std::mt19937 random(7);
     for (float& value : heatmap.values) value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
     heatmap.values[0] = FLT_MAX;
-    heatmap.values[1] = infinity;
+    heatmap.values[1] = kInfinity;
     heatmap.row_labels = {"\xff\xfe", "\"quoted\" \\ \n", std::string("\0", 1)};
     const auto json = nlohmann::json::parse(written([&](std::ostream& out) { write_json(out, heatmap); }));
     CHECK(json["rows"][1] == "\"quoted\" \\ \n");

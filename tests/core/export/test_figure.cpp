@@ -3,6 +3,8 @@
 #include "app/core/text/text_width.h"
 #include "app/core/text/utf8.h"
 #include "tests/catch.h"
+#include "tests/core/export/figure_parts.h"
+#include "tests/engine/not_finite.h"
 
 #include <cairo.h>
 
@@ -15,11 +17,12 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::all_of;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
+using decoderscope::testing::says;
 
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -77,27 +80,12 @@ void mask_causally(Heatmap& heatmap, float fill) {
     }
 }
 
-template <class T>
-std::vector<T> all_of(const Figure& figure) {
-    std::vector<T> found;
-    for (const auto& primitive : figure.primitives) {
-        if (const T* one = std::get_if<T>(&primitive)) found.push_back(*one);
-    }
-    return found;
-}
-
 std::vector<figure::Text> texts_of(const Figure& figure) { return all_of<figure::Text>(figure); }
 
 int count_of(const Figure& figure, const std::string& text) {
     const auto texts = texts_of(figure);
     return static_cast<int>(
         std::count_if(texts.begin(), texts.end(), [&](const figure::Text& one) { return one.text == text; }));
-}
-
-bool says(const Figure& figure, const std::string& part) {
-    const auto texts = texts_of(figure);
-    return std::any_of(texts.begin(), texts.end(),
-                       [&](const figure::Text& one) { return one.text.find(part) != std::string::npos; });
 }
 
 bool overlap(const figure::Box& a, const figure::Box& b) {
@@ -172,8 +160,8 @@ TEST_CASE("no two texts of a square figure touch, with numbers, masks and marks 
     for (const Index count : {1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 16, 17, 20, 21, 24, 32, 48, 64, 100, 257}) {
         for (const auto label : {index_label, word_label}) {
             Heatmap heatmap = heatmap_of(count, count, label);
-            mask_causally(heatmap, -infinity);
-            heatmap.values.back() = nan_value;
+            mask_causally(heatmap, -kInfinity);
+            heatmap.values.back() = kNan;
             heatmap.values.front() = 1e20F;
             if (count > 2) heatmap.hidden[1] = 15;
             if (count > 2) heatmap.hidden[2] = hidden_by::padding | hidden_by::hand;
@@ -303,7 +291,7 @@ TEST_CASE("a number reads on its cell") {
 
 TEST_CASE("masked cells are hatched, filled with −∞ where they are, and explained") {
     Heatmap heatmap = heatmap_of(4, 4);
-    mask_causally(heatmap, -infinity);
+    mask_causally(heatmap, -kInfinity);
     const Figure figure = heatmap_figure(heatmap);
     CHECK(count_of(figure, "−∞") == 6);
     CHECK(count_of(figure, "causal mask: −∞") == 1);
@@ -333,7 +321,7 @@ TEST_CASE("the legend names what occurs and nothing else") {
     const Figure plain = heatmap_figure(heatmap);
     for (const char* word : {"mask", "NaN", "∞", "range", "Each point"}) CHECK_FALSE(says(plain, word));
     heatmap.range = {-0.5F, 0.5F};
-    heatmap.values[3] = nan_value;
+    heatmap.values[3] = kNan;
     const Figure marked = heatmap_figure(heatmap);
     CHECK(count_of(marked, "NaN") == 2);  // the cell and the legend
     CHECK(count_of(marked, "above the range (> 0.5)") == 1);
@@ -345,7 +333,7 @@ TEST_CASE("a mask that only hides NaN is shown in the legend as its cells are") 
     Heatmap heatmap = heatmap_of(4, 4);
     heatmap.hidden.assign(16, 0);
     for (std::size_t i = 8; i < 12; ++i) {
-        heatmap.values[i] = nan_value;
+        heatmap.values[i] = kNan;
         heatmap.hidden[i] = hidden_by::hand;
     }
     const Figure figure = heatmap_figure(heatmap);
@@ -503,8 +491,8 @@ TEST_CASE("numbers are written to significant digits") {
     CHECK(number_text(0.000123, 3) == "1.23e-4");
     CHECK(number_text(0, 3) == "0");
     CHECK(number_text(-0.0, 3) == "0");
-    CHECK(number_text(nan_value, 3) == "NaN");
-    CHECK(number_text(-infinity, 3) == "−∞");
+    CHECK(number_text(kNan, 3) == "NaN");
+    CHECK(number_text(-kInfinity, 3) == "−∞");
     CHECK(short_number_text(0.5F, 4) == "0.5");
     CHECK(short_number_text(0.1F, 4) == "0.1");
     CHECK(short_number_text(1, 4) == "1");

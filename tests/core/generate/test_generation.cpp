@@ -9,6 +9,7 @@
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,13 +17,9 @@
 #include <functional>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
 
 namespace {
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
-}
 
 std::string error_of(const std::function<void()>& work) {
     try {

@@ -5,21 +5,18 @@
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 
 #include <cmath>
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
 
 namespace {
 
 Predictions read(const Session& session) {
     return finished(predictions_of(session.shown().run, session.shown().scenario.inputs));
-}
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
 }
 
 }  // namespace

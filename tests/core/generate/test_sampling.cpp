@@ -4,16 +4,15 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <cmath>
-#include <limits>
 #include <map>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
 
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 nlohmann::json reference() {
     return nlohmann::json::parse(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_generate.json"));

@@ -6,26 +6,22 @@
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
+#include "tests/engine/not_finite.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Tensor output(std::initializer_list<float> values) {
     return Tensor({{axis::batch, 1}, {axis::pos, 2}, {axis::vocab, 3}}, values);
 }
 
 Session open(std::string_view model = "causal-lm-as-meant") { return Session(make_bundled_model(model)); }
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
-}
 
 }  // namespace
 

@@ -4,16 +4,15 @@
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <cmath>
 #include <fstream>
-#include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 double value(const Pattern& pattern, PatternMeasure measure) { return measured(pattern, measure); }
 

@@ -5,10 +5,12 @@
 #include "app/core/picture/heatmap_image.h"
 #include "app/core/step/slice.h"
 #include "tests/catch.h"
+#include "tests/engine/contains.h"
 
 #include <algorithm>
 
 using namespace decoderscope;
+using decoderscope::testing::contains;
 
 namespace {
 
@@ -21,8 +23,6 @@ Scenario mistral_like() {
     scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
     return scenario;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

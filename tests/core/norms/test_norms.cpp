@@ -4,43 +4,30 @@
 #include "app/core/norms/norm_row.h"
 #include "app/core/picture/chart_axis.h"
 #include "app/core/session/session.h"
-#include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/norms/reference.h"
+#include "tests/core/norms/varied_run.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace decoderscope;
+using decoderscope::testing::close;
+using decoderscope::testing::Ran;
+using decoderscope::testing::ran;
+using decoderscope::testing::reference;
 
 namespace {
 
-const nlohmann::json& reference() {
-    static const nlohmann::json measures =
-        parse_json(read_text(std::string(DECODERSCOPE_TESTS_DIR) + "/reference/labs_norms.json"), message("JSON"));
-    return measures;
-}
-
 // The model stacked to this many blocks, with either norm placement, and its run.
-struct Ran {
-    Scenario scenario;
-    std::shared_ptr<const Run> run;
-};
-Ran ran(const std::string& model, bool norm_first, std::optional<Index> layers = std::nullopt,
-        const Overrides& more = {}) {
+Ran ran_with_norm_first(const std::string& model, bool norm_first, std::optional<Index> layers = std::nullopt,
+                        const Overrides& more = {}) {
     Overrides overrides = {{"norm_first", norm_first ? "true" : "false"}};
     overrides.insert(overrides.end(), more.begin(), more.end());
-    FreshWeights fresh;
-    const Variation variation = {.overrides = overrides, .layers = layers};
-    const Scenario scenario =
-        with_weights_of(variation, varied(scenario_of(make_bundled_model(model)), variation), fresh);
-    return {scenario, execute(plan_of(scenario))};
-}
-
-bool close(double a, double b, double relative = 1e-5) {
-    return std::abs(a - b) <= relative * std::max(1e-3, std::abs(b));
+    return ran(model, {.overrides = overrides, .layers = layers});
 }
 
 const DepthPoint* point_of(const std::vector<DepthPoint>& points, const std::string& step) {
@@ -70,7 +57,7 @@ TEST_CASE("the curves by depth are PyTorch's, also of blocks with fresh weights"
         const auto layers = expected["layers"].get<Index>();
         const std::string model = expected["model"];
         INFO(model << ", norm_first " << expected["norm_first"] << ", " << layers << " blocks");
-        const DepthCurves curves = depth_curves(*ran(model, expected["norm_first"], layers).run, "");
+        const DepthCurves curves = depth_curves(*ran_with_norm_first(model, expected["norm_first"], layers).run, "");
         REQUIRE(curves.blocks == layers);
         CHECK(close(curves.leaving, expected["leaving"]));
         CHECK(close(curves.growth(),
@@ -91,7 +78,7 @@ TEST_CASE("the curves by depth are PyTorch's, also of blocks with fresh weights"
 
 TEST_CASE("a curve runs from left to right, and ends with what leaves the last block") {
     for (const bool norm_first : {true, false}) {
-        const DepthCurves curves = depth_curves(*ran("post-ln-encdec", norm_first).run, "");
+        const DepthCurves curves = depth_curves(*ran_with_norm_first("post-ln-encdec", norm_first).run, "");
         const auto& points = curves.stream.points;
         for (std::size_t i = 1; i < points.size(); ++i) CHECK(points[i - 1].depth <= points[i].depth);
         CHECK(points.back().step == (norm_first ? "blocks.1.resid_post" : "blocks.1.ln3.normalized"));
@@ -102,7 +89,7 @@ TEST_CASE("a curve runs from left to right, and ends with what leaves the last b
 }
 
 TEST_CASE("the encoder is a separate stack, with its own padding") {
-    const Ran r = ran("post-ln-encdec", false);
+    const Ran r = ran_with_norm_first("post-ln-encdec", false);
     const DepthCurves curves = depth_curves(*r.run, "encoder.");
     REQUIRE(curves.blocks == 2);
     CHECK(curves.updates.size() == 2);
@@ -159,7 +146,7 @@ TEST_CASE("the sentence says what was measured") {
 TEST_CASE("a row of a norm is what torch's layer_norm makes of it") {
     for (const auto& expected : reference()["rows"]) {
         INFO(expected["norm"] << ", norm_first " << expected["norm_first"]);
-        const Ran r = ran(expected["model"], expected["norm_first"]);
+        const Ran r = ran_with_norm_first(expected["model"], expected["norm_first"]);
         const auto row = norm_row(*r.run, expected["norm"], expected["batch"], expected["pos"]);
         REQUIRE(row);
         CHECK(row->centred);
@@ -215,12 +202,12 @@ TEST_CASE("a row's parts fit together: variance by the other formula, gain and s
 }
 
 TEST_CASE("a block's norms are listed, and the one behind its stack") {
-    const Ran r = ran("post-ln-encdec", true);
+    const Ran r = ran_with_norm_first("post-ln-encdec", true);
     CHECK(norms_of_block(r.run->plan(), "blocks.1", "") ==
           std::vector<std::string>{"blocks.1.ln1", "blocks.1.ln2", "blocks.1.ln3", "ln_final"});
     CHECK(norms_of_block(r.run->plan(), "encoder.blocks.0", "encoder.") ==
           std::vector<std::string>{"encoder.blocks.0.ln1", "encoder.blocks.0.ln2", "encoder.ln_final"});
-    CHECK(norms_of_block(ran("simple-decoder", true).run->plan(), "blocks.0", "").size() == 2);
+    CHECK(norms_of_block(ran_with_norm_first("simple-decoder", true).run->plan(), "blocks.0", "").size() == 2);
     CHECK_FALSE(norm_row(*r.run, "blocks.9.ln1", 0, 0));
     CHECK_FALSE(norm_row(*r.run, "blocks.0.ln1", 0, 99));
 }
@@ -229,7 +216,7 @@ TEST_CASE("a step's difference between two runs is PyTorch's, what is masked lef
     for (const auto& expected : reference()["pairs"]) {
         const std::string step = expected["step"];
         INFO(step);
-        const Ran a = ran(expected["model"], true), b = ran(expected["model"], false);
+        const Ran a = ran_with_norm_first(expected["model"], true), b = ran_with_norm_first(expected["model"], false);
         const auto pair = step_pair(a.scenario, *a.run, b.scenario, *b.run, step, {1, 0});
         REQUIRE(pair);
         CHECK(close(pair->largest, expected["largest"], 1e-4));
@@ -253,7 +240,7 @@ TEST_CASE("a step's difference between two runs is PyTorch's, what is masked lef
 }
 
 TEST_CASE("a run does not differ from itself, and a step that is missing is not compared") {
-    const Ran a = ran("causal-lm-as-meant", true), b = ran("causal-lm-as-meant", false);
+    const Ran a = ran_with_norm_first("causal-lm-as-meant", true), b = ran_with_norm_first("causal-lm-as-meant", false);
     const auto same = step_pair(a.scenario, *a.run, a.scenario, *a.run, "blocks.0.attn.masked_scores", {0, 0});
     REQUIRE(same);
     CHECK(same->largest == 0.0);
@@ -262,7 +249,7 @@ TEST_CASE("a run does not differ from itself, and a step that is missing is not 
     // The first block's input is the same for either norm placement.
     CHECK(step_pair(a.scenario, *a.run, b.scenario, *b.run, "blocks.0.resid_pre", {0, 0})->largest == 0.0);
     CHECK_FALSE(step_pair(a.scenario, *a.run, b.scenario, *b.run, "blocks.7.resid_pre", {0, 0}));
-    const Ran deep = ran("causal-lm-as-meant", false, 7);
+    const Ran deep = ran_with_norm_first("causal-lm-as-meant", false, 7);
     CHECK_FALSE(step_pair(a.scenario, *a.run, deep.scenario, *deep.run, "blocks.6.resid_pre", {0, 0}));
 }
 

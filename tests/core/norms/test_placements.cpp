@@ -3,35 +3,23 @@
 #include "app/core/norms/norm_row.h"
 #include "app/core/norms/placements.h"
 #include "app/core/session/scenario.h"
-#include "engine/file.h"
 #include "engine/json.h"
 #include "engine/model/bundled.h"
 #include "engine/model/inputs.h"
 #include "tests/catch.h"
+#include "tests/core/norms/reference.h"
+#include "tests/core/norms/varied_run.h"
 
 #include <algorithm>
 #include <cmath>
 
 using namespace decoderscope;
+using decoderscope::testing::close;
+using decoderscope::testing::Ran;
+using decoderscope::testing::ran;
+using decoderscope::testing::reference;
 
 namespace {
-
-const nlohmann::json& reference() {
-    static const nlohmann::json measures =
-        parse_json(read_text(std::string(DECODERSCOPE_TESTS_DIR) + "/reference/labs_norms.json"), message("JSON"));
-    return measures;
-}
-
-struct Ran {
-    Scenario scenario;
-    std::shared_ptr<const Run> run;
-};
-Ran ran(const std::string& model, const Variation& variation) {
-    FreshWeights fresh;
-    const Scenario scenario =
-        with_weights_of(variation, varied(scenario_of(make_bundled_model(model)), variation), fresh);
-    return {scenario, execute(plan_of(scenario))};
-}
 
 Ran in_place(const std::string& model, const char* placement, std::optional<Index> layers = std::nullopt) {
     return ran(model, {.overrides = {{"norm_placement", placement}}, .layers = layers});
@@ -43,8 +31,6 @@ Ran fixture(const std::string& name) {
     scenario.inputs = load_inputs(folder + "/inputs.safetensors", scenario.config());
     return {scenario, execute(plan_of(scenario))};
 }
-
-bool close(double a, double b) { return std::abs(a - b) <= 1e-5 * std::max(1e-3, std::abs(b)); }
 
 const DepthCurve* named(const std::vector<DepthCurve>& curves, const std::string& name) {
     const auto found = std::ranges::find(curves, name, &DepthCurve::name);

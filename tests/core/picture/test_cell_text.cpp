@@ -1,17 +1,16 @@
 // The numbers in a matrix' cells: short enough for their room, and never misleading.
 #include "app/core/picture/cell_text.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Heatmap matrix(Index columns, std::vector<float> values) {
     Heatmap h;

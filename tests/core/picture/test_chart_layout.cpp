@@ -1,14 +1,12 @@
 // The layout of a chart, in pixels or in points.
 #include "app/core/picture/chart_layout.h"
 #include "tests/catch.h"
-
-#include <limits>
+#include "tests/engine/not_finite.h"
 
 using namespace decoderscope;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 DepthCurve curve(std::vector<double> values) {
     DepthCurve made;

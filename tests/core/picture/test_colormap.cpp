@@ -1,6 +1,7 @@
 #include "app/core/picture/colormap.h"
 #include "app/core/picture/meaning.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <array>
@@ -12,11 +13,10 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 using Triple = std::array<double, 3>;
 
@@ -93,17 +93,17 @@ constexpr std::array<Meaning, 9> all_meanings = {Meaning::embedding, Meaning::qu
 }  // namespace
 
 TEST_CASE("a sequential range runs from zero to the largest finite value") {
-    const std::vector<float> values = {0.25F, nan_value, 0.75F, infinity, -3.0F, -infinity};
+    const std::vector<float> values = {0.25F, kNan, 0.75F, kInfinity, -3.0F, -kInfinity};
     CHECK(range_of(values, Scale::sequential) == Range{0.0F, 0.75F});
 }
 
 TEST_CASE("a diverging range is symmetric about zero and spans the finite values") {
-    const std::vector<float> values = {0.25F, -2.0F, nan_value, 1.0F, infinity, -infinity};
+    const std::vector<float> values = {0.25F, -2.0F, kNan, 1.0F, kInfinity, -kInfinity};
     CHECK(range_of(values, Scale::diverging) == Range{-2.0F, 2.0F});
 }
 
 TEST_CASE("a range is never empty") {
-    const std::vector<std::vector<float>> cases = {{}, {0.0F, 0.0F}, {nan_value}, {-infinity, infinity}};
+    const std::vector<std::vector<float>> cases = {{}, {0.0F, 0.0F}, {kNan}, {-kInfinity, kInfinity}};
     for (const auto& values : cases) {
         CHECK(range_of(values, Scale::sequential) == Range{0.0F, 1.0F});
         CHECK(range_of(values, Scale::diverging) == Range{-1.0F, 1.0F});
@@ -198,9 +198,9 @@ TEST_CASE("the whole span of floats is a range") {
 
 TEST_CASE("values outside of the range are distinguished") {
     const Range range{-1, 2};
-    CHECK(mark_of(nan_value, range) == Mark::nan);
-    CHECK(mark_of(infinity, range) == Mark::positive_infinity);
-    CHECK(mark_of(-infinity, range) == Mark::negative_infinity);
+    CHECK(mark_of(kNan, range) == Mark::nan);
+    CHECK(mark_of(kInfinity, range) == Mark::positive_infinity);
+    CHECK(mark_of(-kInfinity, range) == Mark::negative_infinity);
     CHECK(mark_of(std::nextafter(2.0F, 3.0F), range) == Mark::above);
     CHECK(mark_of(std::nextafter(-1.0F, -2.0F), range) == Mark::below);
     for (const float inside : {-1.0F, 0.0F, 2.0F}) CHECK(mark_of(inside, range) == Mark::none);
@@ -229,11 +229,11 @@ TEST_CASE("no mark looks like a value or like another mark") {
 }
 
 TEST_CASE("a marked value has its mark's colour") {
-    CHECK(color_of(nan_value, {0, 1}, Scale::sequential, ColorMap::viridis, false) ==
+    CHECK(color_of(kNan, {0, 1}, Scale::sequential, ColorMap::viridis, false) ==
           mark_color(Mark::nan, ColorMap::viridis, false));
     CHECK(color_of(5, {0, 1}, Scale::sequential, ColorMap::viridis, false) ==
           mark_color(Mark::above, ColorMap::viridis, false));
-    CHECK(color_of(-infinity, {-1, 1}, Scale::diverging, ColorMap::blue_orange, true) ==
+    CHECK(color_of(-kInfinity, {-1, 1}, Scale::diverging, ColorMap::blue_orange, true) ==
           mark_color(Mark::negative_infinity, ColorMap::blue_orange, true));
 }
 

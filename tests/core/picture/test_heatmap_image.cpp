@@ -1,9 +1,9 @@
 #include "app/core/picture/heatmap_image.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <set>
 #include <tuple>
@@ -11,12 +11,12 @@
 #include <vector>
 
 using namespace decoderscope;
+using decoderscope::testing::kInfinity;
+using decoderscope::testing::kNan;
 
 namespace {
 
 constexpr ColorMap kMap = ColorMap::viridis;
-constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -29,7 +29,7 @@ Heatmap heatmap_of(Index rows, Index columns, std::vector<float> values) {
     return heatmap;
 }
 
-// Values with an occasional NaN, infinity or masked cell.
+// Values with an occasional NaN, kInfinity or masked cell.
 Heatmap random_heatmap(std::mt19937& random) {
     std::uniform_int_distribution<Index> side(1, 40);
     std::uniform_real_distribution<float> value(-1, 1);
@@ -41,7 +41,7 @@ Heatmap random_heatmap(std::mt19937& random) {
     if (masked) heatmap.hidden.resize(heatmap.values.size());
     for (std::size_t i = 0; i < heatmap.values.size(); ++i) {
         const int thrown = die(random);
-        heatmap.values[i] = thrown == 0 ? nan_value : thrown == 1 ? infinity : thrown == 2 ? -infinity : value(random);
+        heatmap.values[i] = thrown == 0 ? kNan : thrown == 1 ? kInfinity : thrown == 2 ? -kInfinity : value(random);
         if (masked) heatmap.hidden[i] = static_cast<std::uint8_t>(std::max(0, die(random) - 45));
     }
     return heatmap;
@@ -76,7 +76,7 @@ bool covers(Index pixel, Index pixels, Index cell, Index cells) {
 }  // namespace
 
 TEST_CASE("a heatmap has one pixel a cell") {
-    const Heatmap heatmap = heatmap_of(2, 3, {-1, 0, 1, 0.5F, nan_value, 7});
+    const Heatmap heatmap = heatmap_of(2, 3, {-1, 0, 1, 0.5F, kNan, 7});
     const auto colors = cell_colors(heatmap, ColorMap::blue_orange, false);
     REQUIRE(colors.size() == 6);
     for (Index row = 0; row < 2; ++row) {
@@ -90,7 +90,7 @@ TEST_CASE("a heatmap has one pixel a cell") {
 }
 
 TEST_CASE("a masked cell is muted, but NaN shows through any mask") {
-    Heatmap heatmap = heatmap_of(1, 3, {-infinity, nan_value, 0.5F});
+    Heatmap heatmap = heatmap_of(1, 3, {-kInfinity, kNan, 0.5F});
     heatmap.hidden = {hidden_by::causal, hidden_by::causal, hidden_by::nothing};
     for (const bool dark : {false, true}) {
         const auto colors = cell_colors(heatmap, ColorMap::blue_orange, dark);
@@ -124,7 +124,7 @@ TEST_CASE("a spike anywhere is seen at any reduction") {
         const Index height = std::uniform_int_distribution<Index>(1, rows)(random);
         const Index width = std::uniform_int_distribution<Index>(1, columns)(random);
         const Index spike = std::uniform_int_distribution<Index>(0, rows * columns - 1)(random);
-        for (const float value : {-0.9F, infinity, nan_value}) {
+        for (const float value : {-0.9F, kInfinity, kNan}) {
             Heatmap heatmap = heatmap_of(rows, columns, std::vector<float>(at(rows * columns), 0.1F));
             heatmap.values[at(spike)] = value;
             const auto colors = reduced_colors(heatmap, {0, 0, rows, columns}, height, width, kMap, false);
@@ -170,7 +170,7 @@ TEST_CASE("a pixel has the colour of a cell that lies beneath it, and none benea
 }
 
 TEST_CASE("a masked fill does not hide the values beside it") {
-    Heatmap heatmap = heatmap_of(1, 4, {0.2F, -1e9F, -infinity, 0.3F});
+    Heatmap heatmap = heatmap_of(1, 4, {0.2F, -1e9F, -kInfinity, 0.3F});
     heatmap.hidden = {0, hidden_by::causal, hidden_by::causal, 0};
     const auto color = [&](Index column) { return cell_color(heatmap, 0, column, kMap, false); };
     CHECK(reduced_colors(heatmap, {0, 0, 1, 4}, 1, 2, kMap, false) == std::vector<Rgba>{color(0), color(3)});

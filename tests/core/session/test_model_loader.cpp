@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_safetensors.h"
+#include "tests/engine/state_dict_folder.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <sys/stat.h>
@@ -18,8 +19,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-std::string state_dict(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/state_dicts/" + name; }
 
 void open(Session& session, const std::string& name, const Overrides& answers = {}) {
     session.apply(command::OpenModel{name, answers});
@@ -52,8 +51,8 @@ TEST_CASE("a model is read while the one before stays, and takes its place when 
 
 TEST_CASE("tensors under names that say nothing are asked about, and open by a mapping") {
     const TemporaryFolder folder;
-    const SafetensorsFile file(state_dict("decoder") + "/model.safetensors");
-    const Mapping known = mapping_of_model(state_dict("decoder"));
+    const SafetensorsFile file(state_dict_folder("decoder") + "/model.safetensors");
+    const Mapping known = mapping_of_model(state_dict_folder("decoder"));
     std::vector<std::pair<std::string, Tensor>> tensors;
     Mapping mapping;
     for (const std::string& name : file.names_in_order()) {
@@ -88,7 +87,7 @@ TEST_CASE("tensors under names that say nothing are asked about, and open by a m
 
 TEST_CASE("what a state_dict doesn't say is asked, and the answers open it") {
     Session session = session_on("causal-lm");
-    open(session, state_dict("nn-transformer-decoder-pre"));
+    open(session, state_dict_folder("nn-transformer-decoder-pre"));
     REQUIRE(session.opening());
     CHECK_FALSE(session.opening()->reading);
     REQUIRE(session.opening()->asks);
@@ -129,7 +128,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
         write_bytes(folder.file(name), content);
         return folder.file(name);
     };
-    const std::string whole = read_bytes(state_dict("decoder") + "/model.safetensors");
+    const std::string whole = read_bytes(state_dict_folder("decoder") + "/model.safetensors");
     std::filesystem::create_directories(folder.file("folder/model.safetensors"));
     std::filesystem::create_directories(folder.file("nothing"));
     REQUIRE(::mkfifo(folder.file("pipe.safetensors").c_str(), 0600) == 0);
@@ -180,7 +179,7 @@ TEST_CASE("what can't be opened says why, and nothing is lost") {
 
 TEST_CASE("NaN weights are opened and reported") {
     const TemporaryFolder folder;
-    const auto sound = load_model(state_dict("decoder"), {{"nhead", "4"}});
+    const auto sound = load_model(state_dict_folder("decoder"), {{"nhead", "4"}});
     Weights weights = sound->weights;
     weights.find("embed.weight")->second.writable()[0] = std::numeric_limits<float>::quiet_NaN();
     write_bytes(folder.file("config.json"), sound->config_json);

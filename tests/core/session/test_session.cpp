@@ -2,21 +2,18 @@
 #include "app/core/session/session.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/temporary_folder.h"
 
 #include <cstring>
 #include <fstream>
 
 using namespace decoderscope;
+using decoderscope::testing::apply;
 
 namespace {
 
 Session open(std::string_view model = "causal-lm-as-meant") { return Session(make_bundled_model(model)); }
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
-}
 
 const Tensor& value(const Session& session, const std::string& name) { return session.shown().run->value(name); }
 

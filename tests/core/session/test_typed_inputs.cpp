@@ -4,6 +4,7 @@
 #include "app/core/session/session.h"
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/core/session/apply.h"
 #include "tests/engine/letter_models.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
@@ -33,11 +34,6 @@ command::TypeInput type_target(std::string text, bool continues = false) {
 }
 command::TypeInput type_both(std::string source, std::string target) {
     return {{.target = Typed{.text = std::move(target)}, .source = Typed{.text = std::move(source)}}};
-}
-
-void apply(Session& session, const Command& command) {
-    session.apply(command);
-    session.finish();
 }
 
 const Inputs& inputs(const Session& session) { return session.shown().scenario.inputs; }

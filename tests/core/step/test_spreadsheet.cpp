@@ -1,6 +1,7 @@
 // A slice as a table: its order, and its text for other programs.
 #include "app/core/step/spreadsheet.h"
 #include "tests/catch.h"
+#include "tests/engine/not_finite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +9,9 @@
 #include <random>
 
 using namespace decoderscope;
+using decoderscope::testing::kNan;
 
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Heatmap table(Index rows, Index columns, std::vector<float> values) {
     Heatmap h;

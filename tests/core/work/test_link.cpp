@@ -6,6 +6,7 @@
 #include "engine/model/bundled.h"
 #include "engine/packed_text.h"
 #include "tests/catch.h"
+#include "tests/core/work/sessions.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -16,12 +17,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-SavedWork work_of(Scenario scenario) {
-    SavedWork work;
-    work.scenario = std::move(scenario);
-    return work;
-}
 
 // All that a session without files can hold.
 SavedWork rich_work() {
@@ -55,13 +50,7 @@ std::string text_of(const SessionFile& file) { return session_text(file, ""); }
 // A link to this JSON, whatever it is.
 std::string link_to(const std::string& json) { return "#s1=" + base64url(packed_text(json)); }
 
-// A session of a bundled model with these further members.
-std::string session(const std::string& members) {
-    return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"})" +
-           (members.empty() ? "" : ", " + members) + "}";
-}
-
-std::string error_opening(const std::string& link) {
+std::string error_opening_link(const std::string& link) {
     return error_of([&] { static_cast<void>(open_link(link)); });
 }
 
@@ -118,13 +107,13 @@ TEST_CASE("which file the work is in and what of it is unsaved stay behind") {
 
 TEST_CASE("a link that is cut off anywhere says so in one sentence") {
     const std::string link = link_to(session(R"("tab": "heads", "cursor": {"step": "logits"})"));
-    REQUIRE(error_opening(link) == "(no error)");
+    REQUIRE(error_opening_link(link) == "(no error)");
     for (std::size_t length = 0; length < link.size(); ++length) {
         INFO(link.substr(0, length));
-        check_message(error_opening(link.substr(0, length)), {length < 4 ? "#s1=" : "cut off"});
+        check_message(error_opening_link(link.substr(0, length)), {length < 4 ? "#s1=" : "cut off"});
     }
-    check_message(error_opening(link + "A"), {"the link: "});
-    check_message(error_opening(link + "AAAA"), {"the link: ", "damaged"});
+    check_message(error_opening_link(link + "A"), {"the link: "});
+    check_message(error_opening_link(link + "AAAA"), {"the link: ", "damaged"});
 }
 
 TEST_CASE("a link with another character anywhere is refused in one sentence, or opens the same") {
@@ -152,29 +141,30 @@ TEST_CASE("a link with another character anywhere is refused in one sentence, or
 }
 
 TEST_CASE("each thing that can be wrong with a link has its sentence") {
-    check_message(error_opening(""), {"#s1="});
-    check_message(error_opening("https://example.org/#chapter-2"), {"#s1="});
-    check_message(error_opening("#s2=eJwDAAAAAAE"), {"newer version"});
-    check_message(error_opening("#s1=a b"), {"the link: damaged", "characters"});
-    check_message(error_opening(link_to("")), {"the link: ", "a Decoderscope session"});
-    check_message(error_opening(link_to("[]")), {"the link: ", "no Decoderscope session"});
-    check_message(error_opening(link_to(session(R"("wrong": 1)"))), {"the link: ", "wrong"});
-    check_message(error_opening(link_to(R"({"format": "decoderscope-session", "version": 2})")),
+    check_message(error_opening_link(""), {"#s1="});
+    check_message(error_opening_link("https://example.org/#chapter-2"), {"#s1="});
+    check_message(error_opening_link("#s2=eJwDAAAAAAE"), {"newer version"});
+    check_message(error_opening_link("#s1=a b"), {"the link: damaged", "characters"});
+    check_message(error_opening_link(link_to("")), {"the link: ", "a Decoderscope session"});
+    check_message(error_opening_link(link_to("[]")), {"the link: ", "no Decoderscope session"});
+    check_message(error_opening_link(link_to(session(R"("wrong": 1)"))), {"the link: ", "wrong"});
+    check_message(error_opening_link(link_to(R"({"format": "decoderscope-session", "version": 2})")),
                   {"the link: ", "newer Decoderscope"});
-    check_message(error_opening(link_to(
+    check_message(error_opening_link(link_to(
                       R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "of-tomorrow"}})")),
                   {"the link: ", "of-tomorrow", "bundled model"});
-    check_message(error_opening(link_to(session(
+    check_message(error_opening_link(link_to(session(
                       R"("edits": [{"edit": "scale_head", "attention": "blocks.99.attn", "head": 0, "factor": 0}])"))),
                   {"the link: ", "edits", "blocks.99.attn"});
-    check_message(error_opening(link_to(session(R"("tab": ")" + std::string(200, '[') + "\""))), {"the link: ", "tab"});
-    check_message(error_opening(link_to(std::string(100'000, '['))), {"the link: "});
+    check_message(error_opening_link(link_to(session(R"("tab": ")" + std::string(200, '[') + "\""))),
+                  {"the link: ", "tab"});
+    check_message(error_opening_link(link_to(std::string(100'000, '['))), {"the link: "});
 }
 
 TEST_CASE("a link opens no file of the machine that it is opened on") {
     const auto refused = [](const std::string& json, const std::string& path) {
         INFO(json);
-        check_message(error_opening(link_to(json)), {"the link: ", path});
+        check_message(error_opening_link(link_to(json)), {"the link: ", path});
     };
     refused(R"({"format": "decoderscope-session", "version": 1, "model": {"path": "/etc/passwd"}})", "/etc/passwd");
     refused(session(R"("input": {"x": {"file": "/home/a.safetensors"}})"), "/home/a.safetensors");
@@ -187,10 +177,10 @@ TEST_CASE("a link opens no file of the machine that it is opened on") {
 TEST_CASE("what unpacks to more than any session is refused before it takes the memory") {
     const std::string bomb = "#s1=" + base64url(packed_text(std::string(kMostLinkBytes + 1, ' ')));
     REQUIRE(bomb.size() < kMostLinkCharacters);
-    check_message(error_opening(bomb), {"the link: ", std::to_string(kMostLinkBytes)});
+    check_message(error_opening_link(bomb), {"the link: ", std::to_string(kMostLinkBytes)});
     CHECK_THROWS_AS(unpacked_text(packed_text(std::string(1000, ' ')), 999), Error);
     CHECK(unpacked_text(packed_text(std::string(1000, ' ')), 1000) == std::string(1000, ' '));
-    check_message(error_opening("#s1=" + std::string(kMostLinkCharacters + 1, 'A')),
+    check_message(error_opening_link("#s1=" + std::string(kMostLinkCharacters + 1, 'A')),
                   {std::to_string(kMostLinkCharacters + 1), std::to_string(kMostLinkCharacters)});
 }
 

@@ -7,6 +7,7 @@
 #include "engine/model/safetensors.h"
 #include "engine/run.h"
 #include "tests/catch.h"
+#include "tests/core/work/sessions.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"
 
@@ -38,12 +39,6 @@ void check_same_run(const Scenario& a, const Scenario& b) {
     }
 }
 
-SavedWork work_of(Scenario scenario) {
-    SavedWork work;
-    work.scenario = std::move(scenario);
-    return work;
-}
-
 // Saves and reopens; the second save equals the first byte for byte.
 SavedWork saved_and_opened(const SavedWork& work, const std::string& path) {
     write_session_file(path, session_file_of(work));
@@ -61,12 +56,6 @@ std::string error_reading(const std::string& text) {
 
 std::string error_opening(const std::string& path) {
     return error_of([&] { static_cast<void>(open_session(path)); });
-}
-
-// A session of a bundled model with these further members.
-std::string session(const std::string& members) {
-    return R"({"format": "decoderscope-session", "version": 1, "model": {"bundled": "causal-lm"})" +
-           (members.empty() ? "" : ", " + members) + "}";
 }
 
 std::string copy_of_fixture(const TemporaryFolder& folder, const std::string& fixture, const std::string& name) {

@@ -20,16 +20,10 @@ using namespace decoderscope::testing;
 
 namespace {
 
-void open_dialog(Driver& d) {
+void open_export_dialog(Driver& d) {
     d.hands.tap(Key::e, with_ctrl);
     d.settle();
     REQUIRE(d.state.dialog == Dialog::export_file);
-}
-
-void type_path(Driver& d, const std::string& path) {
-    d.hands.tap(Key::a, with_ctrl);
-    d.hands.type(path);
-    d.settle();
 }
 
 struct TabKey {
@@ -57,7 +51,7 @@ TEST_CASE("every tab exports what it shows first, and every choice it offers can
         d.settle();
         d.settle();
         REQUIRE(d.state.tab == tab.tab);
-        open_dialog(d);
+        open_export_dialog(d);
         const auto choices = d.state.exports.choices;
         REQUIRE_FALSE(choices.empty());
         CHECK(choices.front().label == tab.first);
@@ -108,7 +102,7 @@ TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
 TEST_CASE("a format renames the file, a typed ending chooses the format, and Enter exports") {
     const TemporaryFolder folder;
     Driver d;
-    open_dialog(d);
+    open_export_dialog(d);
     CHECK(std::string(d.state.exports.path.data()).ends_with(".png"));
     CHECK(d.sees("Scale"));
     CHECK(d.click_text("PDF"));
@@ -119,9 +113,9 @@ TEST_CASE("a format renames the file, a typed ending chooses the format, and Ent
     CHECK(d.state.exports.options.scale == 4);
     d.hands.tap(Key::escape);
     d.settle();
-    open_dialog(d);
+    open_export_dialog(d);
     CHECK(d.state.exports.options.scale == 4);  // as chosen the last time
-    type_path(d, folder.file("mine.npz"));
+    d.type_over(folder.file("mine.npz"));
     CHECK(d.state.exports.format == 6);
     d.hands.tap(Key::enter);
     d.settle();
@@ -139,8 +133,8 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
     compat::set_clipboard(clipboard);
     const std::string path = folder.file("mine.csv");
     const auto start_export = [&] {
-        open_dialog(d);
-        type_path(d, path);
+        open_export_dialog(d);
+        d.type_over(path);
         CHECK(d.sees("in" + folder.path()));
         d.hands.tap(Key::enter);
         d.settle();
@@ -167,7 +161,7 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
 TEST_CASE("the dialog stays on the screen and nothing of it overlaps") {
     for (const Screen& screen : kScreens) {
         Driver d("reverse", screen.scale, screen.size);
-        open_dialog(d);
+        open_export_dialog(d);
         for (const DrawnText& piece : d.seen()) {
             INFO(piece.text);
             CHECK((piece.high.x <= screen.size.x && piece.high.y <= screen.size.y));

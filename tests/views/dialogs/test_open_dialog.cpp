@@ -1,6 +1,7 @@
 // The dialog that opens a model: paths, progress, questions, and what can't be read.
 #include "engine/model/safetensors.h"
 #include "tests/catch.h"
+#include "tests/engine/state_dict_folder.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/copied.h"
 #include "tests/views/driver.h"
@@ -15,16 +16,8 @@ using namespace decoderscope::testing;
 
 namespace {
 
-std::string state_dict(const std::string& name) { return DECODERSCOPE_TESTS_DIR "/reference/state_dicts/" + name; }
-
-void open_dialog(Driver& d) {
+void open_model_dialog(Driver& d) {
     d.hands.tap(Key::o, with_ctrl);
-    d.settle();
-}
-
-void type_path(Driver& d, const std::string& path) {
-    d.hands.tap(Key::a, with_ctrl);
-    d.hands.type(path);
     d.settle();
 }
 
@@ -56,11 +49,12 @@ void check_dialog(const Driver& d) {
 TEST_CASE("a path that is typed lists what lies there, Tab completes it, Enter opens it") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("checkpoints"));
-    std::filesystem::copy(state_dict("heads-gpt") + "/model.safetensors", folder.file("checkpoints/gpt.safetensors"));
+    std::filesystem::copy(state_dict_folder("heads-gpt") + "/model.safetensors",
+                          folder.file("checkpoints/gpt.safetensors"));
     Driver d("pre-ln-layer");
-    open_dialog(d);
+    open_model_dialog(d);
     CHECK(d.sees("Openamodel"));
-    type_path(d, folder.file("ch"));
+    d.type_over(folder.file("ch"));
     CHECK(d.sees("checkpoints/"));
     d.hands.tap(Key::tab);
     d.settle();
@@ -78,10 +72,11 @@ TEST_CASE("a path that is typed lists what lies there, Tab completes it, Enter o
 TEST_CASE("a click goes into a folder and opens weights") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("checkpoints"));
-    std::filesystem::copy(state_dict("heads-gpt") + "/model.safetensors", folder.file("checkpoints/gpt.safetensors"));
+    std::filesystem::copy(state_dict_folder("heads-gpt") + "/model.safetensors",
+                          folder.file("checkpoints/gpt.safetensors"));
     Driver d("pre-ln-layer");
-    open_dialog(d);
-    type_path(d, folder.file(""));
+    open_model_dialog(d);
+    d.type_over(folder.file(""));
     REQUIRE(d.click_text("checkpoints/"));
     CHECK(d.state.open.path.data() == folder.file("checkpoints/"));
     REQUIRE(d.click_text("gpt.safetensors"));
@@ -93,8 +88,8 @@ TEST_CASE("a click goes into a folder and opens weights") {
 
 TEST_CASE("a state_dict's form says what was recognised, asks the rest, and opens with the answers") {
     Driver d("pre-ln-layer");
-    open_dialog(d);
-    type_path(d, state_dict("nn-transformer-decoder-pre"));
+    open_model_dialog(d);
+    d.type_over(state_dict_folder("nn-transformer-decoder-pre"));
     enter(d);
     CHECK(d.sees("torch.nn.TransformerDecoder"));
     CHECK(d.sees("d_model16"));
@@ -117,8 +112,8 @@ TEST_CASE("a state_dict's form says what was recognised, asks the rest, and open
 
 TEST_CASE("the form shows their tensors beside ours; one can be called otherwise, and all be asked again") {
     Driver d("pre-ln-layer");
-    open_dialog(d);
-    type_path(d, state_dict("decoder"));
+    open_model_dialog(d);
+    d.type_over(state_dict_folder("decoder"));
     enter(d);
     REQUIRE(d.session.opening());
     REQUIRE(d.click_text("Whateachtensoristakenfor"));
@@ -145,8 +140,8 @@ TEST_CASE("the form shows their tensors beside ours; one can be called otherwise
 
 TEST_CASE("answers that don't fit leave the form and say why") {
     Driver d("pre-ln-layer");
-    open_dialog(d);
-    type_path(d, state_dict("decoder"));
+    open_model_dialog(d);
+    d.type_over(state_dict_folder("decoder"));
     enter(d);
     REQUIRE(d.session.opening());
     d.state.open.answers["layer_norm_eps"] = "small";
@@ -165,14 +160,14 @@ TEST_CASE("answers that don't fit leave the form and say why") {
 
 TEST_CASE("what can't be opened says so in the dialog, which keeps what was typed") {
     Driver d("pre-ln-layer");
-    open_dialog(d);
-    type_path(d, "/nowhere/at/all");
+    open_model_dialog(d);
+    d.type_over("/nowhere/at/all");
     enter(d);
     CHECK(d.state.dialog == Dialog::open_model);
     CHECK(d.sees("nosuchmodel"));
     CHECK(std::string(d.state.open.path.data()) == "/nowhere/at/all");
     CHECK(d.session.shown().scenario.model()->name == "pre-ln-layer");
-    type_path(d, "simple-decoder");
+    d.type_over("simple-decoder");
     enter(d);
     CHECK(d.session.shown().scenario.model()->name == "simple-decoder");
     CHECK(d.state.dialog == Dialog::none);
@@ -182,8 +177,8 @@ TEST_CASE("while a model is read the dialog says so, the window stays as it was,
     Driver d("pre-ln-layer");
     d.waits = false;  // so that the model that was read is not taken over
     for (const bool escape : {true, false}) {
-        open_dialog(d);
-        type_path(d, "simple-decoder");
+        open_model_dialog(d);
+        d.type_over("simple-decoder");
         enter(d);
         REQUIRE(d.session.opening());
         CHECK(d.sees("Readingsimple-decoder"));
@@ -199,8 +194,8 @@ TEST_CASE("while a model is read the dialog says so, the window stays as it was,
         CHECK(d.state.dialog == Dialog::none);
         CHECK_FALSE(d.sees("Reading"));
     }
-    open_dialog(d);
-    type_path(d, "simple-decoder");
+    open_model_dialog(d);
+    d.type_over("simple-decoder");
     enter(d);
     d.waits = true;
     d.settle();
@@ -246,7 +241,7 @@ TEST_CASE("a pickled file is answered with three lines to copy, however it was o
 
 TEST_CASE("models opened before stand in the menu") {
     Driver d("pre-ln-layer");
-    d.state.settings.recent = {state_dict("heads-gpt") + "/model.safetensors", "/nowhere"};
+    d.state.settings.recent = {state_dict_folder("heads-gpt") + "/model.safetensors", "/nowhere"};
     REQUIRE(d.click_text("pre-ln-layer"));
     CHECK(d.sees("Recentlyopened"));
     REQUIRE(d.click_text("/nowhere"));

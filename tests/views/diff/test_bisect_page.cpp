@@ -6,6 +6,7 @@
 #include "app/views/shell/saved_view.h"
 #include "engine/model/model.h"
 #include "tests/catch.h"
+#include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -17,8 +18,6 @@ using namespace decoderscope;
 using namespace decoderscope::testing;
 
 namespace {
-
-const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
 
 // minGPT's way of writing, as it should be.
 std::shared_ptr<const Model> gpt() {

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 #include <algorithm>
 
@@ -14,31 +15,21 @@ using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 using decoderscope::testing::kScreens;
+using decoderscope::testing::open_tab;
 using decoderscope::testing::Screen;
 
 namespace {
-
-void open_tab(Driver& d) {
-    d.hands.tap(Key::m);
-    d.settle();
-    REQUIRE(d.state.tab == "masks");
-}
 
 // The middle of a cell of the picture with that title.
 ImVec2 cell_of(const Driver& d, const std::string& title, int query, int key) {
     return d.heatmap(shown_attention(d.session) + ".mask", title).middle(query, key);
 }
 
-void click(Driver& d, ImVec2 at) {
-    d.hands.click(at.x, at.y);
-    d.settle();
-}
-
 }  // namespace
 
 TEST_CASE("the tab shows the masks apart, the chain, the fill's consequences and the measured leak") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     for (const char* text :
          {"causal", "padding", "nonedrawn", "combined", "rawscores", "maskedscores", "pattern", "outputz"}) {
         INFO(text);
@@ -56,7 +47,7 @@ TEST_CASE("the tab shows the masks apart, the chain, the fill's consequences and
 
 TEST_CASE("a drag of the left button paints, in one undo step") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     const ImVec2 from = cell_of(d, "maskedscores", 2, 0), to = cell_of(d, "maskedscores", 3, 0);
     d.hands.drag(from.x, from.y, to.x, to.y);
     d.settle();
@@ -78,9 +69,9 @@ TEST_CASE("a drag of the left button paints, in one undo step") {
 
 TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill makes the row uniform") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     REQUIRE(d.click_text("Row"));
-    click(d, cell_of(d, "combined", 2, 1));
+    d.click(cell_of(d, "combined", 2, 1));
     REQUIRE(d.last<command::PaintMasks>());
     CHECK(d.last<command::PaintMasks>()->stroke.cells.size() == 4);
     CHECK(d.sees("Query2seesnokey:0/0=NaN"));
@@ -98,13 +89,13 @@ TEST_CASE("Row hides a query's keys: NaN is named and followed; a finite fill ma
     REQUIRE(d.last<command::Follow>());
     CHECK(d.last<command::Follow>()->cell == Cell{0, 0, 2, 0});
     // The same click again resets the row.
-    click(d, cell_of(d, "combined", 2, 1));
+    d.click(cell_of(d, "combined", 2, 1));
     CHECK(d.session.scenario().edits.empty());
 }
 
 TEST_CASE("a band is one command and Reset takes it back, for every head where asked") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     REQUIRE(d.click_text("Allheads"));
     REQUIRE(d.click_text("Band2"));
     REQUIRE(d.last<command::PaintMasks>());
@@ -119,22 +110,22 @@ TEST_CASE("a band is one command and Reset takes it back, for every head where a
 
 TEST_CASE("a hole in the causal mask is measured, and the strip chooses what is changed") {
     Driver d;
-    open_tab(d);
-    click(d, cell_of(d, "pattern", 0, 3));
+    open_tab(d, Key::m, "masks");
+    d.click(cell_of(d, "pattern", 0, 3));
     REQUIRE(d.last<command::PaintMasks>());
     CHECK(d.last<command::PaintMasks>()->stroke.keep == true);
     CHECK(d.sees("3of3earlierpositionsmoved"));
     // The first position of the strip: nothing comes before it.
     const auto heading = find_text(d.seen(), "leaktest");
     REQUIRE(heading);
-    click(d, {heading->low.x + 10, heading->low.y + 36});
+    d.click({heading->low.x + 10, heading->low.y + 36});
     CHECK(d.state.lab<MasksTabState>().leak_position == 0);
     CHECK(d.sees("nothingcomesbeforeit"));
 }
 
 TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     const auto heading = find_text(d.seen(), "paddingbybatchrow");
     REQUIRE(heading);
     // Row 0 is full: from its right end to the middle of its four positions.
@@ -154,14 +145,14 @@ TEST_CASE("a length handle drags a batch row's padding, one undo a drag") {
 
 TEST_CASE("cross-attention and the encoder are a click away, or reported as missing") {
     Driver d("post-ln-encdec");
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     REQUIRE(d.click_text("Cross"));
     CHECK(d.session.cursor().step == "blocks.0.cross_attn.pattern");
     CHECK(d.sees("notcausal"));
     REQUIRE(d.click_text("Encoder"));
     CHECK(d.session.cursor().step == "encoder.blocks.0.attn.pattern");
     Driver plain;
-    open_tab(plain);
+    open_tab(plain, Key::m, "masks");
     plain.forget();
     REQUIRE(plain.click_text("Cross"));
     CHECK_FALSE(plain.last<command::GoTo>());
@@ -172,7 +163,7 @@ TEST_CASE("on every model, with and without NaN, the tab's text neither overlaps
     for (const Screen screen : kScreens) {
         for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, screen.scale, screen.size);
-            open_tab(d);
+            open_tab(d, Key::m, "masks");
             for (const char* kind : {"Self", "Cross", "Encoder"}) {
                 INFO(model.name << " " << kind << " at scale " << screen.scale);
                 d.click_text(kind);

@@ -3,12 +3,14 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 using namespace decoderscope;
 using decoderscope::testing::check_layout;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 using decoderscope::testing::kScreens;
+using decoderscope::testing::open_tab;
 using decoderscope::testing::Screen;
 
 namespace {
@@ -17,17 +19,11 @@ std::shared_ptr<const Model> mistral_like() {
     return load_model(DECODERSCOPE_TESTS_DIR "/reference/fixtures/mistral-like");
 }
 
-void open_tab(Driver& d) {
-    d.hands.tap(Key::m);
-    d.settle();
-    REQUIRE(d.state.tab == "masks");
-}
-
 }  // namespace
 
 TEST_CASE("the window is shown beside the other masks where a layer has one, and nowhere else") {
     Driver d(mistral_like(), 1.0F, {1280, 1000});
-    open_tab(d);
+    open_tab(d, Key::m, "masks");
     const auto causal = find_text(d.seen(), "causal"), window = find_text(d.seen(), "slidingwin"),
                combined = find_text(d.seen(), "combined");
     REQUIRE(causal);
@@ -45,7 +41,7 @@ TEST_CASE("the window is shown beside the other masks where a layer has one, and
 TEST_CASE("five masks fit beside one another") {
     for (const Screen& screen : kScreens) {
         Driver d(mistral_like(), screen.scale, screen.size);
-        open_tab(d);
+        open_tab(d, Key::m, "masks");
         check_layout(d, screen.size);
     }
 }

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 #include <algorithm>
 
@@ -14,15 +15,10 @@ using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
 using decoderscope::testing::kScreens;
+using decoderscope::testing::open_tab;
 using decoderscope::testing::Screen;
 
 namespace {
-
-void open_tab(Driver& d) {
-    d.hands.tap(Key::n);
-    d.settle();
-    REQUIRE(d.state.tab == "norms");
-}
 
 // Clicks on text of the stage: on a whole piece if there is one, else on part of one.
 bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
@@ -45,7 +41,7 @@ bool click_on_stage(Driver& d, std::string_view part, bool last = false) {
 
 TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curves") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     const auto& companions = d.session.shown().companions;
     REQUIRE(companions.contains("norms.left"));
     REQUIRE(companions.contains("norms.right"));
@@ -63,20 +59,20 @@ TEST_CASE("the Norms tab asks for both runs and shows both diagrams and the curv
 
 TEST_CASE("leaving the tab drops both runs") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     d.hands.tap(Key::s);
     d.settle();
     CHECK(d.session.shown().companions.empty());
     d.forget();
     d.settle();
     CHECK(d.commands.empty());
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     CHECK(d.session.shown().companions.size() == 2);
 }
 
 TEST_CASE("depth is raised on the spot, and the model stays what it is") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "36"));
     REQUIRE(d.last<command::Accompany>());
     REQUIRE(d.last<command::Accompany>()->variation);
@@ -92,7 +88,7 @@ TEST_CASE("depth is raised on the spot, and the model stays what it is") {
 
 TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "RMSNorm"));
     REQUIRE(d.last<command::SetOption>());
     CHECK(d.last<command::SetOption>()->key == "norm");
@@ -109,7 +105,7 @@ TEST_CASE("RMSNorm and eps are options of the model, undone like any other") {
 
 TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model keeps its own") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "½"));
     REQUIRE(d.last<command::Accompany>());
     CHECK(d.last<command::Accompany>()->variation->gain_factor == 0.5F);
@@ -120,7 +116,7 @@ TEST_CASE("gains and shifts of all norms are scaled in both runs, and the model 
 
 TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(click_on_stage(d, "MLP"));
     REQUIRE(d.last<command::GoTo>());
     CHECK(d.last<command::GoTo>()->step == "blocks.0.mlp_out");
@@ -132,7 +128,7 @@ TEST_CASE("a part of either diagram leads to its step, which is lit in both") {
 
 TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     std::optional<DrawnText> title;
     for (const DrawnText& piece : d.seen())
         if (piece.text == "Residualstream" && d.on_stage(piece)) title = piece;
@@ -151,7 +147,7 @@ TEST_CASE("pointing at a curve says the numbers, and a click goes there") {
 
 TEST_CASE("the same step stands there three times, and its cells are explained") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(d.click_text("Samestep"));
     CHECK(d.sees("Theydifferby"));
     const auto difference = find_text(d.seen(), "Pre-Norm−Post-Norm");
@@ -167,7 +163,7 @@ TEST_CASE("the same step stands there three times, and its cells are explained")
 
 TEST_CASE("one row of a norm explains itself: numbers, another row, another norm, its gain") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(d.click_text("Onerow"));
     for (const char* text :
          {"variance", "scale", "gain", "shift", "meanafter", "subtractsthemean", "ln1(resid_pre)", "ln1(resid_mid)"}) {
@@ -198,7 +194,7 @@ TEST_CASE("one row of a norm explains itself: numbers, another row, another norm
 
 TEST_CASE("a click on a bar leads to that number") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     REQUIRE(d.click_text("Onerow"));
     const auto header = find_text(d.seen(), "ln1(resid_pre)");
     REQUIRE(header);
@@ -212,7 +208,7 @@ TEST_CASE("a click on a bar leads to that number") {
 TEST_CASE("every view outlives another model, dropout, an edit and their undoing") {
     for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
         Driver d;
-        open_tab(d);
+        open_tab(d, Key::n, "norms");
         d.state.lab<NormsTabState>().view = view;
         d.settle();
         d.session.apply(command::OpenModel{"pre-ln-encdec"});
@@ -236,7 +232,7 @@ TEST_CASE("every view outlives another model, dropout, an edit and their undoing
 TEST_CASE("a row with everything masked is reported") {
     Driver d;
     d.session.apply(command::PaintMask{"blocks.0.attn", 0, std::nullopt, 0, 0, false});
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     CHECK(d.sees("notfinite"));
     REQUIRE(d.click_text("Onerow"));
     d.session.apply(command::GoTo{"blocks.1.ln1.normalized"});
@@ -248,7 +244,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
     for (const Screen screen : kScreens) {
         for (const BundledModel& model : bundled_models()) {
             Driver d(model.name, screen.scale, screen.size);
-            open_tab(d);
+            open_tab(d, Key::n, "norms");
             for (const NormsView view : {NormsView::depth, NormsView::step, NormsView::row}) {
                 d.state.lab<NormsTabState>().view = view;
                 for (const char* step : {"blocks.0.attn.pattern", "blocks.0.ln1.normalized", "blocks.0.mlp_out",
@@ -267,7 +263,7 @@ TEST_CASE("in every view of the Norms tab, text neither overlaps nor leaves the 
 
 TEST_CASE("the page of gradients measures stacks of its own, and says what is held against it") {
     Driver d("induction");
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     NormsTabState& norms = d.state.lab<NormsTabState>();
     norms.growth = {.layers = 2, .d_model = 16, .seeds = 1};
     REQUIRE(click_on_stage(d, "Gradients"));
@@ -313,7 +309,7 @@ TEST_CASE("the page of gradients fits the window at every size") {
         Driver d("induction", screen.scale, screen.size);
         d.state.lab<NormsTabState>().growth = {.layers = 2, .d_model = 16, .seeds = 1};
         d.state.lab<NormsTabState>().view = NormsView::gradients;
-        open_tab(d);
+        open_tab(d, Key::n, "norms");
         check_layout(d, screen.size);
     }
 }

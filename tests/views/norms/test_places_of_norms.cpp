@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/open_tab.h"
 
 #include <algorithm>
 
@@ -11,15 +12,10 @@ using decoderscope::testing::check_layout;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::kScreens;
+using decoderscope::testing::open_tab;
 using decoderscope::testing::Screen;
 
 namespace {
-
-void open_tab(Driver& d) {
-    d.hands.tap(Key::n);
-    d.settle();
-    REQUIRE(d.state.tab == "norms");
-}
 
 // Clicks on the last piece of text that begins like this, as menus are drawn above the rest.
 bool click_last(Driver& d, std::string_view text) {
@@ -49,7 +45,7 @@ NormPlacement placement_of(const Driver& d, const char* run) {
 
 TEST_CASE("either diagram's title is a menu of the four places, and curves and sentence follow") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     choose(d, "Pre-Norm▾", "Peri-Norm");
     CHECK(placement_of(d, "norms.left") == NormPlacement::peri);
     CHECK(placement_of(d, "norms.right") == NormPlacement::post);
@@ -76,7 +72,7 @@ TEST_CASE("either diagram's title is a menu of the four places, and curves and s
 
 TEST_CASE("a place that is on the other side changes sides") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     choose(d, "Pre-Norm▾", "Post-Norm");
     CHECK(placement_of(d, "norms.left") == NormPlacement::post);
     CHECK(placement_of(d, "norms.right") == NormPlacement::pre);
@@ -84,7 +80,7 @@ TEST_CASE("a place that is on the other side changes sides") {
 
 TEST_CASE("norms behind the sublayers can be looked at row by row, where only one side has them") {
     Driver d;
-    open_tab(d);
+    open_tab(d, Key::n, "norms");
     choose(d, "Post-Norm▾", "Peri-Norm");
     REQUIRE(d.click_text("Onerow"));
     REQUIRE(d.click_text("ln1_post"));
@@ -122,7 +118,7 @@ TEST_CASE("the toolbar moves the norms of the whole window to any place, and bac
 TEST_CASE("the other places' diagrams fit wherever the tab does") {
     for (const Screen& screen : kScreens) {
         Driver d("post-ln-encdec", screen.scale, screen.size);
-        open_tab(d);
+        open_tab(d, Key::n, "norms");
         if (!d.sees("Pre-Norm▾")) REQUIRE(d.click_text("Diagrams"));  // a narrow window has them on a page of their own
         choose(d, "Pre-Norm▾", "Peri-Norm");
         choose(d, "Post-Norm▾", "Reordered");

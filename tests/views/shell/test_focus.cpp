@@ -9,11 +9,6 @@ using decoderscope::testing::Driver;
 
 namespace {
 
-void tap(Driver& d, Key key, Mods mods = {}) {
-    d.hands.tap(key, mods);
-    d.settle();
-}
-
 // How much is drawn in the colour of the focus's frame.
 int framed(const Driver& d) {
     const ImU32 accent = make_theme(d.state.is_dark()).accent;
@@ -29,13 +24,13 @@ int framed(const Driver& d) {
 TEST_CASE("Tab shows where the keyboard is, Enter presses, and the mouse hides the frame") {
     Driver d("reverse");
     const int without = framed(d);
-    tap(d, Key::tab);
+    d.press(Key::tab);
     CHECK(d.state.focus.visible());
     CHECK(framed(d) > without);
     // The first control is the model's menu.
-    tap(d, Key::enter);
+    d.press(Key::enter);
     CHECK(d.sees("Savethesession"));
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK_FALSE(d.sees("Savethesession"));
     d.hands.click(640, 790);
     d.settle();
@@ -44,51 +39,51 @@ TEST_CASE("Tab shows where the keyboard is, Enter presses, and the mouse hides t
 
 TEST_CASE("Tab goes through all controls and back, Shift+Tab the other way") {
     Driver d("reverse");
-    tap(d, Key::tab);
+    d.press(Key::tab);
     // The second control is Pre-Norm, the third Post-Norm, which Space presses rather than play.
-    tap(d, Key::tab);
-    tap(d, Key::tab);
-    tap(d, Key::space);
+    d.press(Key::tab);
+    d.press(Key::tab);
+    d.press(Key::space);
     CHECK_FALSE(d.state.playing);
     CHECK_FALSE(d.session.scenario().config().norm_first);
-    tap(d, Key::tab, with_shift);
-    tap(d, Key::space);
+    d.press(Key::tab, with_shift);
+    d.press(Key::space);
     CHECK(d.session.scenario().config().norm_first);
-    tap(d, Key::tab, with_shift);
-    tap(d, Key::tab, with_shift);  // from the first to the last
+    d.press(Key::tab, with_shift);
+    d.press(Key::tab, with_shift);  // from the first to the last
     CHECK(d.state.focus.visible());
-    tap(d, Key::tab);
-    tap(d, Key::enter);
+    d.press(Key::tab);
+    d.press(Key::enter);
     CHECK(d.sees("Savethesession"));
 }
 
 TEST_CASE("arrows step even where a control has the focus, and Space plays where none has") {
     Driver d("reverse");
-    tap(d, Key::tab);
+    d.press(Key::tab);
     const std::string step = d.session.cursor().step;
-    tap(d, Key::right);
+    d.press(Key::right);
     CHECK(d.session.cursor().step != step);
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK_FALSE(d.state.focus.visible());
-    tap(d, Key::space);
+    d.press(Key::space);
     CHECK(d.state.playing);
 }
 
 TEST_CASE("in a dialog Tab stays in the dialog, and its fields and buttons are reached") {
     Driver d("reverse");
-    tap(d, Key::comma, with_ctrl);
+    d.press(Key::comma, with_ctrl);
     REQUIRE(d.state.dialog == Dialog::settings);
-    tap(d, Key::tab);
-    tap(d, Key::tab);  // Dark, then Light
-    tap(d, Key::enter);
+    d.press(Key::tab);
+    d.press(Key::tab);  // Dark, then Light
+    d.press(Key::enter);
     CHECK_FALSE(d.state.is_dark());
     CHECK(d.state.dialog == Dialog::settings);
-    tap(d, Key::escape);
-    tap(d, Key::s, with_ctrl_shift);
+    d.press(Key::escape);
+    d.press(Key::s, with_ctrl_shift);
     REQUIRE(d.state.dialog == Dialog::save_session);
     // From the field, where the cursor is, to its buttons.
-    for (int i = 0; i < 3; ++i) tap(d, Key::tab);
-    tap(d, Key::enter);  // Cancel
+    for (int i = 0; i < 3; ++i) d.press(Key::tab);
+    d.press(Key::enter);  // Cancel
     CHECK(d.state.dialog == Dialog::none);
     CHECK(d.last<command::SaveSession>() == nullptr);
 }
@@ -100,16 +95,16 @@ TEST_CASE("Alt and the arrows move the selected cell of the picture") {
         const Cell& selected = *d.session.cursor().cell;
         return std::pair(selected[selected.size() - 2], selected.back());
     };
-    tap(d, Key::right, alt);
+    d.press(Key::right, alt);
     REQUIRE(d.session.cursor().cell);
     CHECK(cell() == std::pair<Index, Index>(0, 0));
-    tap(d, Key::right, alt);
-    tap(d, Key::down, alt);
-    tap(d, Key::down, alt);
+    d.press(Key::right, alt);
+    d.press(Key::down, alt);
+    d.press(Key::down, alt);
     CHECK(cell() == std::pair<Index, Index>(2, 1));
-    tap(d, Key::up, alt);
-    tap(d, Key::left, alt);
-    tap(d, Key::left, alt);  // stops at the edge
+    d.press(Key::up, alt);
+    d.press(Key::left, alt);
+    d.press(Key::left, alt);  // stops at the edge
     CHECK(cell() == std::pair<Index, Index>(1, 0));
     CHECK(d.sees("blocks.1.cross_attn.pattern"));
 }

@@ -3,6 +3,7 @@
 #include "app/views/widgets/wide_characters.h"
 #include "engine/model/bundled.h"
 #include "tests/catch.h"
+#include "tests/engine/contains.h"
 #include "tests/engine/letter_models.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -33,11 +34,6 @@ void type(Driver& d, std::string_view text) {
     d.settle();
 }
 
-void tap(Driver& d, Key key, Mods mods = {}) {
-    d.hands.tap(key, mods);
-    d.settle();
-}
-
 // The text drawn in the input bar.
 std::string written(const Driver& d, float scale = 1.0F) {
     std::string all;
@@ -46,8 +42,6 @@ std::string written(const Driver& d, float scale = 1.0F) {
             all += piece.text + "|";
     return all;
 }
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -63,10 +57,10 @@ TEST_CASE("each letter typed into the box is run at once, and undone as one") {
         CHECK(d.session.shown().version > version);
         CHECK(d.session.shown().run->value("embed").dim(1) == static_cast<Index>(expected.size()));
     }
-    CHECK(has(written(d), "<bos>"));
-    tap(d, Key::escape);
+    CHECK(contains(written(d), "<bos>"));
+    d.press(Key::escape);
     CHECK(tokens(d) == Ids{1, 3, 4, 7});
-    tap(d, Key::z, with_ctrl);
+    d.press(Key::z, with_ctrl);
     CHECK(tokens(d) == before);
     CHECK_FALSE(d.session.can_undo());
 }
@@ -82,11 +76,11 @@ TEST_CASE("letters are text while the box has the keyboard, and keys again after
     d.settle();
     CHECK(tokens(d) == Ids{1, 6});
     CHECK_FALSE(d.session.scenario().dropout_seed);
-    tap(d, Key::right);
+    d.press(Key::right);
     CHECK(d.session.cursor().step == "blocks.0.attn.pattern");
     CHECK(d.state.tab == tab);
-    tap(d, Key::escape);
-    tap(d, Key::t);
+    d.press(Key::escape);
+    d.press(Key::t);
     CHECK(d.state.is_dark() != dark);
 }
 
@@ -96,10 +90,10 @@ TEST_CASE("a text that can't be cut leaves the run and says why beside the box")
     type(d, "ab");
     type(d, "?");
     CHECK(tokens(d) == Ids{1, 3, 4});
-    CHECK(has(written(d), "\"?\"isnotinthevocabulary"));
+    CHECK(contains(written(d), "\"?\"isnotinthevocabulary"));
     CHECK_FALSE(d.session.message());
-    tap(d, Key::backspace);
-    CHECK_FALSE(has(written(d), "vocabulary"));
+    d.press(Key::backspace);
+    CHECK_FALSE(contains(written(d), "vocabulary"));
     CHECK(tokens(d) == Ids{1, 3, 4});
 }
 
@@ -107,23 +101,23 @@ TEST_CASE("Enter makes another row of the batch, whose padding is seen and hidde
     Driver d(letter_decoder());
     begin(d);
     type(d, "abc");
-    tap(d, Key::enter);
+    d.press(Key::enter);
     type(d, "e");
     CHECK(tokens(d) == Ids{1, 3, 4, 5, 1, 7, 0, 0});
     CHECK(ids(d.session.shown().scenario.inputs.attention_mask) == Ids{1, 1, 1, 1, 1, 1, 0, 0});
-    CHECK(has(written(d), "2lines"));
+    CHECK(contains(written(d), "2lines"));
     // Padding is hatched, not written.
-    CHECK_FALSE(has(written(d), "<pad>"));
+    CHECK_FALSE(contains(written(d), "<pad>"));
 }
 
 TEST_CASE("source and target are typed side by side, and run whatever lines the one has before the other") {
     Driver d(letter_translator());
-    CHECK(has(written(d), "Source"));
-    CHECK(has(written(d), "Target"));
+    CHECK(contains(written(d), "Source"));
+    CHECK(contains(written(d), "Target"));
     begin(d);
     type(d, "abc");
     CHECK(ids(d.session.shown().scenario.inputs.encoder_tokens) == Ids{1, 3, 4, 5});
-    tap(d, Key::enter);
+    d.press(Key::enter);
     type(d, "de");
     CHECK(d.session.shown().scenario.inputs.batch() == 2);
     CHECK(tokens(d).back() == 0);  // a target that has only begun, padded
@@ -132,9 +126,9 @@ TEST_CASE("source and target are typed side by side, and run whatever lines the 
     REQUIRE(label);
     d.hands.click(label->high.x + 80, label->low.y + 4);
     d.settle();
-    tap(d, Key::a, with_ctrl);
+    d.press(Key::a, with_ctrl);
     type(d, "c");
-    tap(d, Key::enter);
+    d.press(Key::enter);
     type(d, "e");
     CHECK(ids(d.session.shown().scenario.inputs.encoder_tokens) == Ids{1, 3, 4, 5, 1, 6, 7, 0});
     CHECK(tokens(d) == Ids{1, 5, 1, 7});
@@ -145,20 +139,20 @@ TEST_CASE("the box shows what is run after undo, and after another model was ope
     Driver d(letter_decoder());
     begin(d);
     type(d, "abcde");
-    tap(d, Key::escape);
+    d.press(Key::escape);
     begin(d);
     type(d, "ee");
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK(d.state.input.target.text == "ee");
-    tap(d, Key::z, with_ctrl);
+    d.press(Key::z, with_ctrl);
     CHECK(d.state.input.target.text == "abcde");
-    tap(d, Key::y, with_ctrl);
+    d.press(Key::y, with_ctrl);
     CHECK(d.state.input.target.text == "ee");
     d.session.apply(command::OpenModel{"causal-lm"});
     d.session.finish();
     d.settle();
     CHECK(d.state.input.target.ids);
-    CHECK(has(d.state.input.target.text, " "));
+    CHECK(contains(d.state.input.target.text, " "));
 }
 
 TEST_CASE("what changes the tokens while the box has the keyboard is shown in it, and not taken back") {
@@ -170,8 +164,8 @@ TEST_CASE("what changes the tokens while the box has the keyboard is shown in it
     d.settle();
     CHECK(d.state.input.target.text == "abc");
     CHECK(tokens(d) == Ids{1, 3, 4, 5});
-    tap(d, Key::i);
-    tap(d, Key::end);
+    d.press(Key::i);
+    d.press(Key::end);
     type(d, "d");
     CHECK(tokens(d) == Ids{1, 3, 4, 5, 6});
 }
@@ -181,14 +175,14 @@ TEST_CASE("ids are typed into a model whose pieces only label, and the chips are
     begin(d);
     type(d, "1 2 3");
     CHECK(tokens(d) == Ids{1, 2, 3});
-    for (const char* piece : {"one", "two", "three"}) CHECK(has(written(d), piece));
+    for (const char* piece : {"one", "two", "three"}) CHECK(contains(written(d), piece));
 }
 
 TEST_CASE("a model of vectors has no input bar") {
     Driver d("simple-decoder");
     const auto pieces = d.seen();
     CHECK_FALSE(find_text(pieces, "Input"));
-    tap(d, Key::i);
+    d.press(Key::i);
     CHECK(d.session.shown().run);
 }
 
@@ -198,14 +192,14 @@ TEST_CASE("an emoji is typed, kept when the box is left and entered again, and d
     type(d, "a😀b");
     const Ids typed = {'a', 0xF0, 0x9F, 0x98, 0x80, 'b'};
     CHECK(tokens(d) == typed);
-    tap(d, Key::escape);
-    tap(d, Key::i);
-    tap(d, Key::end);
+    d.press(Key::escape);
+    d.press(Key::i);
+    d.press(Key::end);
     type(d, "c");
     CHECK(tokens(d) == Ids{'a', 0xF0, 0x9F, 0x98, 0x80, 'b', 'c'});
-    tap(d, Key::backspace);
-    tap(d, Key::backspace);
-    tap(d, Key::backspace);
+    d.press(Key::backspace);
+    d.press(Key::backspace);
+    d.press(Key::backspace);
     CHECK(tokens(d) == Ids{'a'});
 }
 
@@ -238,18 +232,18 @@ TEST_CASE("a thousand tokens stay within the bar, and the end of what is typed i
     d.session.finish();
     d.settle();
     begin(d);
-    tap(d, Key::end);
+    d.press(Key::end);
     type(d, "!?");
     check_layout(d, {1280, 800});
     CHECK(tokens(d).size() == text.size() + 2);
     std::string end = written(d);
     std::erase(end, '|');
     INFO(end);
-    CHECK(has(end, "mer␣!?"));
-    tap(d, Key::escape);
+    CHECK(contains(end, "mer␣!?"));
+    d.press(Key::escape);
     check_layout(d, {1280, 800});
     INFO(written(d));
-    CHECK(has(written(d), "…"));
+    CHECK(contains(written(d), "…"));
 }
 
 TEST_CASE("the input bar neither overlaps nor leaves the window") {
@@ -261,11 +255,11 @@ TEST_CASE("the input bar neither overlaps nor leaves the window") {
             type(d, model->tokenizer.can_encode() ? "abcdeabcde" : "1 2 3");
             check_layout(d, screen.size);
             for (int line = 0; line < 4; ++line) {
-                tap(d, Key::enter);
+                d.press(Key::enter);
                 type(d, model->tokenizer.can_encode() ? "ab" : "1");
                 check_layout(d, screen.size);
             }
-            tap(d, Key::escape);
+            d.press(Key::escape);
             check_layout(d, screen.size);
         }
     }

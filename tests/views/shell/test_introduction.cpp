@@ -13,11 +13,6 @@ using namespace decoderscope::testing;
 
 namespace {
 
-std::string without_spaces(std::string text) {
-    std::erase(text, ' ');
-    return text;
-}
-
 // A window at its first start.
 void start(Driver& d) {
     d.state.settings.introduction_closed = false;

@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = fs::path(DECODERSCOPE_TESTS_DIR).parent_path();
 
-std::string without_spaces(std::string text) {
-    std::erase(text, ' ');
-    return text;
-}
-
 // "| S | Step | How is this tensor computed? |"
 std::string readme_row(const Lab& lab) {
     return "| " + key_text(lab.key) + " | " + std::string(lab.title.english()) + " | " +

@@ -20,16 +20,6 @@ std::optional<DrawnText> in_map(const Driver& d, std::string_view text, float sc
     return std::nullopt;
 }
 
-void click(Driver& d, const DrawnText& piece) {
-    d.hands.click(piece.middle().x, piece.middle().y);
-    d.settle();
-}
-
-void hover(Driver& d, const DrawnText& piece) {
-    d.hands.push(MouseMove{piece.middle().x, piece.middle().y});
-    d.settle();
-}
-
 // Whether a row of the map carries the mark of a change.
 bool is_marked(const Driver& d, const DrawnText& row) {
     for (const DrawnText& piece : d.seen())
@@ -47,7 +37,7 @@ TEST_CASE("every step of the opened part is a click away, the first one, too") {
     for (const char* name : {"attn.q", "attn.k", "attn.z", "attn.q"}) {
         const auto row = in_map(d, name);
         REQUIRE(row);
-        click(d, *row);
+        d.click(row->middle());
         CHECK(d.session.cursor().step == std::string("blocks.0.") + name);
     }
 }
@@ -56,13 +46,9 @@ TEST_CASE("a step's name in the map explains the step") {
     Driver d;
     const auto row = in_map(d, "attn.z");
     REQUIRE(row);
-    hover(d, *row);
+    d.point(row->middle());
     const Plan& plan = d.session.shown().run->plan();
     const Step& step = *plan.find("blocks.0.attn.z");
-    const auto without_spaces = [](std::string text) {
-        std::erase(text, ' ');
-        return text;
-    };
     CHECK(d.sees("TransformerLens:" + transformer_lens_name(plan, step)));
     CHECK(d.sees(without_spaces(std::string(step.operation.about().formula.substr(0, 10)))));
     const std::string teaches(step.operation.about().teaches);

@@ -18,21 +18,6 @@ using namespace decoderscope::testing;
 
 namespace {
 
-void tap(Driver& d, Key key, Mods mods = {}) {
-    d.hands.tap(key, mods);
-    d.settle();
-}
-
-void hover(Driver& d, ImVec2 at) {
-    d.hands.push(MouseMove{at.x, at.y});
-    d.settle();
-}
-
-void click(Driver& d, ImVec2 at) {
-    d.hands.click(at.x, at.y);
-    d.settle();
-}
-
 void type_target(Driver& d, const char* text) {
     d.session.apply(command::TypeInput{{.target = Typed{.text = text}}});
     d.session.finish();
@@ -85,7 +70,7 @@ TEST_CASE("a prediction under the mouse tells the probabilities of the run") {
     INFO(bar);
     const auto predicted = find_text(d.seen(), "✓n");  // under "And"
     REQUIRE(predicted);
-    hover(d, predicted->middle_of("n"));
+    d.point(predicted->middle_of("n"));
     CHECK(d.sees("afterposition1themodelpredicts"));
     const Tensor& probs = d.session.shown().run->value("probs");
     const Index token = d.session.scenario().model()->tokenizer.encode("n").back();
@@ -106,7 +91,7 @@ TEST_CASE("a model without a vocabulary shows no predictions") {
 
 TEST_CASE("probabilities have tokens on their axis") {
     Driver d(kDefaultModel);
-    tap(d, Key::end);
+    d.press(Key::end);
     REQUIRE(d.session.cursor().step == "probs");
     CHECK(d.find_on_stage("q"));  // a letter that stands in no other text there
     CHECK_FALSE(d.find_on_stage("28"));
@@ -115,34 +100,34 @@ TEST_CASE("probabilities have tokens on their axis") {
 TEST_CASE("a click on a chip selects its position on the stage, in its row of the batch") {
     Driver d(kDefaultModel);
     REQUIRE(d.session.cursor().step == "blocks.1.cross_attn.pattern");
-    click(d, chip_of_target(d, 1, 3));  // <bos> r e m
+    d.click(chip_of_target(d, 1, 3));  // <bos> r e m
     REQUIRE(d.session.cursor().cell);
     CHECK((*d.session.cursor().cell)[0] == 1);
     CHECK((*d.session.cursor().cell)[2] == 3);
     CHECK(d.session.cursor().place.batch == 1);
     const auto source = find_text(d.seen(), "<bos>transformer");
     REQUIRE(source);
-    click(d, source->middle_of("t"));
+    d.click(source->middle_of("t"));
     CHECK((*d.session.cursor().cell)[2] == 3);
     CHECK((*d.session.cursor().cell)[3] == 1);
-    hover(d, source->middle_of("t"));
+    d.point(source->middle_of("t"));
     CHECK(d.sees("position1"));
     CHECK(d.sees("selectthisposition"));
 }
 
 TEST_CASE("the model writes its target for another source, with one click and one undo") {
     Driver d(kDefaultModel);
-    tap(d, Key::i);
-    tap(d, Key::a, with_ctrl);
+    d.press(Key::i);
+    d.press(Key::a, with_ctrl);
     d.hands.type("attention");
     d.settle();
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK(d.state.input.target.text == "redoced\nremrofsnart");  // the old one stays
     CHECK(d.sees("✗"));
     REQUIRE(d.click_text("letthemodelwriteit"));
     CHECK(d.state.input.target.text == "noitnetta");
     CHECK(d.sees("✓o✓i✓t✓n✓e✓t✓t✓a<eos>"));
-    tap(d, Key::z, with_ctrl);
+    d.press(Key::z, with_ctrl);
     CHECK(d.state.input.target.text == "redoced\nremrofsnart");
     CHECK(d.state.input.source.text == "attention");
     Driver continues("verses");
@@ -168,7 +153,7 @@ TEST_CASE("what is left out of a long text is counted, and a click on the count 
     d.settle();
     const auto more = find_text(in_bar(d), "more");
     REQUIRE(more);
-    click(d, more->middle_of("more"));
+    d.click(more->middle_of("more"));
     CHECK(d.state.input.target.first_chip > 0);
     CHECK(find_text(in_bar(d), "more…"));
 }

@@ -11,11 +11,6 @@ using decoderscope::testing::Screen;
 
 namespace {
 
-void tap(Driver& d, Key key) {
-    d.hands.tap(key);
-    d.settle();
-}
-
 void slide(Driver& d) {
     for (int i = 0; i < 12; ++i) d.settle_one();
 }
@@ -26,7 +21,7 @@ TEST_CASE("F11 gives the stage the whole window, with the largest text that it b
     Driver d("reverse");
     d.state.largest_text = 1.5F;
     CHECK(d.state.text_size() == 1.0F);
-    tap(d, Key::f11);
+    d.press(Key::f11);
     CHECK(d.state.presenting);
     CHECK(d.state.text_size() == 1.5F);
     CHECK(d.state.stage.width() == 1280);
@@ -34,40 +29,40 @@ TEST_CASE("F11 gives the stage the whole window, with the largest text that it b
     CHECK_FALSE(d.sees("Export"));
     CHECK_FALSE(d.sees("Pre-Norm"));
     CHECK(d.sees("blocks.1.cross_attn.pattern"));
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK_FALSE(d.state.presenting);
     CHECK(d.sees("Export"));
     CHECK(d.state.text_size() == 1.0F);
-    tap(d, Key::f11);
-    tap(d, Key::f11);
+    d.press(Key::f11);
+    d.press(Key::f11);
     CHECK_FALSE(d.state.presenting);
 }
 
 TEST_CASE("keys still step and open tabs, and each panel slides in by its key") {
     Driver d("reverse");
     d.state.settings.reduced_motion = true;
-    tap(d, Key::f11);
+    d.press(Key::f11);
     const std::string step = d.session.cursor().step;
-    tap(d, Key::right);
+    d.press(Key::right);
     CHECK(d.session.cursor().step != step);
-    tap(d, Key::f6);
+    d.press(Key::f6);
     CHECK(d.sees("Export"));
     CHECK(d.sees("Generate"));
-    tap(d, Key::f6);
+    d.press(Key::f6);
     CHECK_FALSE(d.sees("Export"));
-    tap(d, Key::f4);
+    d.press(Key::f4);
     CHECK(d.sees("/" + std::to_string(d.session.timeline().size())));
-    tap(d, Key::escape);  // the panel first, then the presentation
+    d.press(Key::escape);  // the panel first, then the presentation
     CHECK(d.state.presenting);
     CHECK_FALSE(d.sees("/" + std::to_string(d.session.timeline().size())));
-    tap(d, Key::escape);
+    d.press(Key::escape);
     CHECK_FALSE(d.state.presenting);
 }
 
 TEST_CASE("the pointer at an edge calls its panel, and dismisses it by leaving") {
     Driver d("reverse");
     d.state.settings.reduced_motion = true;
-    tap(d, Key::f11);
+    d.press(Key::f11);
     d.hands.push(MouseMove{640, 1});
     d.settle();
     CHECK(d.sees("Export"));
@@ -83,7 +78,7 @@ TEST_CASE("a panel slides in over some frames, but appears at once where motion 
     for (const bool reduced : {false, true}) {
         Driver d("reverse");
         d.state.settings.reduced_motion = reduced;
-        tap(d, Key::f11);
+        d.press(Key::f11);
         d.hands.tap(Key::f3);
         for (int i = 0; i < 4; ++i) d.settle_one();
         const float visible = d.state.presentation.visible[static_cast<std::size_t>(SlidePanel::inspector)];
@@ -97,9 +92,9 @@ TEST_CASE("a panel slides in over some frames, but appears at once where motion 
 TEST_CASE("in every tab of the presentation text neither overlaps nor leaves the window") {
     for (const Screen& screen : kScreens) {
         Driver d("reverse", screen.scale, screen.size);
-        tap(d, Key::f11);
+        d.press(Key::f11);
         for (const Key key : {Key::s, Key::h, Key::m, Key::n, Key::g, Key::c}) {
-            tap(d, key);
+            d.press(key);
             INFO(d.state.tab << " at scale " << screen.scale);
             check_layout(d, screen.size);
         }

@@ -5,6 +5,7 @@
 #include "app/views/shell/lab.h"
 #include "engine/trace/recorded_model.h"
 #include "tests/catch.h"
+#include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
@@ -16,7 +17,6 @@ using namespace decoderscope::testing;
 
 namespace {
 
-const std::string kTraces = DECODERSCOPE_TESTS_DIR "/reference/bugs/traces/";
 const std::string kTrace = kTraces + "gpt/right-plain.safetensors";
 
 std::string softmax_of(const Session& session) {

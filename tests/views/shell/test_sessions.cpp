@@ -14,11 +14,8 @@ using namespace decoderscope::testing;
 namespace {
 
 void type_path(Driver& d, const std::string& path) {
-    d.hands.tap(Key::a, with_ctrl);
-    d.hands.type(path);
-    d.settle();
-    d.hands.tap(Key::enter);
-    d.settle();
+    d.type_over(path);
+    d.press(Key::enter);
 }
 
 }  // namespace
@@ -77,9 +74,7 @@ TEST_CASE("saving under another name says what it would replace") {
     Driver d("causal-lm");
     d.hands.tap(Key::s, with_ctrl_shift);
     d.settle();
-    d.hands.tap(Key::a, with_ctrl);
-    d.hands.type(folder.file("a"));
-    d.settle();
+    d.type_over(folder.file("a"));
     d.hands.tap(Key::enter);
     d.settle();
     CHECK(d.sees("existsalready.Replaceit?"));
@@ -156,9 +151,7 @@ TEST_CASE("sessions stand in the open dialog's list and among what was opened be
     Driver d("pre-ln-layer");
     d.hands.tap(Key::o, with_ctrl);
     d.settle();
-    d.hands.tap(Key::a, with_ctrl);
-    d.hands.type(folder.file(""));
-    d.settle();
+    d.type_over(folder.file(""));
     CHECK(d.sees("a.dscope"));
     CHECK_FALSE(d.sees("notes.txt"));
     REQUIRE(d.click_text("a.dscope"));

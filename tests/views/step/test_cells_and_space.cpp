@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/step/cross_pattern.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +16,11 @@ using decoderscope::testing::DrawnHeatmap;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
 using decoderscope::testing::find_text;
+using decoderscope::testing::kCrossPattern;
 using decoderscope::testing::kScreens;
 using decoderscope::testing::Screen;
 
 namespace {
-
-constexpr const char* kPattern = "blocks.1.cross_attn.pattern";
 
 // The operands and the result of the current step that have up to 32 rows.
 std::set<std::string> small_pictures(const Driver& d) {
@@ -43,13 +43,13 @@ bool overlap(const Area& a, const Area& b) {
 
 TEST_CASE("one long number leaves the others of its matrix written") {
     Driver d("reverse");
-    const std::string before = d.heatmap(kPattern).number(0, 7);
+    const std::string before = d.heatmap(kCrossPattern).number(0, 7);
     CHECK_FALSE(before.empty());
     for (const auto& [value, text] : {std::pair{1e-12F, "~0"}, std::pair{-1e9F, ""}, std::pair{0.5F, ".50"}}) {
-        d.session.apply(command::TypeOver{kPattern, {0, 3, 4, 4}, value});
+        d.session.apply(command::TypeOver{kCrossPattern, {0, 3, 4, 4}, value});
         d.session.finish();
         d.settle();
-        const DrawnHeatmap drawn = d.heatmap(kPattern);
+        const DrawnHeatmap drawn = d.heatmap(kCrossPattern);
         CHECK(drawn.number(4, 4) == text);
         CHECK(drawn.number(0, 7) == before);
         int empty = 0;
@@ -62,7 +62,7 @@ TEST_CASE("one long number leaves the others of its matrix written") {
 TEST_CASE("every row and every column has its label, shortened where it crowds") {
     Driver d("reverse");
     for (const char* name : {"blocks.1.cross_attn.pattern", "blocks.1.cross_attn.masked"}) {
-        const DrawnHeatmap drawn = d.heatmap(kPattern, name);
+        const DrawnHeatmap drawn = d.heatmap(kCrossPattern, name);
         for (int i = 0; i < 12; ++i) {
             INFO(name << " " << i);
             CHECK_FALSE(drawn.column_label(i).empty());
@@ -75,8 +75,8 @@ TEST_CASE("every row and every column has its label, shortened where it crowds")
 
 TEST_CASE("the label of the column under the mouse is written in full") {
     Driver d("reverse");
-    d.point(d.heatmap(kPattern).middle(1, 9));
-    const DrawnHeatmap drawn = d.heatmap(kPattern);
+    d.point(d.heatmap(kCrossPattern).middle(1, 9));
+    const DrawnHeatmap drawn = d.heatmap(kCrossPattern);
     const auto whole = std::ranges::any_of(d.seen(), [&](const DrawnText& piece) {
         return piece.text.find("<pad>") != std::string::npos && piece.high.y < drawn.cells().low.y &&
                piece.low.x < drawn.cell(0, 9).high.x && piece.high.x > drawn.cell(0, 9).low.x;
@@ -127,7 +127,7 @@ TEST_CASE("the mouse marks the cell's row and column, more boldly for a lecture 
     };
     d.point({2, 2});
     const int plain = vertices();
-    d.point(d.heatmap(kPattern).middle(5, 2));
+    d.point(d.heatmap(kCrossPattern).middle(5, 2));
     CHECK(vertices() > plain);
     CHECK_FALSE(d.state.settings.large_pointer);
     d.press(Key::l);
@@ -163,19 +163,19 @@ TEST_CASE("a tooltip covers neither its cell's row and column nor the explanatio
 
 TEST_CASE("a matrix without room for cells that can be hit is scrolled, not shrunk") {
     Driver d("reverse", 1.0F, {1000, 560});
-    const Area first = d.heatmap(kPattern, "cross_attn.masked").cells();
+    const Area first = d.heatmap(kCrossPattern, "cross_attn.masked").cells();
     d.point({(first.low.x + first.high.x) * 0.5F, first.low.y + 20.0F});
     // The wheel over the pictures scrolls to the result.
     const auto is_high = [&] {
-        const auto title = d.find_on_stage(kPattern);
+        const auto title = d.find_on_stage(kCrossPattern);
         return title && title->low.y < first.low.y + 60.0F;
     };
     for (int i = 0; i < 60 && !is_high(); ++i) {
         d.hands.push(Wheel{0, -0.5F});
         d.settle();
     }
-    REQUIRE(d.find_on_stage(kPattern));
-    CHECK(d.heatmap(kPattern, kPattern).cell_size().x >= 15.9F);
+    REQUIRE(d.find_on_stage(kCrossPattern));
+    CHECK(d.heatmap(kCrossPattern, kCrossPattern).cell_size().x >= 15.9F);
 }
 
 TEST_CASE("a window of any size draws every tab") {

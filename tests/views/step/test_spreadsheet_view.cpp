@@ -6,6 +6,7 @@
 #include "tests/views/copied.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
+#include "tests/views/step/cross_pattern.h"
 
 #include <algorithm>
 #include <string>
@@ -15,12 +16,11 @@ using decoderscope::testing::check_layout;
 using decoderscope::testing::Copied;
 using decoderscope::testing::DrawnText;
 using decoderscope::testing::Driver;
+using decoderscope::testing::kCrossPattern;
 using decoderscope::testing::kScreens;
 using decoderscope::testing::Screen;
 
 namespace {
-
-constexpr const char* kPattern = "blocks.1.cross_attn.pattern";
 
 struct SheetDriver : Driver {
     explicit SheetDriver(float scale = 1.0F, ImVec2 size = {1280, 800}) : Driver("reverse", scale, size) {
@@ -28,7 +28,7 @@ struct SheetDriver : Driver {
     }
 
     [[nodiscard]] std::string exact(Index row, Index column) const {
-        return exact_number(session.shown().run->value(kPattern).at(Cell{0, 3, row, column}));
+        return exact_number(session.shown().run->value(kCrossPattern).at(Cell{0, 3, row, column}));
     }
     // Where a number is written on the stage.
     [[nodiscard]] DrawnText place(const std::string& text) const {
@@ -58,7 +58,7 @@ TEST_CASE("X shows every digit of the step's slice, with its tokens, and X shows
     CHECK_FALSE(d.sees("softmax→"));
     d.press(Key::x);
     CHECK_FALSE(sheet_is_open(d.state));
-    CHECK(d.heatmap(kPattern).cell_size().x > 20.0F);
+    CHECK(d.heatmap(kCrossPattern).cell_size().x > 20.0F);
 }
 
 TEST_CASE("a click in the table selects the cell, and the pictures have it selected") {
@@ -100,7 +100,7 @@ TEST_CASE("heads sort: rows by a column, columns by a row; the original order is
     REQUIRE(head);
     d.click(head->middle());
     CHECK(d.state.lab<SheetState>().rows == SheetSort{1, false});
-    const Tensor& pattern = d.session.shown().run->value(kPattern);
+    const Tensor& pattern = d.session.shown().run->value(kCrossPattern);
     std::vector<float> column;
     for (Index row = 0; row < 12; ++row) column.push_back(pattern.at(Cell{0, 3, row, 1}));
     std::ranges::sort(column, std::greater<>());
