@@ -16,12 +16,12 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kCost = 8;         // of one number, in multiply-adds
-constexpr Index kCurvedCost = 50;  // with an exponential
+constexpr Index kStraightCost = 8;  // of one number, in multiply-adds
+constexpr Index kCurvedCost = 50;   // with an exponential
 
 // grad · slope, cell by cell.
 template <class Slope>
-Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kCost) {
+Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kStraightCost) {
     Tensor out(grad.axes());
     const float* from = grad.data();
     float* to = out.writable().data();
@@ -37,13 +37,13 @@ Tensor through_relu(const Tensor& grad, const float* pre) {
     Tensor out(grad.axes());
     const float* from = grad.data();
     float* to = out.writable().data();
-    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), kStraightCost, [&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) to[i] = pre[i] <= 0.0F ? 0.0F : from[i];
     });
     return out;
 }
 
-std::string name_of(ActivationKind kind) {
+std::string slope_name(ActivationKind kind) {
     switch (kind) {
         case ActivationKind::relu:
             return "relu′";
@@ -59,7 +59,7 @@ std::string name_of(ActivationKind kind) {
 
 Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const Cell& cell) {
     const auto value = static_cast<double>(x.at(cell));
-    return derived_factor(slope_of(kind, value), name_of(kind) + "(" + short_number(value) + ")", operand, cell);
+    return derived_factor(slope_of(kind, value), slope_name(kind) + "(" + short_number(value) + ")", operand, cell);
 }
 
 }  // namespace
