@@ -8,6 +8,12 @@ Axes unnamed(std::span<const Index> shape) {
     return axes;
 }
 
+std::vector<Index> sizes_of(const Axes& axes) {
+    std::vector<Index> sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.size);
+    return sizes;
+}
+
 Axes named_from_last(Axes axes, std::span<const std::string_view> names) {
     for (std::size_t i = 0; i < axes.size() && i < names.size(); ++i)
         axes.rename(axes.size() - 1 - i, names[names.size() - 1 - i]);
@@ -25,6 +31,8 @@ std::string shape_text(const Axes& axes) {
     for (const Axis& axis : axes) text += (text.size() > 1 ? ", " : "") + std::to_string(axis.size);
     return text + "]";
 }
+
+std::string shape_text(std::span<const Index> shape) { return shape_text(unnamed(shape)); }
 
 std::string axes_text(const Axes& axes) {
     std::string text = "[";

@@ -76,6 +76,8 @@ inline constexpr std::string_view bucket = "bucket";
 
 // Axes of this shape without names, as a file has them.
 [[nodiscard]] Axes unnamed(std::span<const Index> shape);
+// The shape without the names.
+[[nodiscard]] std::vector<Index> sizes_of(const Axes& axes);
 // The same axes with these names, matched from the last axis as in broadcasting. Axes left over at the front keep their
 // names.
 [[nodiscard]] Axes named_from_last(Axes axes, std::span<const std::string_view> names);
@@ -85,6 +87,7 @@ inline constexpr std::string_view bucket = "bucket";
 
 // "[2, 8, 6, 6]", as messages and the inspector write a shape.
 [[nodiscard]] std::string shape_text(const Axes& axes);
+[[nodiscard]] std::string shape_text(std::span<const Index> shape);
 // "[batch, head, query, key]".
 [[nodiscard]] std::string axes_text(const Axes& axes);
 

@@ -39,6 +39,12 @@ CellName parse_cell_name(std::string_view text) {
     return name;
 }
 
+std::string written(const CellName& name) {
+    std::string text = name.tensor + "[";
+    for (std::size_t i = 0; i < name.cell.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(name.cell[i]);
+    return text + "]";
+}
+
 void check_cell(const CellName& name, const Axes& axes) {
     bool inside = name.cell.size() == axes.size();
     for (std::size_t i = 0; inside && i < axes.size(); ++i) inside = name.cell[i] >= 0 && name.cell[i] < axes[i].size;

@@ -9,11 +9,11 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShort = 100;
 
-std::string scalar(const Json& json) {
+std::string scalar(const OrderedJson& json) {
     try {
         return json.dump();
     } catch (const nlohmann::json::exception&) {
@@ -21,20 +21,20 @@ std::string scalar(const Json& json) {
     }
 }
 
-bool is_container(const Json& json) { return json.is_object() || json.is_array(); }
+bool is_container(const OrderedJson& json) { return json.is_object() || json.is_array(); }
 
 // Whether a value holds containers that hold anything but numbers and texts. An edit does not, although its cell is a
 // list.
-bool is_deep(const Json& json) {
-    const auto holds_container = [](const Json& inner) {
+bool is_deep(const OrderedJson& json) {
+    const auto holds_container = [](const OrderedJson& inner) {
         return std::any_of(inner.begin(), inner.end(), is_container);
     };
     if (json.is_array()) return holds_container(json);
     return std::any_of(json.begin(), json.end(),
-                       [&](const Json& inner) { return inner.is_object() || holds_container(inner); });
+                       [&](const OrderedJson& inner) { return inner.is_object() || holds_container(inner); });
 }
 
-std::string on_one_line(const Json& json) {
+std::string on_one_line(const OrderedJson& json) {
     if (!is_container(json)) return scalar(json);
     std::string text;
     for (const auto& [key, value] : json.items()) {
@@ -46,12 +46,12 @@ std::string on_one_line(const Json& json) {
 }
 
 // `item`: an item of a list, which stays on one line however long it is.
-void write(std::string& text, const Json& json, std::size_t indent, bool item) {
+void write(std::string& text, const OrderedJson& json, std::size_t indent, bool item) {
     const bool whole = indent == 0;
     if (!is_container(json) || json.empty() || (!whole && !is_deep(json))) {
         std::string line = on_one_line(json);
-        const bool numbers = json.is_array() &&
-                             std::all_of(json.begin(), json.end(), [](const Json& inner) { return inner.is_number(); });
+        const bool numbers = json.is_array() && std::all_of(json.begin(), json.end(),
+                                                            [](const OrderedJson& inner) { return inner.is_number(); });
         if (!is_container(json) || item || numbers || line.size() <= kShort) {
             text += line;
             return;
@@ -71,7 +71,7 @@ void write(std::string& text, const Json& json, std::size_t indent, bool item) {
 
 }  // namespace
 
-std::string laid_out(const Json& json) {
+std::string laid_out(const OrderedJson& json) {
     std::string text;
     write(text, json, 0, false);
     return text + "\n";

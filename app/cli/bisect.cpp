@@ -12,7 +12,7 @@ namespace decoderscope::cli {
 
 namespace {
 
-struct Wanted {
+struct BisectRequest {
     std::string against;
     std::optional<double> tolerance;
     bool json = false;
@@ -31,38 +31,38 @@ Scenario scenario_for(const RunOptions& run, const Trace& trace) {
     return gives_inputs(run) ? scenario : on_recorded_input(std::move(scenario), trace);
 }
 
-void run_bisect(const RunOptions& run, const Wanted& wanted, std::ostream& out) {
-    const Trace trace = open_trace(wanted.against);
-    const Bisection bisection = bisect(scenario_for(run, trace), trace, {.tolerance = wanted.tolerance});
-    out << (wanted.json ? bisection_json(bisection) : bisection_text(bisection));
+void run_bisect(const RunOptions& run, const BisectRequest& request, std::ostream& out) {
+    const Trace trace = open_trace(request.against);
+    const Bisection bisection = bisect(scenario_for(run, trace), trace, {.tolerance = request.tolerance});
+    out << (request.json ? bisection_json(bisection) : bisection_text(bisection));
     if (!bisection.first) return;
     const TensorCheck& first = bisection.checks[*bisection.first];
     throw Error("{path}: {theirs} differs from {ours}; expected them to agree",
-                {{"path", wanted.against}, {"theirs", first.theirs}, {"ours", first.ours}});
+                {{"path", request.against}, {"theirs", first.theirs}, {"ours", first.ours}});
 }
 
 }  // namespace
 
 void add_bisect(CLI::App& app, const Context& context) {
-    const auto wanted = std::make_shared<Wanted>();
+    const auto request = std::make_shared<BisectRequest>();
     CLI::App& command =
         add_running(app, context, "bisect",
                     "Find the first tensor that differs from a trace recorded elsewhere, and the cause; "
                     "status 1 if one differs");
     command
         .add_option(
-            "--against", wanted->against,
+            "--against", request->against,
             "the trace: the recorder's file or manifest, any safetensors or .npz of tensors, the JSON of Hugging "
             "Face's model debugger or of Polygraphy")
         ->required();
     command
-        .add_option("--tolerance", wanted->tolerance,
+        .add_option("--tolerance", request->tolerance,
                     "relative to a tensor's largest magnitude (1e-4; 1e-2 for float16, 8e-2 for bfloat16)")
         ->check(CLI::NonNegativeNumber);
-    command.add_flag("--json", wanted->json,
+    command.add_flag("--json", request->json,
                      "print JSON: first, theirs, largest, cell, agreed_before, unmatched, causes");
     command.callback(
-        [context, wanted] { context.work = [context, wanted] { run_bisect(context.run, *wanted, context.out); }; });
+        [context, request] { context.work = [context, request] { run_bisect(context.run, *request, context.out); }; });
 }
 
 }  // namespace decoderscope::cli

@@ -10,7 +10,7 @@ namespace decoderscope::cli {
 
 namespace {
 
-struct Wanted {
+struct ExplainRequest {
     std::string cell;
     int depth = 1;
     bool html = false;
@@ -56,12 +56,12 @@ const Step& step_of(const Run& run, const NamedCell& named) {
     return *step;
 }
 
-void explain(const RunOptions& options, const Wanted& wanted, std::ostream& out) {
-    const NamedCell named = *parse_cell(wanted.cell);
+void explain(const RunOptions& options, const ExplainRequest& request, std::ostream& out) {
+    const NamedCell named = *parse_cell(request.cell);
     const Scenario scenario = scenario_of(options);
     const std::shared_ptr<const Run> run = run_of(scenario, options, {named.tensor});
-    const ExplainedCells explained = explained_cells(scenario, *run, step_of(*run, named), named.cell, wanted.depth);
-    if (wanted.html)
+    const ExplainedCells explained = explained_cells(scenario, *run, step_of(*run, named), named.cell, request.depth);
+    if (request.html)
         write_explanation_page(out, scenario, *run, explained);
     else
         write_explanation(out, scenario, *run, explained);
@@ -70,19 +70,19 @@ void explain(const RunOptions& options, const Wanted& wanted, std::ostream& out)
 }  // namespace
 
 void add_explain(CLI::App& app, const Context& context) {
-    const auto wanted = std::make_shared<Wanted>();
+    const auto request = std::make_shared<ExplainRequest>();
     CLI::App& command = add_running(app, context, "explain",
                                     "Explain one number: the terms that it was computed from, by tensor and token");
-    command.add_option("--cell", wanted->cell, "the cell, such as \"blocks.0.attn.pattern[0, 1, 2, 3]\"")
+    command.add_option("--cell", request->cell, "the cell, such as \"blocks.0.attn.pattern[0, 1, 2, 3]\"")
         ->required()
         ->check([](const std::string& text) {
             return parse_cell(text) ? std::string() : text + ": expected NAME[i, j, …] with an index for each axis";
         });
-    command.add_option("--depth", wanted->depth, "levels: 2 also explains the operands of the largest terms (1)")
+    command.add_option("--depth", request->depth, "levels: 2 also explains the operands of the largest terms (1)")
         ->check(CLI::Range(1, 32));
-    command.add_flag("--html", wanted->html, "write a page of HTML with headings and tables instead of text");
+    command.add_flag("--html", request->html, "write a page of HTML with headings and tables instead of text");
     command.callback(
-        [context, wanted] { context.work = [context, wanted] { explain(context.run, *wanted, context.out); }; });
+        [context, request] { context.work = [context, request] { explain(context.run, *request, context.out); }; });
 }
 
 }  // namespace decoderscope::cli

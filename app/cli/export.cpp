@@ -11,7 +11,7 @@ namespace decoderscope::cli {
 
 namespace {
 
-struct Wanted {
+struct ExportRequest {
     std::string tensor, path, ending = "png";
     Index batch = 0, head = 0;
     std::optional<Index> layer;
@@ -29,7 +29,7 @@ void check_index(const Step& step, std::string_view axis_name, Index index) {
 }
 
 // The requested slice. On the command line a head is one of the tensor's own, even if query heads share keys.
-Place place_for(const Step& step, const Wanted& options, Index query_heads) {
+Place place_for(const Step& step, const ExportRequest& options, Index query_heads) {
     check_index(step, axis::batch, options.batch);
     check_index(step, axis::head, options.head);
     for (const Axis& axis : step.axes)
@@ -38,32 +38,32 @@ Place place_for(const Step& step, const Wanted& options, Index query_heads) {
 }
 
 // The requested step: by its name, or its counterpart in the requested block.
-const Step& step_of(const Run& run, const Wanted& wanted) {
-    const Ref named = run.plan().find(wanted.tensor);
+const Step& requested_step(const Run& run, const ExportRequest& request) {
+    const Ref named = run.plan().find(request.tensor);
     if (named == nullptr)
         throw Error("{tensor}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
-                    {{"tensor", wanted.tensor}});
-    if (!wanted.layer) return *named;
-    const Ref step = run.plan().find(name_in_block(*named, *wanted.layer));
+                    {{"tensor", request.tensor}});
+    if (!request.layer) return *named;
+    const Ref step = run.plan().find(name_in_block(*named, *request.layer));
     if (step == nullptr)
         throw Error("{tensor}: has no layer {layer}, expected a tensor of a block, and one of the model's blocks",
-                    {{"tensor", wanted.tensor}, {"layer", *wanted.layer}});
+                    {{"tensor", request.tensor}, {"layer", *request.layer}});
     return *step;
 }
 
 // The on-demand tensors to compute: the named one, and all of them if another layer or every layer is wanted.
-std::vector<std::string> asked_for(const Wanted& wanted) {
-    if (wanted.gathering.all_layers || wanted.layer) return {"*", wanted.tensor};
-    return {wanted.tensor};
+std::vector<std::string> asked_for(const ExportRequest& request) {
+    if (request.gathering.all_layers || request.layer) return {"*", request.tensor};
+    return {request.tensor};
 }
 
-Exhibit wanted_exhibit(const ShownRun& shown, const Wanted& wanted) {
-    const Step& step = step_of(*shown.run, wanted);
-    const Place place = place_for(step, wanted, shown.scenario.config().nhead);
-    Gathering gathering = wanted.gathering;
-    if (wanted.each_head) gathering.all_heads = true;
+Exhibit requested_exhibit(const ShownRun& shown, const ExportRequest& request) {
+    const Step& step = requested_step(*shown.run, request);
+    const Place place = place_for(step, request, shown.scenario.config().nhead);
+    Gathering gathering = request.gathering;
+    if (request.each_head) gathering.all_heads = true;
     if (gathering.all_heads || gathering.all_layers) return gathered_exhibit(shown, step, place, gathering);
-    return step_exhibit(shown, step, place, wanted.with_operands);
+    return step_exhibit(shown, step, place, request.with_operands);
 }
 
 // The same model, weights and input with the norms before the sublayers, and after them.
@@ -74,74 +74,74 @@ Exhibit norm_curves(const Scenario& scenario, const RunOptions& options) {
     return depth_exhibit(scenario, curves("true"), curves("false"));
 }
 
-void write(Exhibit exhibit, const Wanted& wanted) {
-    Progress progress(wanted.path, exhibit.panels.size());
+void write(Exhibit exhibit, const ExportRequest& request) {
+    Progress progress(request.path, exhibit.panels.size());
     exhibit = watched(std::move(exhibit), [&] { progress.advance(); });
     try {
-        if (wanted.each_head)
-            export_each(exhibit, wanted.path, "." + wanted.ending, wanted.options);
+        if (request.each_head)
+            export_each(exhibit, request.path, "." + request.ending, request.options);
         else
-            export_exhibit(exhibit, wanted.path, wanted.options);
+            export_exhibit(exhibit, request.path, request.options);
     } catch (const ExportStopped& stopped) {
-        throw Error("{path}: {reason}", {{"path", wanted.path}, {"reason", stopped.what()}});
+        throw Error("{path}: {reason}", {{"path", request.path}, {"reason", stopped.what()}});
     }
 }
 
-void export_what_is_wanted(const RunOptions& options, const Wanted& wanted) {
+void run_export(const RunOptions& options, const ExportRequest& request) {
     const Scenario scenario = scenario_of(options);
-    if (wanted.norm_curves) return write(norm_curves(scenario, options), wanted);
-    write(wanted_exhibit({scenario, run_of(scenario, options, asked_for(wanted))}, wanted), wanted);
+    if (request.norm_curves) return write(norm_curves(scenario, options), request);
+    write(requested_exhibit({scenario, run_of(scenario, options, asked_for(request))}, request), request);
 }
 
 // Checks that take more than one option.
-void check_together(const Wanted& wanted) {
-    if (wanted.tensor.empty() == !wanted.norm_curves)
-        throw CLI::RequiredError(wanted.norm_curves ? "either --tensor or --norm-curves" : "--tensor");
-    const std::string file = wanted.each_head ? "x." + wanted.ending : wanted.path;
+void check_together(const ExportRequest& request) {
+    if (request.tensor.empty() == !request.norm_curves)
+        throw CLI::RequiredError(request.norm_curves ? "either --tensor or --norm-curves" : "--tensor");
+    const std::string file = request.each_head ? "x." + request.ending : request.path;
     if (!is_export_path(file))
-        throw CLI::ValidationError(wanted.each_head ? "--format " + wanted.ending : "--out " + wanted.path,
+        throw CLI::ValidationError(request.each_head ? "--format " + request.ending : "--out " + request.path,
                                    "expected an ending of " + export_endings());
-    if (wanted.with_operands && (wanted.gathering.all_heads || wanted.gathering.all_layers || wanted.each_head))
+    if (request.with_operands && (request.gathering.all_heads || request.gathering.all_layers || request.each_head))
         throw CLI::ExcludesError("--with-operands", "--all-heads, --all-layers and --each-head");
 }
 
-void add_pictures(CLI::App& command, const std::shared_ptr<Wanted>& wanted) {
-    command.add_option("--scale", wanted->options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
+void add_pictures(CLI::App& command, const std::shared_ptr<ExportRequest>& request) {
+    command.add_option("--scale", request->options.scale, "pixels per 1/96 inch in a PNG, from 1 to 4 (2)")
         ->check(CLI::Range(1.0, 4.0));
-    command.add_flag("--dark", wanted->options.style.dark, "draw pictures on a dark background");
+    command.add_flag("--dark", request->options.style.dark, "draw pictures on a dark background");
 }
 
 }  // namespace
 
 void add_export(CLI::App& app, const Context& context) {
-    const auto wanted = std::make_shared<Wanted>();
+    const auto request = std::make_shared<ExportRequest>();
     CLI::App& command = add_running(
         app, context, "export",
         "Write a heatmap, all heads or layers of a tensor, or the norm curves to a file: " + export_endings());
-    command.add_option("--tensor", wanted->tensor, "the tensor's name, such as blocks.0.attn.pattern");
-    command.add_flag("--norm-curves", wanted->norm_curves,
+    command.add_option("--tensor", request->tensor, "the tensor's name, such as blocks.0.attn.pattern");
+    command.add_flag("--norm-curves", request->norm_curves,
                      "instead of a tensor: stream, updates and norms by depth, under Pre-Norm and Post-Norm");
-    command.add_option("--out", wanted->path, "the file to write; its ending is the format")->required();
-    command.add_option("--batch", wanted->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
-    CLI::Option* head = command.add_option("--head", wanted->head, "which head (0)")->check(CLI::NonNegativeNumber);
-    CLI::Option* layer = command.add_option("--layer", wanted->layer, "use the same tensor of this block")
+    command.add_option("--out", request->path, "the file to write; its ending is the format")->required();
+    command.add_option("--batch", request->batch, "which row of the batch (0)")->check(CLI::NonNegativeNumber);
+    CLI::Option* head = command.add_option("--head", request->head, "which head (0)")->check(CLI::NonNegativeNumber);
+    CLI::Option* layer = command.add_option("--layer", request->layer, "use the same tensor of this block")
                              ->check(CLI::NonNegativeNumber);
-    command.add_flag("--all-heads", wanted->gathering.all_heads, "every head of the tensor in one figure")
+    command.add_flag("--all-heads", request->gathering.all_heads, "every head of the tensor in one figure")
         ->excludes(head);
-    command.add_flag("--all-layers", wanted->gathering.all_layers, "the tensor of every block in one figure")
+    command.add_flag("--all-layers", request->gathering.all_layers, "the tensor of every block in one figure")
         ->excludes(layer);
-    command.add_flag("--own-ranges", wanted->gathering.own_ranges,
+    command.add_flag("--own-ranges", request->gathering.own_ranges,
                      "a separate colour range for each head or layer, instead of one for all");
-    command.add_flag("--with-operands", wanted->with_operands, "also the tensors from which it is computed");
+    command.add_flag("--with-operands", request->with_operands, "also the tensors from which it is computed");
     command
-        .add_flag("--each-head", wanted->each_head,
+        .add_flag("--each-head", request->each_head,
                   "one file per head (with --all-layers, of every block) in the new folder --out")
         ->excludes(head);
-    command.add_option("--format", wanted->ending, "the format that --each-head writes (png)");
-    add_pictures(command, wanted);
-    command.callback([context, wanted] {
-        check_together(*wanted);
-        context.work = [context, wanted] { export_what_is_wanted(context.run, *wanted); };
+    command.add_option("--format", request->ending, "the format that --each-head writes (png)");
+    add_pictures(command, request);
+    command.callback([context, request] {
+        check_together(*request);
+        context.work = [context, request] { run_export(context.run, *request); };
     });
 }
 

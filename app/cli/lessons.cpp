@@ -19,15 +19,13 @@ namespace decoderscope::cli {
 
 namespace {
 
-using namespace lessons;
-
 // "1 question", "7 questions": the command line is English.
 std::string counted(std::size_t count, const char* thing) {
     return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 void list_lessons(std::ostream& out) {
-    for (const LessonCard& card : lesson_cards()) {
+    for (const lessons::LessonCard& card : lessons::lesson_cards()) {
         out << card.name << "  " << card.title;
         if (card.minutes > 0) out << " (" << card.minutes << " minutes, " << counted(card.questions, "question") << ")";
         out << (card.summary.empty() ? "" : ": ") << card.summary << '\n';
@@ -43,27 +41,29 @@ std::vector<std::string_view> tab_ids() {
 
 // Each problem has its line in the file; the command's error says how many there are.
 void check_lesson_file(const std::string& name, std::ostream& out) {
-    const std::shared_ptr<const Lesson> lesson = find_lesson(name);
-    std::vector<Sentence> problems = check_lesson(*lesson, tab_ids());
-    for (const std::string& language : translations_of(lesson->path)) {
-        const std::string translated = translation_of(lesson->path, language);
-        for (const Sentence& problem : compare_translation(lesson->path, translated)) problems.push_back(problem);
-        for (const Sentence& problem : check_lesson(read_lesson(translated), tab_ids())) problems.push_back(problem);
+    const std::shared_ptr<const lessons::Lesson> lesson = lessons::find_lesson(name);
+    std::vector<Sentence> problems = lessons::check_lesson(*lesson, tab_ids());
+    for (const std::string& language : lessons::translations_of(lesson->path)) {
+        const std::string translated = lessons::translation_of(lesson->path, language);
+        for (const Sentence& problem : lessons::compare_translation(lesson->path, translated))
+            problems.push_back(problem);
+        for (const Sentence& problem : lessons::check_lesson(lessons::read_lesson(translated), tab_ids()))
+            problems.push_back(problem);
     }
     for (const Sentence& problem : problems) out << problem.english() << '\n';
     if (!problems.empty())
         throw Error(message_n("{path}: {count} mistake; expected none", "{path}: {count} mistakes; expected none",
                               problems.size(), {{"path", lesson->path}}));
-    out << plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
-        << counted(questions_of(*lesson).size(), "question")
+    out << lessons::plain_text(lesson->title) << ": " << counted(lesson->pages.size(), "page") << ", "
+        << counted(lessons::questions_of(*lesson).size(), "question")
         << "; every solution passes, every wrong answer is refused\n";
 }
 
 void check_handin_file(const std::string& path, std::ostream& out) {
-    const JudgedHandin judged = judge_handin(path);
+    const lessons::JudgedHandin judged = lessons::judge_handin(path);
     out << judged.lesson << "  " << judged.title << ": " << judged.right() << " of " << judged.answers.size()
         << " right\n";
-    for (const JudgedAnswer& answer : judged.answers) {
+    for (const lessons::JudgedAnswer& answer : judged.answers) {
         out << "  " << answer.question << ": ";
         if (!answer.given)
             out << "not answered\n";
@@ -86,22 +86,22 @@ struct PageWanted {
     std::string language;  // empty: the file's own
 };
 
-std::shared_ptr<const Lesson> wanted_lesson(const PageWanted& wanted) {
-    const std::shared_ptr<const Lesson> lesson = find_lesson(wanted.name, wanted.language);
-    if (wanted.language.empty() || language_of(*lesson) == wanted.language) return lesson;
+std::shared_ptr<const lessons::Lesson> wanted_lesson(const PageWanted& wanted) {
+    const std::shared_ptr<const lessons::Lesson> lesson = lessons::find_lesson(wanted.name, wanted.language);
+    if (wanted.language.empty() || lessons::language_of(*lesson) == wanted.language) return lesson;
     std::string there(kEnglish);
-    for (const std::string& language : translations_of(lesson->path)) there += ", " + language;
+    for (const std::string& language : lessons::translations_of(lesson->path)) there += ", " + language;
     throw Error("{lesson}: not in the language {language}, expected one of: {languages}",
                 {{"lesson", wanted.name}, {"language", wanted.language}, {"languages", there}});
 }
 
 // The page is in one language: its own words are in that of the lesson.
 void export_lesson(const PageWanted& wanted) {
-    const std::shared_ptr<const Lesson> lesson = wanted_lesson(wanted);
+    const std::shared_ptr<const lessons::Lesson> lesson = wanted_lesson(wanted);
     const auto no_environment = [](const char*) -> const char* { return nullptr; };
     WindowLanguage spoken(languages(), no_environment);
-    static_cast<void>(spoken.follow(language_of(*lesson)));  // else the page's own words are English
-    write_whole(wanted.path, [&](std::ostream& out) { write_lesson_page(out, *lesson); });
+    static_cast<void>(spoken.follow(lessons::language_of(*lesson)));  // else the page's own words are English
+    write_whole(wanted.path, [&](std::ostream& out) { lessons::write_lesson_page(out, *lesson); });
 }
 
 }  // namespace

@@ -10,19 +10,19 @@ namespace decoderscope::cli {
 
 namespace {
 
-struct Wanted {
+struct ReportRequest {
     std::string path, step;
     std::optional<Index> batch, head;
 };
 
 // The place given on the command line; else the session's, or the one that the model's author suggests.
-Cursor place_to_look(const RunOptions& options, const Wanted& wanted, const Model& model) {
+Cursor place_to_look(const RunOptions& options, const ReportRequest& request, const Model& model) {
     Cursor cursor;
     if (is_session_path(options.model)) cursor = read_session_file(options.model).cursor;
     if (cursor.step.empty()) cursor = {model.look_at.step, {0, model.look_at.head}, {}};
-    if (!wanted.step.empty()) cursor = {wanted.step, {}, {}};
-    if (wanted.batch) cursor.place.batch = *wanted.batch;
-    if (wanted.head) cursor.place.head = *wanted.head;
+    if (!request.step.empty()) cursor = {request.step, {}, {}};
+    if (request.batch) cursor.place.batch = *request.batch;
+    if (request.head) cursor.place.head = *request.head;
     return cursor;
 }
 
@@ -32,35 +32,35 @@ void check(const char* axis, Index index, Index count) {
                     {{"axis", axis}, {"index", index}, {"highest", count - 1}});
 }
 
-ReportOf report_of(const RunOptions& options, const Wanted& wanted) {
+ReportOf report_of(const RunOptions& options, const ReportRequest& request) {
     const Scenario scenario = scenario_of(options);
-    const Cursor cursor = place_to_look(options, wanted, *scenario.model());
+    const Cursor cursor = place_to_look(options, request, *scenario.model());
     check("batch", cursor.place.batch, scenario.inputs.batch());
     check("head", cursor.place.head, scenario.config().nhead);
     ReportOf report{{scenario, run_of(scenario, options, {cursor.step})}, cursor.step, cursor.place, ""};
-    if (!wanted.step.empty() && report.shown.run->plan().find(wanted.step) == nullptr)
+    if (!request.step.empty() && report.shown.run->plan().find(request.step) == nullptr)
         throw Error("{step}: this run has no such tensor; expected a name such as blocks.0.attn.pattern",
-                    {{"step", wanted.step}});
+                    {{"step", request.step}});
     if (is_session_path(options.model)) report.title = std::filesystem::path(options.model).stem().string();
     return report;
 }
 
-void report(const RunOptions& options, const Wanted& wanted) {
-    const ReportOf report = report_of(options, wanted);
-    write_whole(wanted.path, [&](std::ostream& out) { write_report(out, report); });
+void report(const RunOptions& options, const ReportRequest& request) {
+    const ReportOf report = report_of(options, request);
+    write_whole(request.path, [&](std::ostream& out) { write_report(out, report); });
 }
 
 }  // namespace
 
 void add_report(CLI::App& app, const Context& context) {
-    const auto wanted = std::make_shared<Wanted>();
+    const auto request = std::make_shared<ReportRequest>();
     CLI::App& command = add_running(app, context, "report",
                                     "Write one page of HTML with the heads, the masks, the norm curves and the edits");
-    command.add_option("--out", wanted->path, "the .html file to write")->required();
-    command.add_option("--tensor", wanted->step, "the tensor to show first, such as blocks.0.attn.pattern");
-    command.add_option("--batch", wanted->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
-    command.add_option("--head", wanted->head, "which head to show first")->check(CLI::NonNegativeNumber);
-    command.callback([context, wanted] { context.work = [context, wanted] { report(context.run, *wanted); }; });
+    command.add_option("--out", request->path, "the .html file to write")->required();
+    command.add_option("--tensor", request->step, "the tensor to show first, such as blocks.0.attn.pattern");
+    command.add_option("--batch", request->batch, "which row of the batch")->check(CLI::NonNegativeNumber);
+    command.add_option("--head", request->head, "which head to show first")->check(CLI::NonNegativeNumber);
+    command.callback([context, request] { context.work = [context, request] { report(context.run, *request); }; });
 }
 
 }  // namespace decoderscope::cli

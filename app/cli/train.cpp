@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr Index kLinesPrinted = 20;
 constexpr Index kLongestText = 128;  // of a model without max_positions
 
-struct Wanted {
+struct TrainRequest {
     std::string data, task, lines, out, optimizer = "adam", init;
     std::vector<double> betas;
     std::optional<double> weight_decay;
@@ -64,17 +64,18 @@ Beginning read_model(const std::string& name, const Overrides& overrides) {
     return beginning;
 }
 
-Beginning beginning_of(const RunOptions& options, const Wanted& wanted) {
+Beginning beginning_of(const RunOptions& options, const TrainRequest& request) {
     const Overrides overrides = settings_of(options);
-    const bool afresh = !wanted.init.empty();
+    const bool afresh = !request.init.empty();
     std::error_code failed;
     const bool configured =
         fs::is_directory(options.model, failed) && is_there(fs::path(options.model) / "config.json");
     Beginning beginning =
         afresh && configured ? read_bare(options.model, overrides) : read_model(options.model, overrides);
     if (afresh)
-        beginning.weights = initial_weights(beginning.config, wanted.seed,
-                                            wanted.init == "xavier" ? Initialisation::xavier : Initialisation::pytorch);
+        beginning.weights =
+            initial_weights(beginning.config, request.seed,
+                            request.init == "xavier" ? Initialisation::xavier : Initialisation::pytorch);
     return beginning;
 }
 
@@ -87,27 +88,27 @@ std::vector<std::string> lines_of(const std::string& path) {
     return lines;
 }
 
-Task task_of(const Wanted& wanted, const Beginning& beginning) {
-    if (wanted.lines.empty()) return find_task(wanted.task);
+Task task_of(const TrainRequest& request, const Beginning& beginning) {
+    if (request.lines.empty()) return find_task(request.task);
     const Index most = beginning.config.max_positions;
-    return naming(wanted.lines, [&] {
-        return text_task(wanted.task.empty() ? "verses" : wanted.task, lines_of(wanted.lines), beginning.tokenizer,
+    return naming(request.lines, [&] {
+        return text_task(request.task.empty() ? "verses" : request.task, lines_of(request.lines), beginning.tokenizer,
                          most > 0 ? std::min(most, kLongestText) : kLongestText);
     });
 }
 
 using BatchOfStep = std::function<Inputs(Index step)>;
 
-BatchOfStep batches_of_task(const Wanted& wanted, Beginning& beginning, const std::string& model) {
-    const Task task = task_of(wanted, beginning);
-    if (wanted.lines.empty()) naming(model, [&] { check_task(task, beginning.config); });
-    if (wanted.lines.empty() && beginning.files.empty()) {
+BatchOfStep batches_of_task(const TrainRequest& request, Beginning& beginning, const std::string& model) {
+    const Task task = task_of(request, beginning);
+    if (request.lines.empty()) naming(model, [&] { check_task(task, beginning.config); });
+    if (request.lines.empty() && beginning.files.empty()) {
         beginning.files["vocabulary.json"] = vocabulary_json(task.vocabulary);
         if (!task.encoder_vocabulary.empty())
             beginning.files["encoder_vocabulary.json"] = vocabulary_json(task.encoder_vocabulary);
     }
-    const Index rows = wanted.batch > 0 ? wanted.batch : task.rows;
-    return [task, rows, seed = wanted.seed](Index step) { return task.batch(seed, step, rows); };
+    const Index rows = request.batch > 0 ? request.batch : task.rows;
+    return [task, rows, seed = request.seed](Index step) { return task.batch(seed, step, rows); };
 }
 
 // In turn, and again from the first.
@@ -119,45 +120,46 @@ BatchOfStep batches_of_file(const std::string& path, const Config& config) {
 
 // ---- training
 
-void print(const TrainingStep& step, const Wanted& wanted, std::ostream& out) {
-    if (wanted.json) {
+void print(const TrainingStep& step, const TrainRequest& request, std::ostream& out) {
+    if (request.json) {
         const auto number = [](double value) { return nlohmann::json(value).dump(); };  // null where it is none
         out << R"({"step": )" << step.step << R"(, "loss": )" << number(step.loss) << R"(, "lr": )"
             << number(step.learning_rate) << "}\n";
         out.flush();
         return;
     }
-    const Index every = std::max<Index>(1, wanted.steps / kLinesPrinted);
-    if (step.step != 1 && step.step != wanted.steps && step.step % every != 0) return;
+    const Index every = std::max<Index>(1, request.steps / kLinesPrinted);
+    if (step.step != 1 && step.step != request.steps && step.step % every != 0) return;
     out << "step " << step.step << ": loss " << step.loss << ", learning rate " << step.learning_rate
         << ", gradient norm " << step.gradient_norm << '\n';
     out.flush();
 }
 
-void train(const RunOptions& options, const Wanted& wanted, std::ostream& out) {
-    if (!wanted.out.empty()) check_model_folder(wanted.out);
-    Beginning beginning = beginning_of(options, wanted);
-    const bool from_file = !wanted.data.empty();
-    const BatchOfStep batch =
-        from_file ? batches_of_file(wanted.data, beginning.config) : batches_of_task(wanted, beginning, options.model);
-    TrainingSettings settings = wanted.settings;
+void train(const RunOptions& options, const TrainRequest& request, std::ostream& out) {
+    if (!request.out.empty()) check_model_folder(request.out);
+    Beginning beginning = beginning_of(options, request);
+    const bool from_file = !request.data.empty();
+    const BatchOfStep batch = from_file ? batches_of_file(request.data, beginning.config)
+                                        : batches_of_task(request, beginning, options.model);
+    TrainingSettings settings = request.settings;
     settings.dropout_seed = options.dropout_seed;
     Trainer trainer(beginning.config, std::move(beginning.weights), settings);
-    for (Index step = 1; step <= wanted.steps; ++step)
-        print(naming(from_file ? wanted.data : options.model, [&] { return trainer.train(batch(step)); }), wanted, out);
-    if (!wanted.out.empty()) write_model_folder(wanted.out, {beginning.config, trainer.weights(), beginning.files});
+    for (Index step = 1; step <= request.steps; ++step)
+        print(naming(from_file ? request.data : options.model, [&] { return trainer.train(batch(step)); }), request,
+              out);
+    if (!request.out.empty()) write_model_folder(request.out, {beginning.config, trainer.weights(), beginning.files});
 }
 
-TrainingSettings settings_of_words(const Wanted& wanted) {
-    TrainingSettings settings = wanted.settings;
+TrainingSettings settings_of_words(const TrainRequest& request) {
+    TrainingSettings settings = request.settings;
     const std::map<std::string, OptimiserKind> kinds = {
         {"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}, {"adamw", OptimiserKind::adamw}};
-    settings.optimiser.kind = kinds.at(wanted.optimizer);
-    settings.optimiser.weight_decay = wanted.weight_decay;
-    if (wanted.clip > 0.0) settings.clip = wanted.clip;
-    if (!wanted.betas.empty()) {
-        settings.optimiser.beta1 = wanted.betas[0];
-        settings.optimiser.beta2 = wanted.betas[1];
+    settings.optimiser.kind = kinds.at(request.optimizer);
+    settings.optimiser.weight_decay = request.weight_decay;
+    if (request.clip > 0.0) settings.clip = request.clip;
+    if (!request.betas.empty()) {
+        settings.optimiser.beta1 = request.betas[0];
+        settings.optimiser.beta2 = request.betas[1];
     }
     return settings;
 }
@@ -165,7 +167,7 @@ TrainingSettings settings_of_words(const Wanted& wanted) {
 }  // namespace
 
 void add_train(CLI::App& app, const Context& context) {
-    const auto wanted = std::make_shared<Wanted>();
+    const auto request = std::make_shared<TrainRequest>();
     RunOptions& run = context.run;
     CLI::App& command = *app.add_subcommand("train", "Train a model on batches from a file or of a task");
     command
@@ -173,47 +175,47 @@ void add_train(CLI::App& app, const Context& context) {
                     "a bundled model's name or a model's folder; with --init a folder with config.json is enough")
         ->required();
     auto* data =
-        command.add_option("--data", wanted->data,
+        command.add_option("--data", request->data,
                            "safetensors file: tokens (encoder_tokens, targets, masks), each with a leading axis "
                            "of steps; one batch a step, in turn");
-    auto* task = command.add_option("--task", wanted->task,
+    auto* task = command.add_option("--task", request->task,
                                     "make the batches of a task: reverse, reversal, dates, induction, verses");
-    auto* lines = command.add_option("--lines", wanted->lines,
+    auto* lines = command.add_option("--lines", request->lines,
                                      "a text file with one text a line to learn to continue, for verses and any model "
                                      "with a vocabulary");
     data->excludes(task)->excludes(lines);
-    command.add_option("--steps", wanted->steps, "how many steps")->required()->check(CLI::Range(1, 100'000'000));
-    command.add_option("--lr", wanted->settings.learning_rate, "the learning rate")
+    command.add_option("--steps", request->steps, "how many steps")->required()->check(CLI::Range(1, 100'000'000));
+    command.add_option("--lr", request->settings.learning_rate, "the learning rate")
         ->required()
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--warmup", wanted->settings.warmup, "step t of the first N has t/N of the learning rate (0)")
+    command.add_option("--warmup", request->settings.warmup, "step t of the first N has t/N of the learning rate (0)")
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--optimizer", wanted->optimizer, "adam (the default), adamw or sgd, as torch.optim has them")
+    command.add_option("--optimizer", request->optimizer, "adam (the default), adamw or sgd, as torch.optim has them")
         ->check(CLI::IsMember({"adam", "adamw", "sgd"}).description(""));
-    command.add_option("--betas", wanted->betas, "of adam and adamw (0.9,0.999)")
+    command.add_option("--betas", request->betas, "of adam and adamw (0.9,0.999)")
         ->delimiter(',')
         ->expected(2)
         ->check(CLI::Range(0.0, 1.0).description(""));
-    command.add_option("--eps", wanted->settings.optimiser.eps, "of adam and adamw (1e-8)")
+    command.add_option("--eps", request->settings.optimiser.eps, "of adam and adamw (1e-8)")
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--momentum", wanted->settings.optimiser.momentum, "of sgd (0)")->check(CLI::NonNegativeNumber);
-    command.add_option("--weight-decay", wanted->weight_decay, "adamw: 0.01, the others: 0")
+    command.add_option("--momentum", request->settings.optimiser.momentum, "of sgd (0)")->check(CLI::NonNegativeNumber);
+    command.add_option("--weight-decay", request->weight_decay, "adamw: 0.01, the others: 0")
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--clip", wanted->clip, "scales the gradients so that their norm is at most this")
+    command.add_option("--clip", request->clip, "scales the gradients so that their norm is at most this")
         ->check(CLI::PositiveNumber);
-    command.add_option("--init", wanted->init, "begin afresh, by Xavier's or PyTorch's rule, from --seed")
+    command.add_option("--init", request->init, "begin afresh, by Xavier's or PyTorch's rule, from --seed")
         ->check(CLI::IsMember({"xavier", "pytorch"}).description(""));
-    command.add_option("--seed", wanted->seed, "of --init and --task (0)");
-    command.add_option("--batch", wanted->batch, "rows in a batch of a task")->check(CLI::PositiveNumber);
+    command.add_option("--seed", request->seed, "of --init and --task (0)");
+    command.add_option("--batch", request->batch, "rows in a batch of a task")->check(CLI::PositiveNumber);
     command.add_option("--dropout-seed", run.dropout_seed, "turns dropout on, with this seed");
     add_set_option(command, run);
-    command.add_option("--out", wanted->out, "the trained model's folder; one with a model in it is replaced");
-    command.add_flag("--json", wanted->json, R"(print {"step": 1, "loss": …, "lr": …} a line)");
-    command.callback([context, wanted] {
-        if (wanted->data.empty() && wanted->task.empty() && wanted->lines.empty())
+    command.add_option("--out", request->out, "the trained model's folder; one with a model in it is replaced");
+    command.add_flag("--json", request->json, R"(print {"step": 1, "loss": …, "lr": …} a line)");
+    command.callback([context, request] {
+        if (request->data.empty() && request->task.empty() && request->lines.empty())
             throw CLI::RequiredError("--data, --task or --lines");
-        wanted->settings = settings_of_words(*wanted);
-        context.work = [context, wanted] { train(context.run, *wanted, context.out); };
+        request->settings = settings_of_words(*request);
+        context.work = [context, request] { train(context.run, *request, context.out); };
     });
 }
 

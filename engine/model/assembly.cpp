@@ -1,5 +1,6 @@
 #include "engine/error.h"
 #include "engine/linalg.h"
+#include "engine/model/canonical_shapes.h"
 #include "engine/model/names/recognise_names.h"
 #include "engine/model/state_dict.h"
 
@@ -9,9 +10,6 @@
 namespace decoderscope {
 
 namespace {
-
-// Whether a weight is only read by products.
-bool is_projection(std::string_view name) { return name.ends_with("_proj.weight") || name == "lm_head.weight"; }
 
 Index size_of(const std::vector<Index>& shape) {
     Index size = 1;
@@ -95,8 +93,7 @@ Weights Assembly::take() {
 
 Weights canonical_weights(const Weights& state_dict) {
     Shapes shapes;
-    for (const auto& [name, tensor] : state_dict)
-        for (std::vector<Index>& shape = shapes[name]; const Axis& axis : tensor.axes()) shape.push_back(axis.size);
+    for (const auto& [name, tensor] : state_dict) shapes.emplace(name, sizes_of(tensor.axes()));
     const RecognisedNames names = recognise_names(shapes, {});
     for (const Question& question : names.questions)
         if (question.required) throw Error("{question}: {why}", {{"question", question.key}, {"why", question.why}});

@@ -14,8 +14,8 @@ namespace decoderscope {
 // The blocks of a stack; `prefix` is "" or "encoder.".
 [[nodiscard]] Index count_layers(const Shapes& shapes, const std::string& prefix);
 
-[[nodiscard]] bool is_projection(std::string_view name);
-[[nodiscard]] bool is_norm(std::string_view name);  // a gain
+[[nodiscard]] bool is_projection(std::string_view name);  // a weight that only products read
+[[nodiscard]] bool is_norm(std::string_view name);        // a gain
 [[nodiscard]] bool any_norm_has_bias(const Shapes& shapes);
 [[nodiscard]] bool any_projection_has_bias(const Shapes& shapes);
 

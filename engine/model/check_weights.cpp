@@ -12,12 +12,6 @@
 
 namespace decoderscope {
 
-namespace {
-
-std::string text(const std::vector<Index>& shape) { return shape_text(unnamed(shape)); }
-
-}  // namespace
-
 std::string both_names(const StateDict& state_dict, const std::string& name) {
     for (const StoredRows& rows : state_dict.rows)
         if (rows.name == name) return rows.from == name ? name : rows.from + ", as " + name;
@@ -45,9 +39,9 @@ void check_shapes(const StateDict& state_dict, const Config& config) {
             throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
     for (const Declared& parameter : declared) {
         const auto found = shapes.find(parameter.name);
-        if (found != shapes.end() && text(found->second) != shape_text(parameter.axes))
+        if (found != shapes.end() && shape_text(found->second) != shape_text(parameter.axes))
             throw Error("{name}: shape {shape}, expected {expected}", {{"name", both_names(state_dict, parameter.name)},
-                                                                       {"shape", text(found->second)},
+                                                                       {"shape", shape_text(found->second)},
                                                                        {"expected", shape_text(parameter.axes)}});
     }
 }
@@ -77,7 +71,8 @@ void check_orientation(const RecognisedNames& names, const Mapping& given, const
             const bool turned = target.how == How::transposed;
             const bool projects = target.name.ends_with("_proj.weight");
             if (turned == (family.in_out && projects)) continue;
-            const Arguments named = {{"from", from}, {"shape", text(found->second)}, {"family", family.model_type}};
+            const Arguments named = {
+                {"from", from}, {"shape", shape_text(found->second)}, {"family", family.model_type}};
             if (turned) throw Error("{from}: shape {shape}, expected [out, in] as in files of {family}", named);
             throw Error("{from}: shape {shape}, expected [in, out] as in files of {family}", named);
         }

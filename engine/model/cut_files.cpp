@@ -26,7 +26,7 @@ struct Place {
 
 std::atomic<Place*> first_place = nullptr;
 std::mutex changing;
-struct sigaction before;  // the handler installed before ours
+struct sigaction previous_handler;  // the one installed before ours
 
 // Nothing but write() may be called in a signal handler.
 void say(const char* text, std::size_t size) { static_cast<void>(!::write(STDERR_FILENO, text, size)); }
@@ -43,7 +43,7 @@ void end_with_a_sentence(int, siginfo_t* what, void*) {
                                                                                     // handler
         ::_exit(1);
     }
-    ::sigaction(SIGBUS, &before, nullptr);  // not ours: the fault repeats under the previous handler
+    ::sigaction(SIGBUS, &previous_handler, nullptr);  // not ours: the fault repeats under the previous handler
 }
 
 void install_handler() {
@@ -51,7 +51,7 @@ void install_handler() {
     action.sa_sigaction = end_with_a_sentence;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
-    ::sigaction(SIGBUS, &action, &before);
+    ::sigaction(SIGBUS, &action, &previous_handler);
 }
 
 Place* free_place() {

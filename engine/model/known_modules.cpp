@@ -9,10 +9,6 @@ namespace decoderscope {
 
 namespace {
 
-bool any(const Shapes& shapes, std::string_view part) {
-    return std::ranges::any_of(shapes, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
-}
-
 KnownModule gpt(Sentence name, const char* activation) {
     return {.name = std::move(name), .norm_first = true, .activation = activation, .tied_head = true};
 }
@@ -38,7 +34,7 @@ KnownModule llama_release(Sentence name) {
 
 // Encoder-decoders of tutorials and repositories, by a pair of names that only they have.
 bool known_translator(const Shapes& stored, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any(stored, part); };
+    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
     if (has("linears.") && has(".a_2"))
         module = {.name = message("the Annotated Transformer"),
                   .norm_first = true,
@@ -82,7 +78,7 @@ bool known_translator(const Shapes& stored, KnownModule& module) {
 }
 
 bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any(stored, part); };
+    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
     if (has(".c_attn.") && has_conv1d(stored))
         module = gpt(message("Hugging Face GPT-2"), "gelu_tanh");
     else if (has(".c_attn."))
@@ -116,7 +112,7 @@ bool known_gpt(const Shapes& stored, const StateDict& dict, KnownModule& module)
 
 // Hugging Face's families whose config.json is not there, by names that only they have.
 bool known_family(const Shapes& stored, const StateDict& dict, KnownModule& module) {
-    const auto has = [&](std::string_view part) { return any(stored, part); };
+    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
     if (dict.shapes.contains("relative_bias.weight"))
         module = {.name = message("T5"),
                   .norm_first = true,
@@ -205,7 +201,7 @@ bool known_family(const Shapes& stored, const StateDict& dict, KnownModule& modu
 }  // namespace
 
 KnownModule known_module(const Shapes& stored, const StateDict& dict) {
-    const auto has = [&](std::string_view part) { return any(stored, part); };
+    const auto has = [&](std::string_view part) { return any_name_holds(stored, part); };
     KnownModule module;
     if (known_family(stored, dict, module) || known_translator(stored, module) || known_gpt(stored, dict, module))
         return module;

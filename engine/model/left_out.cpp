@@ -21,12 +21,6 @@ std::string_view part_of(std::string_view name) {
     return name.substr(begin, ending - begin);
 }
 
-std::vector<Index> sizes_of(const Axes& axes) {
-    std::vector<Index> sizes;
-    for (const Axis& axis : axes) sizes.push_back(axis.size);
-    return sizes;
-}
-
 }  // namespace
 
 std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config, const ModelFamily& family) {

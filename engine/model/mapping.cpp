@@ -12,7 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct Word {
     How how;
@@ -113,11 +113,11 @@ Mapping parse_mapping(std::string_view text) {
 }
 
 std::string mapping_to_json(const Mapping& mapping) {
-    Json json = Json::object();
+    OrderedJson json = OrderedJson::object();
     for (const auto& [theirs, targets] : mapping) {
-        Json texts = Json::array();
+        OrderedJson texts = OrderedJson::array();
         for (const Target& target : targets) texts.push_back(text_of(target));
-        json[theirs] = texts.empty() ? Json("") : texts.size() == 1 ? texts[0] : texts;
+        json[theirs] = texts.empty() ? OrderedJson("") : texts.size() == 1 ? texts[0] : texts;
     }
     return json.dump(1) + "\n";
 }

@@ -102,7 +102,7 @@ Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) 
 }
 
 // What a given mapping says, or what is recognised; the answers are to what names leave open.
-RecognisedNames names_of(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
+RecognisedNames recognised_names(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
     RecognisedNames recognised = recognise_names(checkpoint.shapes(), answers);
     if (mapping.empty()) return recognised;
     return with_mapping(std::move(recognised), mapping, checkpoint.shapes());
@@ -208,7 +208,7 @@ std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides&
     }
     const bool by_family = !family.model_type.empty();
     model.mapping = mapping;
-    RecognisedNames names = naming(weights_path, [&] { return names_of(checkpoint, answers, mapping); });
+    RecognisedNames names = naming(weights_path, [&] { return recognised_names(checkpoint, answers, mapping); });
     leave_unused(names, family);
     if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
     StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
@@ -273,7 +273,7 @@ std::optional<Recognised> recognise_model(const std::string& name_or_path, const
     const Checkpoint checkpoint(path);
     if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
     return naming(checkpoint.weights_path(), [&] {
-        RecognisedNames names = names_of(checkpoint, answers, mapping);
+        RecognisedNames names = recognised_names(checkpoint, answers, mapping);
         try {
             StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
             Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);

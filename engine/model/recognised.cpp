@@ -16,7 +16,7 @@ namespace decoderscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::vector<std::string> head_counts(Index width, Index queries_per_key, bool rope) {
     std::vector<std::string> counts;
@@ -39,14 +39,10 @@ std::string likely_heads(Index width, const std::vector<std::string>& counts) {
     return best;
 }
 
-const char* text(bool value) { return value ? "true" : "false"; }
+const char* bool_text(bool value) { return value ? "true" : "false"; }
 
 // As --set writes it, and as it is read back.
-std::string number_text(double value) { return Json(value).dump(); }
-
-bool any(const Shapes& shapes, std::string_view part) {
-    return std::ranges::any_of(shapes, [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
-}
+std::string number_text(double value) { return OrderedJson(value).dump(); }
 
 // What the contract assumes where a key is missing: such proposals need not be written.
 bool is_default(const std::string& key, const std::string& value) {
@@ -91,13 +87,13 @@ public:
     }
 
 private:
-    static Json value_of(const Question& question) {
+    static OrderedJson value_of(const Question& question) {
         if (question.key == "mask_value") return question.proposal;
-        const Json parsed = Json::parse(question.proposal, nullptr, false);
-        return parsed.is_discarded() ? Json(question.proposal) : parsed;
+        const OrderedJson parsed = OrderedJson::parse(question.proposal, nullptr, false);
+        return parsed.is_discarded() ? OrderedJson(question.proposal) : parsed;
     }
 
-    void fact(const std::string& key, const Json& value) {
+    void fact(const std::string& key, const OrderedJson& value) {
         config_[key] = value;
         result_.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
     }
@@ -106,7 +102,7 @@ private:
         if (asked == result_.questions.end()) result_.questions.push_back(std::move(question));
     }
     void ask_whether(const char* key, bool proposal, Sentence why) {
-        ask({key, text(proposal), {"true", "false"}, false, std::move(why)});
+        ask({key, bool_text(proposal), {"true", "false"}, false, std::move(why)});
     }
     [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
     [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
@@ -134,7 +130,7 @@ private:
         const bool biases = norm_biases || any_projection_has_bias(shapes_);
         fact("bias", biases);
         fact("final_norm", has("norm.weight"));
-        const bool by_deviation = norm_biases && (any(stored_, ".a_2") || any(stored_, ".alpha"));
+        const bool by_deviation = norm_biases && (any_name_holds(stored_, ".a_2") || any_name_holds(stored_, ".alpha"));
         if (!norm_biases)
             ask({"norm",
                  module_.norm,
@@ -331,7 +327,7 @@ private:
     const Shapes shapes_;  // as stored, without the added zeros
     KnownModule module_;
     Recognised result_;
-    Json config_ = {{"model_type", "decoderscope"}};
+    OrderedJson config_ = {{"model_type", "decoderscope"}};
 };
 
 std::string listed(const std::vector<std::string>& choices) {
@@ -409,21 +405,21 @@ std::string taken_unasked(const Recognised& recognised, const Overrides& answers
 
 void take_hints(Recognised& recognised, const Overrides& hints) {
     if (!recognised.problem.empty()) return;
-    Json config = Json::parse(recognised.config_json);
+    OrderedJson config = OrderedJson::parse(recognised.config_json);
     for (const auto& [key, value] : hints) {
         const auto question = std::ranges::find(recognised.questions, key, &Question::key);
         if (question == recognised.questions.end()) continue;
         question->proposal = value;
         question->required = false;
         question->why = message("as the recording says");
-        const Json parsed = Json::parse(value, nullptr, false);
-        config[key] = parsed.is_discarded() ? Json(value) : parsed;
+        const OrderedJson parsed = OrderedJson::parse(value, nullptr, false);
+        config[key] = parsed.is_discarded() ? OrderedJson(value) : parsed;
     }
     recognised.config_json = config.dump(2);
 }
 
 std::string answered_config(const Recognised& recognised, const Overrides& answers) {
-    Json config = Json::parse(recognised.config_json);
+    OrderedJson config = OrderedJson::parse(recognised.config_json);
     for (const Question& question : recognised.questions)
         if (question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
             refuse_unanswered(recognised, question, answers);

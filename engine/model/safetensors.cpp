@@ -201,10 +201,8 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
     std::size_t offset = 0;
     for (const auto& [name, tensor] : tensors) {
-        Json shape = Json::array();
-        for (const Axis& axis : tensor.axes()) shape.push_back(axis.size);
         const std::size_t end = offset + static_cast<std::size_t>(tensor.size()) * sizeof(float);
-        header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {offset, end}}};
+        header[name] = {{"dtype", "F32"}, {"shape", sizes_of(tensor.axes())}, {"data_offsets", {offset, end}}};
         offset = end;
     }
     std::string text = header.dump();

@@ -100,7 +100,7 @@ std::uint64_t check_layout(const StoredTensors& tensors) {
     return end;
 }
 
-Json parse_object(std::string_view text) {
+Json parse_header(std::string_view text) {
     Json json = parse_json(text, message("a safetensors file's header"));
     if (!json.is_object()) throw Error("not a JSON object; expected a safetensors file's header");
     if (json.size() > limits::kTensors)
@@ -113,7 +113,7 @@ Json parse_object(std::string_view text) {
 namespace {
 
 StoredTensors read_tensors(std::string_view text, std::uint64_t data_size) {
-    const Json header = naming(message("the header"), [&] { return parse_object(text); });
+    const Json header = naming(message("the header"), [&] { return parse_header(text); });
     StoredTensors tensors;
     for (const auto& [name, json] : header.items()) {
         if (name == "__metadata__") continue;
@@ -148,7 +148,7 @@ StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t 
 }
 
 std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text) {
-    const Json header = naming(message("the header"), [&] { return parse_object(text); });
+    const Json header = naming(message("the header"), [&] { return parse_header(text); });
     std::map<std::string, std::string, std::less<>> metadata;
     const auto found = header.find("__metadata__");
     if (found == header.end() || !found->is_object()) return metadata;

@@ -12,8 +12,6 @@ namespace {
 
 using Shape = std::vector<Index>;
 
-std::string text(const Shape& shape) { return shape_text(unnamed(shape)); }
-
 bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
 
 // A stored tensor as a matrix, [rows, columns], or a vector, [rows].
@@ -103,7 +101,7 @@ private:
         Matrix matrix = squeezed(shape, is_bias(target.name));
         matrix.turned = target.how == How::transposed && matrix.shape.size() == 2;
         if (target.how == How::transposed && matrix.shape.size() > 2)
-            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", text(shape)}});
+            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
         return matrix;
     }
 
@@ -137,11 +135,11 @@ private:
                 return {rows / 3, rows / 3, rows / 3};
             }
             throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
-                        {{"from", delayed.from}, {"shape", text(delayed.shape)}});
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         }
         if (rows % count != 0)
             throw Error("{from}: shape {shape}, expected {count} parts of the same size",
-                        {{"from", delayed.from}, {"shape", text(delayed.shape)}, {"count", count}});
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}, {"count", count}});
         return std::vector<Index>(names.size(), rows / count);
     }
 
@@ -150,7 +148,7 @@ private:
         const Matrix matrix = matrix_of(delayed.from, delayed.shape, delayed.target);
         if (matrix.shape.empty() || matrix.shape.size() > 2)
             throw Error("{from}: shape {shape}, expected a matrix or a vector",
-                        {{"from", delayed.from}, {"shape", text(delayed.shape)}});
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
         const std::vector<Index> rows = shares(delayed, names, matrix);
         if (delayed.target.how == How::by_head || delayed.target.how == How::by_group) {
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -190,8 +188,9 @@ private:
                 throw Error("{from}: head {head} is missing, expected all heads from 0",
                             {{"from", head.from}, {"head", expected - 1}});
             if (head.shape != first.shape)
-                throw Error("{from}: shape {shape}, expected {expected} as head 0 has",
-                            {{"from", head.from}, {"shape", text(head.shape)}, {"expected", text(first.shape)}});
+                throw Error(
+                    "{from}: shape {shape}, expected {expected} as head 0 has",
+                    {{"from", head.from}, {"shape", shape_text(head.shape)}, {"expected", shape_text(first.shape)}});
             const Index columns = size_of(head.shape) / std::max<Index>(head.shape[0], 1);
             dict_.rows.push_back({head.from, false, 0, columns, 0, head.shape[0], columns, name, shape[0]});
             shape[0] += head.shape[0];
@@ -226,7 +225,7 @@ private:
         if (shape.size() != (bias ? 2U : 3U))
             throw Error("{from}: shape {shape}, expected a {what} per head",
                         {{"from", from},
-                         {"shape", text(shape)},
+                         {"shape", shape_text(shape)},
                          {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
         if (bias) return add_rows(name, from, {{shape[0] * shape[1]}}, 0, shape[0] * shape[1]);
         if (output) {
@@ -250,7 +249,7 @@ private:
         if (delayed.target.how == How::repeated) {
             if (size_of(shape) != 1)
                 throw Error("{from}: shape {shape}, expected one number",
-                            {{"from", delayed.from}, {"shape", text(shape)}});
+                            {{"from", delayed.from}, {"shape", shape_text(shape)}});
             dict_.shapes.emplace(name, Shape{width});
             dict_.rows.push_back({delayed.from, false, 0, 0, 0, width, 1, name});
             return;
@@ -258,7 +257,7 @@ private:
         const bool square = shape.size() == 1 || (shape.size() == 2 && shape[0] == shape[1]);
         if (!square || shape[0] < 1 || width % shape[0] != 0)
             throw Error("{from}: shape {shape}, expected one head's columns along both axes",
-                        {{"from", delayed.from}, {"shape", text(shape)}});
+                        {{"from", delayed.from}, {"shape", shape_text(shape)}});
         const Index size = shape[0], heads = width / size;
         const bool vector = shape.size() == 1;
         dict_.shapes.emplace(name, vector ? Shape{width} : Shape{width, width});

@@ -39,7 +39,7 @@ std::string_view formula_of(ActivationKind kind) {
     return "";
 }
 
-constexpr Index kCost = 20;  // of one number, in multiply-adds
+constexpr Index kActivationCost = 20;  // of one number, in multiply-adds
 
 template <class Number>
 std::span<Number> part(std::span<Number> values, Index begin, Index end) {
@@ -94,7 +94,7 @@ Tensor Activate::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::In from = in[0].values();
     const row::Out to = out.writable();
-    in_parallel(out.size(), kCost,
+    in_parallel(out.size(), kActivationCost,
                 [&](Index begin, Index end) { activate(kind, part(from, begin, end), part(to, begin, end)); });
     return out;
 }
@@ -113,7 +113,7 @@ Tensor ActivateGated::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const row::In pre = in[0].values(), gate = in[1].values();
     const row::Out to = out.writable();
-    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), kActivationCost, [&](Index begin, Index end) {
         const row::Out some = part(to, begin, end);
         activate(kind, part(gate, begin, end), some);
         row::multiply(some, part(pre, begin, end), some);

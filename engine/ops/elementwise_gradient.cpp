@@ -18,12 +18,12 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kCost = 8;         // of one number, in multiply-adds
-constexpr Index kCurvedCost = 50;  // with an exponential
+constexpr Index kStraightCost = 8;  // of one number, in multiply-adds
+constexpr Index kCurvedCost = 50;   // with an exponential
 
 // grad · slope, cell by cell.
 template <class Slope>
-Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kCost) {
+Tensor scaled(const Tensor& grad, const Slope& slope, Index cost = kStraightCost) {
     Tensor out(grad.axes());
     const float* from = grad.data();
     float* to = out.writable().data();
@@ -55,7 +55,7 @@ ActivationBack back_through(ActivationKind kind) {
     return nullptr;
 }
 
-std::string name_of(ActivationKind kind) {
+std::string slope_name(ActivationKind kind) {
     switch (kind) {
         case ActivationKind::relu:
             return "relu′";
@@ -71,7 +71,7 @@ std::string name_of(ActivationKind kind) {
 
 Factor slope_at(ActivationKind kind, const Tensor& x, std::size_t operand, const Cell& cell) {
     const auto value = static_cast<double>(x.at(cell));
-    return derived_factor(slope_of(kind, value), name_of(kind) + "(" + short_number(value) + ")", operand, cell);
+    return derived_factor(slope_of(kind, value), slope_name(kind) + "(" + short_number(value) + ")", operand, cell);
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ Tensor Activate::pull_back(std::size_t, const Backward& b) const {
     Tensor out(b.grad.axes());
     const std::span<float> to = out.writable();
     const row::In pre = b.in[0].values(), grad = b.grad.values();
-    in_parallel(out.size(), kCost, [&, back = back_through(kind)](Index begin, Index end) {
+    in_parallel(out.size(), kStraightCost, [&, back = back_through(kind)](Index begin, Index end) {
         const auto first = static_cast<std::size_t>(begin), count = static_cast<std::size_t>(end - begin);
         back(pre.subspan(first, count), grad.subspan(first, count), to.subspan(first, count));
     });

@@ -21,7 +21,7 @@ Row row_of(const Tensor& x, Index batch, Index head, Index pos) {
     return {x.data() + ((batch * x.dim(1) + head) * x.dim(2) + pos) * width, static_cast<std::size_t>(width)};
 }
 
-constexpr Index kCost = 8;  // of one number, in multiply-adds
+constexpr Index kHeadNormCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Tensor HeadNorm::compute(const Operands& in, const Axes& axes) const {
         for (float& weight : gain) weight += 1.0F;
     Tensor out(axes);
     const row::Out to = out.writable();
-    in_parallel(axes[0].size * heads * positions, d_head * kCost, [&](Index begin, Index end) {
+    in_parallel(axes[0].size * heads * positions, d_head * kHeadNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const Index pos = r % positions, head = r / positions % heads, batch = r / positions / heads;
             const Row own = across_heads ? Row(gain).subspan(static_cast<std::size_t>(head * d_head)) : Row(gain);

@@ -1,5 +1,6 @@
 #include "engine/ops/norm.h"
 
+#include "engine/ops/norm_row.h"
 #include "engine/parallel.h"
 #include "engine/row_math.h"
 #include "engine/translate.h"
@@ -11,21 +12,7 @@ namespace decoderscope {
 
 namespace {
 
-using Row = std::span<const float>;
-
-Row row_of(const Tensor& x, Index row) {
-    const Index n = x.axes().back().size;
-    return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
-}
-
-Row row_of(const Tensor& x, const Cell& cell) { return row_of(x, cell[0] * x.dim(1) + cell[1]); }
-
-double mean_of(Row row) { return row::sum(row) / static_cast<double>(row.size()); }
-
-// What the norm first subtracts from each value: the mean, or nothing under RMSNorm.
-double centre_of(Row row, NormKind kind) { return is_centred(kind) ? mean_of(row) : 0.0; }
-
-constexpr Index kCost = 8;  // of one number, in multiply-adds
+constexpr Index kNormCost = 8;  // of one number, in multiply-adds
 
 Line mean_line(const Tensor& x, const Cell& cell) {
     const Index n = x.dim(2);
@@ -57,9 +44,9 @@ About NormScale::about() const {
 Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     Tensor out(axes);
     const std::span<float> scale = out.writable();
-    in_parallel(out.size(), in[0].axes().back().size * kCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), in[0].axes().back().size * kNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
-            const Row row = row_of(in[0], r);
+            const row::In row = row_of(in[0], r);
             const double squares = row::squares(row, centre_of(row, kind));
             scale[static_cast<std::size_t>(r)] =
                 static_cast<float>(facts().scale_of(squares, static_cast<double>(row.size())));
@@ -69,7 +56,7 @@ Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const Row row = row_of(in[0], cell);
+    const row::In row = row_of(in[0], cell);
     const bool centred = is_centred(kind);
     const std::size_t n = facts().unbiased ? row.size() - 1 : row.size();
     Explanation explanation;
@@ -114,17 +101,17 @@ About Normalize::about() const {
 
 Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
     std::vector<float> raised;
-    Row gain = in[2].values();
+    row::In gain = in[2].values();
     if (gain_offset() != 0.0F) {
         for (const float weight : gain) raised.push_back(gain_offset() + weight);
         gain = raised;
     }
-    const Row shift = in.size() > 3 ? in[3].values() : Row();
+    const row::In shift = in.size() > 3 ? in[3].values() : row::In();
     Tensor out(axes);
     const row::Out to = out.writable();
-    in_parallel(in[1].size(), axes.back().size * kCost, [&](Index begin, Index end) {
+    in_parallel(in[1].size(), axes.back().size * kNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
-            const Row row = row_of(in[0], r);
+            const row::In row = row_of(in[0], r);
             row::normalize(row, centre_of(row, kind), static_cast<double>(in[1].data()[r]), gain, shift,
                            to.subspan(static_cast<std::size_t>(r) * row.size(), row.size()));
         }

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kCost = 20;  // of one number, in multiply-adds
+constexpr Index kSoftCapCost = 20;  // of one number, in multiply-adds
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {
     const float* x = in[0].data();
     float* y = out.writable().data();
     const auto most = static_cast<float>(cap);
-    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), kSoftCapCost, [&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) y[i] = most * std::tanh(x[i] / most);
     });
     return out;

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kCost = 16;  // of one number, in multiply-adds
+constexpr Index kSoftmaxCost = 16;  // of one number, in multiply-adds
 // Rows shorter than this are computed several at a time.
 constexpr std::size_t kWide = 32;
 
@@ -49,7 +49,7 @@ void softmax(const Tensor& x, float* to) {
     const auto width = static_cast<std::size_t>(n);
     const auto* lazy = x.lazy<LazyRows>();
     const float* from = lazy == nullptr ? x.data() : nullptr;
-    in_parallel(rows, n * kCost, [&](Index begin, Index end) {
+    in_parallel(rows, n * kSoftmaxCost, [&](Index begin, Index end) {
         const auto first = static_cast<std::size_t>(begin) * width;
         const auto count = static_cast<std::size_t>(end - begin) * width;
         const row::Out weights(to + first, count);

@@ -11,7 +11,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kCost = 8;  // of one number, in multiply-adds
+constexpr Index kWeightsGradientCost = 8;  // of one number, in multiply-adds
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Tensor Softmax::pull_back(std::size_t, const Backward& b) const {
     float* to = out.writable().data();
     const float* y = b.out.data();
     const float* grad = b.grad.data();
-    in_parallel(out.size() / n, n * kCost, [&](Index begin, Index end) {
+    in_parallel(out.size() / n, n * kWeightsGradientCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             double average = 0.0;
             for (Index k = r * n; k < (r + 1) * n; ++k)
@@ -72,7 +72,7 @@ Tensor FillMasked::pull_back(std::size_t, const Backward& b) const {
     const float* grad = b.grad.data();
     const float* kept = b.in[1].data();
     float* to = out.writable().data();
-    in_parallel(out.size(), kCost, [&](Index begin, Index end) {
+    in_parallel(out.size(), kWeightsGradientCost, [&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) to[i] = kept[i] != 0.0F ? grad[i] : 0.0F;
     });
     return out;

@@ -279,12 +279,6 @@ Gap gap_of(const std::map<std::size_t, StepId>& known, std::size_t tensor, std::
     return {behind == known.begin() ? 0 : std::prev(behind)->second, behind == known.end() ? steps : behind->second};
 }
 
-std::vector<Index> sizes_of(const Axes& axes) {
-    std::vector<Index> sizes;
-    for (const Axis& axis : axes) sizes.push_back(axis.size);
-    return sizes;
-}
-
 // Where as many tensors of one shape are left between two matches as steps of that shape, they are taken in turn.
 void align_by_places(Alignment& alignment, const Plan& plan, const Trace& trace, std::set<StepId> taken) {
     std::map<std::size_t, StepId> known;

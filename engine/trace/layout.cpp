@@ -11,12 +11,6 @@ namespace {
 
 using Sizes = std::vector<Index>;
 
-Sizes sizes_of(const Axes& axes) {
-    Sizes sizes;
-    for (const Axis& axis : axes) sizes.push_back(axis.size);
-    return sizes;
-}
-
 Sizes without_ones(Sizes sizes) {
     std::erase(sizes, 1);
     return sizes;

@@ -133,9 +133,9 @@ TraceTensor joined(const std::string& name, const std::vector<const TraceTensor*
             throw Error(
                 "{name}: a rank holds shape {shape}, which is no part along axis {axis} of the others' {expected}",
                 {{"name", name},
-                 {"shape", shape_text(unnamed(part->shape))},
+                 {"shape", shape_text(part->shape)},
                  {"axis", axis},
-                 {"expected", shape_text(unnamed(parts.front()->shape))}});
+                 {"expected", shape_text(parts.front()->shape)}});
         whole.shape[along] += part->shape[along];
         values.push_back(part->values);
     }

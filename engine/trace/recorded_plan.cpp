@@ -38,7 +38,7 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.size() < 7 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool is_integer(const TraceTensor& tensor) {
+bool is_discrete(const TraceTensor& tensor) {
     return tensor.dtype.starts_with('I') || tensor.dtype.starts_with('U') || tensor.dtype == "BOOL";
 }
 
@@ -166,7 +166,7 @@ private:
             return begin(Part::mlp, Meaning::mlp);
         if (place.layer < 0 && has_any(place.last, {"head", "logits", "unembed", "generator"}))
             return begin(Part::head, Meaning::output);
-        if (is_integer(tensor)) return begin(Part::input, Meaning::residual);
+        if (is_discrete(tensor)) return begin(Part::input, Meaning::residual);
         return begin(Part::residual_stream, Meaning::residual);
     }
 
@@ -231,8 +231,8 @@ RecordedSizes sizes_of(const Trace& trace) {
         const auto at = std::ranges::find_if(trace.tensors, fits);
         return at == trace.tensors.end() ? nullptr : &*at;
     };
-    const TraceTensor* stream = first([](const TraceTensor& t) { return t.shape.size() == 3 && !is_integer(t); });
-    const TraceTensor* tokens = first([](const TraceTensor& t) { return t.shape.size() == 2 && is_integer(t); });
+    const TraceTensor* stream = first([](const TraceTensor& t) { return t.shape.size() == 3 && !is_discrete(t); });
+    const TraceTensor* tokens = first([](const TraceTensor& t) { return t.shape.size() == 2 && is_discrete(t); });
     const TraceTensor* whole = tokens != nullptr ? tokens : stream;
     if (whole != nullptr) {
         sizes.batch = std::max<Index>(whole->shape[0], 1);

@@ -17,7 +17,7 @@ namespace decoderscope {
 
 namespace {
 
-using Given = std::map<std::string, Tensor, std::less<>>;
+using GivenTensors = std::map<std::string, Tensor, std::less<>>;
 
 // What our plan computes, compared with what was recorded.
 struct Checked {
@@ -190,7 +190,7 @@ public:
 private:
     // ---- runs
 
-    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const Mutation* mutation, const Given& given) const {
+    [[nodiscard]] std::shared_ptr<const Plan> plan_with(const Mutation* mutation, const GivenTensors& given) const {
         PassRequest request{scenario_.config(), &scenario_.weights(), scenario_.inputs, scenario_.edits,
                             scenario_.dropout_seed};
         request.mutation = mutation;
@@ -428,7 +428,7 @@ private:
 
     // Runs every block on the input that they recorded for it.
     void isolate(Bisection& result) const {
-        Given given;
+        GivenTensors given;
         const Plan& plan = base_.run->plan();
         std::vector<std::string> blocks;
         for (const Step& step : plan.steps()) {

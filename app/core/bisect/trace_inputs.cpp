@@ -14,7 +14,7 @@ namespace decoderscope {
 namespace {
 
 // An input of the recorded model, under the name of its argument.
-struct Given {
+struct RecordedInput {
     std::string port;  // lower-case
     const TraceTensor* tensor = nullptr;
 };
@@ -28,18 +28,20 @@ std::string lower(std::string text) {
     return text;
 }
 
-bool is_mask(const Given& given) { return given.tensor->dtype == "BOOL" || has_any(given.port, {"mask", "pad"}); }
+bool is_mask(const RecordedInput& given) {
+    return given.tensor->dtype == "BOOL" || has_any(given.port, {"mask", "pad"});
+}
 
 bool is_whole(const TraceTensor& tensor) { return tensor.dtype.starts_with("I") || tensor.dtype == "U8"; }
 
-bool is_source(const Given& given, bool others_are_targets) {
+bool is_source(const RecordedInput& given, bool others_are_targets) {
     if (has_any(given.port, {"tgt", "target", "dec", "trg"})) return false;
     return has_any(given.port, {"src", "source", "enc", "mem"}) || (others_are_targets && given.port == "input_ids");
 }
 
 // The inputs of the first call, which is the recorded module's.
-std::vector<Given> given_to(const Trace& trace) {
-    std::vector<Given> found;
+std::vector<RecordedInput> given_to(const Trace& trace) {
+    std::vector<RecordedInput> found;
     if (trace.calls.empty()) return found;
     for (const auto& [port, name] : trace.calls.front().in)
         if (const TraceTensor* tensor = trace.find(name)) found.push_back({lower(port), tensor});
@@ -61,7 +63,7 @@ Tensor as_vectors(const TraceTensor& tensor, std::string_view axis) {
 }
 
 // A padding mask as [batch, key], 1 = keep; empty if the tensor is no padding mask of that size.
-Tensor as_padding(const Given& mask, Index batch, Index length, std::string_view axis) {
+Tensor as_padding(const RecordedInput& mask, Index batch, Index length, std::string_view axis) {
     std::vector<Index> shape = mask.tensor->shape;
     if (shape.size() == 4 && shape[1] == 1 && shape[2] == 1) shape = {shape[0], shape[3]};
     if (shape.size() == 3 && shape[1] == 1) shape = {shape[0], shape[2]};
@@ -74,15 +76,15 @@ Tensor as_padding(const Given& mask, Index batch, Index length, std::string_view
 }
 
 struct Sides {
-    std::vector<Given> targets, sources, masks;
+    std::vector<RecordedInput> targets, sources, masks;
 };
 
-Sides sides_of(const std::vector<Given>& inputs, bool whole, bool has_source) {
+Sides sides_of(const std::vector<RecordedInput>& inputs, bool whole, bool has_source) {
     Sides sides;
-    const bool named_target = std::ranges::any_of(inputs, [](const Given& given) {
+    const bool named_target = std::ranges::any_of(inputs, [](const RecordedInput& given) {
         return has_any(given.port, {"tgt", "target", "dec"});
     });
-    for (const Given& given : inputs) {
+    for (const RecordedInput& given : inputs) {
         if (is_mask(given))
             sides.masks.push_back(given);
         else if (whole == is_whole(*given.tensor) && given.tensor->shape.size() == (whole ? 2U : 3U))
@@ -96,9 +98,9 @@ Sides sides_of(const std::vector<Given>& inputs, bool whole, bool has_source) {
     return sides;
 }
 
-void add_masks(const std::vector<Given>& masks, Inputs& inputs) {
+void add_masks(const std::vector<RecordedInput>& masks, Inputs& inputs) {
     const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
-    for (const Given& mask : masks) {
+    for (const RecordedInput& mask : masks) {
         const bool of_source = is_source(mask, false);
         if (of_source && !source.empty() && inputs.encoder_attention_mask.empty())
             inputs.encoder_attention_mask = as_padding(mask, source.dim(0), source.dim(1), axis::src);
@@ -127,7 +129,7 @@ Inputs inputs_of_trace(const Trace& trace, const Config& config) {
     Inputs inputs;
     add_by_name(trace, inputs);
     if (!inputs.tokens.empty() || !inputs.x.empty()) return inputs;
-    const std::vector<Given> given = given_to(trace);
+    const std::vector<RecordedInput> given = given_to(trace);
     const bool source_tokens = config.encoder_layers > 0 && config.encoder_vocab_size > 0;
     const bool tokens = config.vocab_size > 0;
     const Sides sides = sides_of(given, tokens, config.cross_attention && source_tokens == tokens);
@@ -139,9 +141,9 @@ Inputs inputs_of_trace(const Trace& trace, const Config& config) {
         inputs.x = as_vectors(target, axis::pos);
     if (config.cross_attention) {
         const Sides other = sides_of(given, source_tokens, true);
-        const std::vector<Given>& sources = source_tokens == tokens ? sides.sources
-                                            : other.sources.empty() ? other.targets
-                                                                    : other.sources;
+        const std::vector<RecordedInput>& sources = source_tokens == tokens ? sides.sources
+                                                    : other.sources.empty() ? other.targets
+                                                                            : other.sources;
         if (sources.empty()) return {};
         if (source_tokens)
             inputs.encoder_tokens = as_tokens(*sources.front().tensor, axis::src);

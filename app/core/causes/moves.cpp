@@ -1,5 +1,6 @@
 #include "app/core/causes/moves.h"
 
+#include "engine/cell_name.h"
 #include "engine/needed_steps.h"
 #include "engine/rows.h"
 #include "engine/substitution.h"
@@ -87,12 +88,6 @@ Tensor without_head(Tensor z, Index batch, Index head) {
     return z;
 }
 
-std::string text_of(const std::string& tensor, const Cell& cell) {
-    std::string text = tensor + "[";
-    for (std::size_t i = 0; i < cell.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(cell[i]);
-    return text + "]";
-}
-
 // The gradient of a number by some steps of a scenario's run, by their names.
 std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber& number,
                                            const std::vector<std::string>& by) {
@@ -100,7 +95,7 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
     for (const std::string& name : by) wanted.insert("grad." + name);
     std::map<std::string, Tensor> gradients;
     const auto add = [&](const Cell& cell, float factor) {
-        scenario.gradients_of = text_of(number.tensor, cell);
+        scenario.gradients_of = written({number.tensor, cell});
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         std::vector<Tensor> values =
             computed_steps(*plan, [&](const Step& step) { return wanted.contains(step.name); });

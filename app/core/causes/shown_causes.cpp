@@ -4,6 +4,7 @@
 #include "app/core/jobs/executed.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
+#include "engine/cell_name.h"
 #include "engine/error.h"
 #include "engine/translate.h"
 
@@ -22,16 +23,10 @@ auto key_of(const ChosenNumber& number) {
     return std::make_tuple(number.tensor, number.cell, number.minus.value_or(Cell()));
 }
 
-std::string text_of(const ChosenNumber& number) {
-    std::string text = number.tensor + "[";
-    for (std::size_t i = 0; i < number.cell.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(number.cell[i]);
-    return text + "]";
-}
-
 Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     ShownSlopes shown;
     try {
-        scenario.gradients_of = text_of(number.number);
+        scenario.gradients_of = written({number.number.tensor, number.number.cell});
         const std::shared_ptr<const Run> run = co_await executed(plan_of(scenario));
         shown.slopes = slopes_of(*run, number.batch);
     } catch (const Error& error) {

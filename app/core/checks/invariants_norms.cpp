@@ -10,7 +10,7 @@ namespace decoderscope {
 namespace {
 
 // The error that rounding may leave where gain and shift cost no precision.
-constexpr double kAllowed = 1e-5;
+constexpr double kAllowedOfNorms = 1e-5;
 // The largest relative error of a number rounded to float.
 constexpr double kRounding = 1.2e-7;
 
@@ -58,7 +58,7 @@ Moments moments_of(const Numbers& values, bool centred) {
 
 // One row's output before gain and shift, and how far it is from its expected values.
 struct Measured {
-    double off = 0.0, allowed = kAllowed;
+    double off = 0.0, allowed = kAllowedOfNorms;
     double mean = 0.0, variance = 0.0;  // how far off these are
     bool of_scale = false;              // the scale itself is wrong
     std::size_t column = 0;             // the number furthest from its expected value
@@ -81,7 +81,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     const auto scale = static_cast<double>(norm.scale[number]);
     const Moments of_x = moments_of(x, norm.centred);
     Measured measured;
-    if (const double off = off_scale(norm, number, of_x); !(off <= kAllowed))
+    if (const double off = off_scale(norm, number, of_x); !(off <= kAllowedOfNorms))
         return {.off = off, .variance = off, .of_scale = true};
     std::vector<double> plain(x.size());
     double furthest = -1.0, rounding = 0.0, of_squares = 0.0;
@@ -104,7 +104,7 @@ Measured measure_row(const Norm& norm, std::size_t number) {
     measured.variance = std::abs(moments.variance - norm.expected_variance(scale));
     measured.mean = std::abs(moments.mean);
     measured.off = std::max(measured.mean, measured.variance);
-    measured.allowed = kAllowed + std::max(rounding, of_squares) / n;
+    measured.allowed = kAllowedOfNorms + std::max(rounding, of_squares) / n;
     if (std::isnan(moments.variance)) measured.off = HUGE_VAL;
     return measured;
 }
@@ -114,7 +114,7 @@ bool all_finite(Row row) {
 }
 
 // What is known of the rows measured so far.
-struct Rows {
+struct NormRows {
     std::size_t checked = 0, known = 0, off = 0, norms = 0;
     double mean = 0.0, variance = 0.0;  // the largest over all rows
     Measured furthest;
@@ -137,7 +137,7 @@ struct Rows {
         off += measured.kept() ? 0 : 1;
         mean = std::max(mean, measured.mean);
         variance = std::max(variance, measured.variance);
-        // Rows that break the law come before those that don't.
+        // NormRows that break the law come before those that don't.
         const bool first = step == nullptr || (furthest.kept() && !measured.kept());
         if (!first && (measured.off <= furthest.off || (measured.kept() && !furthest.kept()))) return;
         furthest = measured;
@@ -147,7 +147,7 @@ struct Rows {
     }
 };
 
-Sentence failing(const Rows& rows, const Sentence& norms) {
+Sentence failing(const NormRows& rows, const Sentence& norms) {
     Arguments arguments = {
         {"rows", counted_rows(rows.checked)}, {"norms", norms}, {"error", measure_text(rows.furthest.off)}};
     if (rows.furthest.of_scale)
@@ -159,7 +159,7 @@ Sentence failing(const Rows& rows, const Sentence& norms) {
                      std::move(arguments));
 }
 
-Sentence finding_of(const Rows& rows) {
+Sentence finding_of(const NormRows& rows) {
     if (rows.norms == 0) return message("This configuration has no norm.");
     if (rows.checked == 0) return message("No row can be measured.");
     const Sentence norms = message_n("{count} norm", "{count} norms", rows.norms);
@@ -172,8 +172,8 @@ Sentence finding_of(const Rows& rows) {
          {"variance", measure_text(rows.variance)}});
 }
 
-// Rows that no norm can bring to mean 0 and variance 1.
-Sentence already_broken(const Rows& rows) {
+// NormRows that no norm can bring to mean 0 and variance 1.
+Sentence already_broken(const NormRows& rows) {
     if (rows.known == 0) return {};
     return message_n("{count} row that a norm reads holds NaN or infinity already.",
                      "{count} rows that a norm reads hold NaN or infinity already.", rows.known,
@@ -185,7 +185,7 @@ Sentence already_broken(const Rows& rows) {
 Resumable<Invariant> measure_norms(const Run& run) {
     Invariant invariant{.law = Law::norms};
     const Plan& plan = run.plan();
-    Rows rows;
+    NormRows rows;
     Reader read_x, read_scale, read_out;
     for (const Step& step : plan.steps()) {
         co_yield kPause;

@@ -12,7 +12,7 @@ namespace {
 
 // The weights of a row are rounded to float one by one, each by at most 6e-8 of itself, so together by no more than
 // that. The sum they were divided by is allowed the same error again, with some margin.
-constexpr double kAllowed = 1e-5;
+constexpr double kAllowedOfSums = 1e-5;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -54,7 +54,7 @@ Index furthest_off(Row weights, Row scores) {
 }
 
 // What is known of the rows measured so far.
-struct Rows {
+struct PatternRows {
     std::size_t checked = 0, known = 0, off = 0;
     double furthest = 0.0;  // NaN counts as furthest
     const PatternStep* in = nullptr;
@@ -62,7 +62,7 @@ struct Rows {
 
     void add(const PatternStep& pattern, std::size_t number, double deviation) {
         ++checked;
-        off += deviation <= kAllowed ? 0 : 1;
+        off += deviation <= kAllowedOfSums ? 0 : 1;
         const bool further = in == nullptr || deviation > furthest || (std::isnan(deviation) && !std::isnan(furthest));
         if (!further || std::isnan(furthest)) return;
         furthest = deviation;
@@ -71,7 +71,7 @@ struct Rows {
     }
 };
 
-void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, Rows& rows) {
+void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, PatternRows& rows) {
     const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
     const Row weights = read_weights(pattern.weights);
     Row scores;  // read only if a row is NaN
@@ -85,7 +85,7 @@ void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scor
     }
 }
 
-Sentence finding_of(const Rows& rows, std::size_t patterns, double sum) {
+Sentence finding_of(const PatternRows& rows, std::size_t patterns, double sum) {
     if (rows.checked == 0) return message("Every row is NaN.");
     const Sentence all = counted_rows(rows.checked), of = message_n("{count} pattern", "{count} patterns", patterns);
     if (rows.off == 0)
@@ -100,8 +100,8 @@ Sentence finding_of(const Rows& rows, std::size_t patterns, double sum) {
                      {{"rows", all}, {"patterns", of}, {"sum", measure_text(sum)}});
 }
 
-// Rows that can't sum to 1, and why.
-Sentence nan_by_right(const Rows& rows) {
+// PatternRows that can't sum to 1, and why.
+Sentence nan_by_right(const PatternRows& rows) {
     if (rows.known == 0) return {};
     return message_n("{count} row is NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
                      "{count} rows are NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
@@ -109,7 +109,7 @@ Sentence nan_by_right(const Rows& rows) {
 }
 
 // Records the row that deviates most: its step, and its cell that is furthest from what the scores give.
-double point_at(const Rows& rows, Invariant& invariant) {
+double point_at(const PatternRows& rows, Invariant& invariant) {
     const auto width = static_cast<std::size_t>(rows.in->weights.axes().back().size);
     Reader read_weights, read_scores;
     const Row weights = read_weights(rows.in->weights).subspan(rows.row * width, width);
@@ -126,7 +126,7 @@ double point_at(const Rows& rows, Invariant& invariant) {
 Resumable<Invariant> measure_pattern_rows(const Run& run) {
     Invariant invariant{.law = Law::pattern_rows};
     const std::vector<PatternStep> patterns = patterns_of(run);
-    Rows rows;
+    PatternRows rows;
     Reader read_weights, read_scores;
     for (const PatternStep& pattern : patterns) {
         co_yield kPause;

@@ -16,12 +16,6 @@ namespace {
 
 constexpr double kWithoutEnd = std::numeric_limits<double>::infinity();
 
-std::vector<Index> shape_of(const Tensor& tensor) {
-    std::vector<Index> shape;
-    for (const Axis& axis : tensor.axes()) shape.push_back(axis.size);
-    return shape;
-}
-
 std::map<std::string_view, const Tensor*> by_name(const NamedTensors& tensors) {
     std::map<std::string_view, const Tensor*> found;
     for (const auto& [name, tensor] : tensors) found.emplace(name, &tensor);
@@ -51,10 +45,10 @@ struct Tally {
     }
 };
 
-using Numbers = Eigen::Map<const Eigen::ArrayXf>;
+using Floats = Eigen::Map<const Eigen::ArrayXf>;
 
 // Many numbers at once, if all of them are finite; returns whether they are.
-bool add_finite(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
+bool add_finite(const Floats& a, const Floats& b, Index offset, Tally& tally) {
     const Eigen::ArrayXd distances = (a.cast<double>() - b.cast<double>()).abs();
     const double sum = distances.sum();
     if (!std::isfinite(sum)) return false;
@@ -71,7 +65,7 @@ bool add_finite(const Numbers& a, const Numbers& b, Index offset, Tally& tally) 
 }
 
 // One by one, if some are not finite.
-void add_any(const Numbers& a, const Numbers& b, Index offset, Tally& tally) {
+void add_any(const Floats& a, const Floats& b, Index offset, Tally& tally) {
     for (Index i = 0; i < a.size(); ++i) {
         tally.add(distance_between(a[i], b[i]), offset + i);
         tally.add_scale(a[i]);
@@ -88,7 +82,7 @@ void measure(const Tensor& a, const Tensor& b, double tolerance, TensorDifferenc
     Tally tally{.tolerance = tolerance};
     for (Index start = 0; start < a.size(); start += kAtOnce) {
         const Index count = std::min(kAtOnce, a.size() - start);
-        const Numbers in_a(a.data() + start, count), in_b(b.data() + start, count);
+        const Floats in_a(a.data() + start, count), in_b(b.data() + start, count);
         if (!add_finite(in_a, in_b, start, tally)) add_any(in_a, in_b, start, tally);
     }
     found.largest = tally.largest;
@@ -104,8 +98,8 @@ void measure(const Tensor& a, const Tensor& b, double tolerance, TensorDifferenc
 TensorDifference difference_of(const std::string& name, const Tensor* a, const Tensor* b, double tolerance) {
     TensorDifference found;
     found.name = name;
-    if (a != nullptr) found.shape_a = shape_of(*a);
-    if (b != nullptr) found.shape_b = shape_of(*b);
+    if (a != nullptr) found.shape_a = sizes_of(a->axes());
+    if (b != nullptr) found.shape_b = sizes_of(b->axes());
     if (b == nullptr)
         found.presence = Presence::only_in_a;
     else if (a == nullptr)

@@ -19,10 +19,10 @@ namespace {
 // How many numbers a slice compares, and how many of a tensor are computed for a comparison alone.
 constexpr Index kSlice = 1'000'000;
 
-// A tensor's numbers. What is computed on demand is not kept.
-class Numbers {
+// A tensor's numbers, made if they are not there. What is computed on demand is not kept.
+class ReadyNumbers {
 public:
-    explicit Numbers(Tensor tensor) : tensor_(std::move(tensor)) {
+    explicit ReadyNumbers(Tensor tensor) : tensor_(std::move(tensor)) {
         if (const auto* lazy = tensor_.lazy<LazyValues>()) {
             made_.resize(static_cast<std::size_t>(tensor_.size()));
             lazy->make(made_);
@@ -39,7 +39,7 @@ bool is_large_and_not_there(const Tensor& tensor) { return !tensor.is_ready() &&
 
 // Whether two tensors of the same shape differ, bit for bit. `read` counts the numbers of this slice.
 Resumable<bool> differ(Tensor before, Tensor after, Index& read) {
-    const Numbers a(std::move(before)), b(std::move(after));
+    const ReadyNumbers a(std::move(before)), b(std::move(after));
     const auto count = static_cast<Index>(a.all().size());
     for (Index from = 0; from < count; from += kSlice) {
         const Index some = std::min(kSlice, count - from);

@@ -10,7 +10,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr Index kSlice = 500'000;  // numbers
+constexpr Index kNumbersAtOnce = 500'000;
 
 // The progress of a comparison, from 0 to 1: written by the job, read by the window.
 struct ComparisonProgress {
@@ -26,7 +26,7 @@ Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_
                                     ReferenceRun reference, double tolerance,
                                     std::shared_ptr<std::atomic<double>> progress) {
     Comparing comparing(recorded_tensors(*run), reference.tensors, tolerance);
-    while (!comparing.advance(kSlice)) {
+    while (!comparing.advance(kNumbersAtOnce)) {
         *progress = comparing.progress();
         co_yield kPause;
     }

@@ -16,7 +16,7 @@ using namespace figure;
 namespace {
 
 // Either all pictures show numbers or none does.
-constexpr double gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
+constexpr double picture_gap = 14, label_room = 16, own_bar_width = 4, least_with_numbers = 44;
 
 // Where the pictures of a grid lie.
 struct Grid {
@@ -36,7 +36,7 @@ struct Grid {
 // The largest pictures that fit next to each other on a page, but no larger than a heatmap alone would be.
 CellSize small_cell(Index rows, Index columns, std::size_t side_by_side) {
     constexpr double page = 1120, largest = 260, smallest = 64;
-    const double side = std::clamp(page / static_cast<double>(side_by_side) - gap, smallest, largest);
+    const double side = std::clamp(page / static_cast<double>(side_by_side) - picture_gap, smallest, largest);
     const double size = side / static_cast<double>(std::max<Index>({rows, columns, 1}));
     const double alone = cell_size(rows, columns).width;
     const double square = std::min(alone, size >= 2 ? std::floor(size) : size);
@@ -63,8 +63,8 @@ Grid lay_out(const Exhibit& exhibit, const Heatmap& like) {
     for (const Panel& panel : exhibit.panels)
         widest = std::max(widest, label_size * text_width_em(panel.label, true, false));
     const double beside = exhibit.own_ranges ? own_bar_width + 4 : 0;
-    grid.across = std::max(width + beside, widest) + gap;
-    grid.down = height + label_room + gap;
+    grid.across = std::max(width + beside, widest) + picture_gap;
+    grid.down = height + label_room + picture_gap;
     grid.most = std::clamp<Index>(static_cast<Index>(2 * std::max(width, height)), 64, most_cells);
     return grid;
 }

@@ -8,7 +8,7 @@ namespace decoderscope::figure {
 namespace {
 
 constexpr double length_of_a_step = 64;
-constexpr double gap = 4;
+constexpr double label_gap = 4;
 
 // The smallest of 1, 2 and 5 times a power of ten that is not below this.
 double round_step(double least) {
@@ -28,7 +28,7 @@ std::vector<Tick> ticks(Range range, double length, const std::function<double(c
     const double high = range.high;
     const double per_unit = length / (high - low);
     const auto touch = [&](const Tick& a, const Tick& b) {
-        return (b.value - a.value) * per_unit < (room_of(a.text) + room_of(b.text)) / 2 + gap;
+        return (b.value - a.value) * per_unit < (room_of(a.text) + room_of(b.text)) / 2 + label_gap;
     };
     const double step = round_step(length_of_a_step / per_unit);
     const Tick last = tick_at(high);

@@ -16,7 +16,7 @@ namespace {
 using Json =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
-Json number(float value) {
+Json json_number(float value) {
     if (std::isnan(value)) return "NaN";
     if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
     return value;
@@ -57,8 +57,8 @@ Json object_of(const Heatmap& heatmap) {
     object["rows"] = labels(heatmap.row_labels);
     object["columns"] = labels(heatmap.column_labels);
     object["scale"] = heatmap.scale == Scale::sequential ? "sequential" : "diverging";
-    object["range"] = Json::array({number(heatmap.range.low), number(heatmap.range.high)});
-    object["values"] = matrix(heatmap, heatmap.values, number);
+    object["range"] = Json::array({json_number(heatmap.range.low), json_number(heatmap.range.high)});
+    object["values"] = matrix(heatmap, heatmap.values, json_number);
     const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), [](auto cell) { return cell != 0; });
     if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
     if (!heatmap.texts.empty())
@@ -101,8 +101,8 @@ Json curve_of(const ChartCurve& curve) {
     object["values"] = Json::array();
     for (const DepthPoint& point : curve.curve.points) {
         object["steps"].push_back(point.step);
-        object["depths"].push_back(number(static_cast<float>(point.depth)));
-        object["values"].push_back(number(static_cast<float>(point.value)));
+        object["depths"].push_back(json_number(static_cast<float>(point.depth)));
+        object["values"].push_back(json_number(static_cast<float>(point.value)));
     }
     return object;
 }

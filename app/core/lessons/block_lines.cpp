@@ -1,5 +1,6 @@
 #include "app/core/lessons/block_lines.h"
 
+#include "app/core/text/trimmed.h"
 #include "app/core/text/wrapping.h"
 
 #include <cctype>
@@ -9,17 +10,13 @@ namespace decoderscope::lessons {
 
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r";
+
 bool is_key(std::string_view text) {
     if (text.empty()) return false;
     for (const char c : text)
         if (std::islower(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
     return true;
-}
-
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 }  // namespace
@@ -28,7 +25,7 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
     std::vector<BlockLine> lines;
     std::istringstream in(contents);
     for (std::string text; std::getline(in, text); ++line) {
-        const std::string whole = trimmed(text);
+        const std::string whole(trimmed(text, kBlanks));
         if (whole.empty() || text.starts_with('#')) continue;
         if (text.starts_with("  ")) {
             at_line(path, line, [&] {
@@ -46,7 +43,7 @@ std::vector<BlockLine> read_block_lines(const std::string& contents, int line, c
                 throw Error("\"{text}\"; expected \"key: value\", or two spaces before what goes on",
                             {{"text", whole}});
         });
-        lines.push_back({key, trimmed(text.substr(colon + 1)), line});
+        lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
     }
     return lines;
 }

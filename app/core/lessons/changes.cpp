@@ -2,6 +2,7 @@
 
 #include "app/core/introduction/introduction.h"
 #include "app/core/session/typed_inputs.h"
+#include "app/core/text/trimmed.h"
 #include "engine/error.h"
 #include "engine/mutations/mutation.h"
 
@@ -9,11 +10,7 @@ namespace decoderscope::lessons {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\n");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
+constexpr std::string_view kBetween = " \t\n";
 
 void add_part(Changes& changes, std::string_view part) {
     if (part.starts_with('[')) {
@@ -23,7 +20,7 @@ void add_part(Changes& changes, std::string_view part) {
     const auto sign = part.find('=');
     if (sign == std::string_view::npos)
         throw Error("\"{part}\" is no change; expected KEY=VALUE or a JSON list of edits", {{"part", part}});
-    const std::string key(trimmed(part.substr(0, sign))), value(trimmed(part.substr(sign + 1)));
+    const std::string key(trimmed(part.substr(0, sign), kBetween)), value(trimmed(part.substr(sign + 1), kBetween));
     if (key == "source") {
         changes.source = value;
     } else if (key == "target") {
@@ -58,7 +55,7 @@ Changes parse_changes(std::string_view text) {
     constexpr std::string_view kBetween = " ; ";
     while (true) {
         const auto end = text.find(kBetween);
-        add_part(changes, trimmed(text.substr(0, end)));
+        add_part(changes, trimmed(text.substr(0, end), kBetween));
         if (end == std::string_view::npos) return changes;
         text.remove_prefix(end + kBetween.size());
     }

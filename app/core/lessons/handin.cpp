@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFormat = "decoderscope-handin";
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostHandinBytes = std::size_t{64} << 20;
 
 // One answer of the file.
 struct HandedIn {
@@ -103,7 +103,7 @@ std::string handin_path(const std::string& folder, const Lesson& lesson, const s
     const std::string name = "decoderscope-" + fs::path(lesson.name).stem().string();
     const auto is_this = [&](const fs::path& path) {
         try {
-            return read_text(path.string(), kMostBytes) == text;
+            return read_text(path.string(), kMostHandinBytes) == text;
         } catch (const Error&) {
             return false;
         }
@@ -121,7 +121,7 @@ std::size_t JudgedHandin::right() const {
 
 JudgedHandin judge_handin(const std::string& path) {
     return naming(path, [&] {
-        const Json json = parse_json(read_text(path, kMostBytes), message("what \"Hand in\" wrote"));
+        const Json json = parse_json(read_text(path, kMostHandinBytes), message("what \"Hand in\" wrote"));
         if (!json.is_object()) throw Error("expected what \"Hand in\" wrote");
         JsonObject file(json, "");
         static_cast<void>(file.word("format", std::array{kFormat}));

@@ -125,25 +125,24 @@ private:
 
     void write(const Paragraph& paragraph, const Block& block) {
         const std::string text = html_of(texts(block, paragraph.line).text);
-        using Kind = Paragraph::Kind;
         switch (paragraph.kind) {
-            case Kind::heading: {
+            case Paragraph::Kind::heading: {
                 const std::string tag = "h" + std::to_string(std::min(paragraph.level, 6));
                 out_ << "<" << tag << ">" << text << "</" << tag << ">\n";
                 return;
             }
-            case Kind::bullet:
-            case Kind::numbered:
-                begin_list(paragraph.kind == Kind::numbered ? "ol" : "ul");
+            case Paragraph::Kind::bullet:
+            case Paragraph::Kind::numbered:
+                begin_list(paragraph.kind == Paragraph::Kind::numbered ? "ol" : "ul");
                 out_ << "<li>" << text << "</li>\n";
                 return;
-            case Kind::quote:
+            case Paragraph::Kind::quote:
                 out_ << "<blockquote><p>" << text << "</p></blockquote>\n";
                 return;
-            case Kind::code:
+            case Paragraph::Kind::code:
                 out_ << "<pre>" << text << "</pre>\n";
                 return;
-            case Kind::text:
+            case Paragraph::Kind::text:
                 out_ << "<p>" << text << "</p>\n";
         }
     }

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostProgressBytes = std::size_t{64} << 20;
 constexpr std::array kKinds = {"choice", "number", "point", "run", "bug"};
 
 struct AsJson {
@@ -117,7 +117,7 @@ std::string progress_path() {
 Progress load_progress(const std::string& path) {
     Progress progress;
     try {
-        const Json json = Json::parse(read_text(path, kMostBytes), nullptr, false);
+        const Json json = Json::parse(read_text(path, kMostProgressBytes), nullptr, false);
         if (!json.is_object()) return progress;
         for (const auto& [name, lesson] : json.items()) {
             try {

@@ -1,5 +1,6 @@
 #include "app/core/lessons/read_block.h"
 
+#include "app/core/text/trimmed.h"
 #include "engine/error.h"
 #include "engine/mutations/mutation.h"
 
@@ -12,11 +13,7 @@ namespace decoderscope::lessons {
 
 namespace {
 
-std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
-}
+std::string without_blanks(std::string_view text) { return std::string(trimmed(text, " \t")); }
 
 int whole_number(const std::string& text) {
     if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
@@ -53,7 +50,7 @@ void add_row(std::optional<std::string>& rows, const std::string& row) { rows = 
 
 void add_let(Lets& lets, const std::string& text) {
     const auto sign = text.find('=');
-    const std::string name = trimmed(text.substr(0, sign));
+    const std::string name = without_blanks(text.substr(0, sign));
     const bool valid = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
                        std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     if (sign == std::string::npos || !valid)
@@ -64,7 +61,7 @@ void add_let(Lets& lets, const std::string& text) {
 
 CellAnswer parse_cell_answer(const std::string& text) {
     const auto bracket = text.find('[');
-    CellAnswer answer{trimmed(text.substr(0, bracket)), {}};
+    CellAnswer answer{without_blanks(text.substr(0, bracket)), {}};
     if (answer.step.empty()) throw Error("\"{text}\", expected STEP or STEP[INDEX, …]", {{"text", text}});
     if (bracket == std::string::npos) return answer;
     const auto end = text.rfind(']');
@@ -161,17 +158,17 @@ Table read_table(const BlockSource& source) {
             table.caption = read_prose(value, source.formulas);
         } else if (key == "columns") {
             for (const std::string& column : split_at(value, ','))
-                table.columns.push_back(read_prose(trimmed(column), source.formulas));
+                table.columns.push_back(read_prose(without_blanks(column), source.formulas));
         } else if (key == "for") {
             const auto sign = value.find('=');
             if (sign == std::string::npos) throw Error("\"{value}\", expected NAME = COUNT", {{"value", value}});
-            table.variable = trimmed(value.substr(0, sign));
+            table.variable = without_blanks(value.substr(0, sign));
             table.count = parse_expression(value.substr(sign + 1));
         } else if (key == "row") {
             std::vector<Formula>& row = table.rows.emplace_back();
             for (const std::string& cell : split_at(value, ',')) {
                 const auto bar = cell.rfind('|');
-                Formula formula{.source = trimmed(cell), .line = at};
+                Formula formula{.source = without_blanks(cell), .line = at};
                 formula.expression = parse_expression(std::string_view(cell).substr(0, bar));
                 if (bar != std::string::npos) formula.format = parse_format(std::string_view(cell).substr(bar + 1));
                 row.push_back(std::move(formula));

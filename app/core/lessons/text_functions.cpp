@@ -76,7 +76,7 @@ Value config_key(const Scenario& scenario, Given a) {
     throw Error("config: \"{key}\" is no key of the configuration", {{"key", key}});
 }
 
-constexpr std::array<TextFunction, 10> kFunctions = {{
+constexpr std::array<TextFunction, 10> kTextFunctions = {{
     {"token", 1, 2, [](const Scenario& s, Given a) { return token_of(target(s), a); }},
     {"source_token", 1, 2, [](const Scenario& s, Given a) { return token_of(source(s), a); }},
     {"find", 1, 2, [](const Scenario& s, Given a) { return found_in(target(s), a); }},
@@ -101,8 +101,8 @@ constexpr std::array<TextFunction, 10> kFunctions = {{
 }  // namespace
 
 const TextFunction* find_text_function(std::string_view name) {
-    const auto found = std::ranges::find(kFunctions, name, &TextFunction::name);
-    return found != kFunctions.end() ? &*found : nullptr;
+    const auto found = std::ranges::find(kTextFunctions, name, &TextFunction::name);
+    return found != kTextFunctions.end() ? &*found : nullptr;
 }
 
 Index id_of(const Tokenizer& tokenizer, std::string_view text) {

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kFollowedTerms = 3;  // of each line
 constexpr std::size_t kMostInLevel = 12;
 
-using At = std::pair<StepId, Cell>;
+using CellOfStep = std::pair<StepId, Cell>;
 
-ExplainedCell explained_cell(const Scenario& scenario, const Run& run, const At& at) {
+ExplainedCell explained_cell(const Scenario& scenario, const Run& run, const CellOfStep& at) {
     const Step& step = run.plan()[at.first];
     return {&step,
             at.second,
@@ -29,8 +29,8 @@ ExplainedCell explained_cell(const Scenario& scenario, const Run& run, const At&
 }
 
 // The operands of the largest terms of an explanation, and of its conditions, in the order of its lines.
-std::vector<At> followed(const Run& run, const ExplainedCell& from) {
-    std::vector<At> next;
+std::vector<CellOfStep> followed(const Run& run, const ExplainedCell& from) {
+    std::vector<CellOfStep> next;
     const auto follow = [&](const Factor& factor) {
         if (!factor.cell) return;
         const Step& operand = run.plan()[from.step->operands[factor.cell->operand]];
@@ -50,14 +50,14 @@ std::vector<At> followed(const Run& run, const ExplainedCell& from) {
 ExplainedCells explained_cells(const Scenario& scenario, const Run& run, const Step& step, const Cell& cell,
                                int depth) {
     ExplainedCells all;
-    std::set<At> known = {{step.id, cell}};
-    std::vector<At> level = {{step.id, cell}};
+    std::set<CellOfStep> known = {{step.id, cell}};
+    std::vector<CellOfStep> level = {{step.id, cell}};
     for (int number = 0; number < depth && !level.empty(); ++number) {
-        std::vector<At> next;
-        for (const At& at : level) {
+        std::vector<CellOfStep> next;
+        for (const CellOfStep& at : level) {
             all.cells.push_back(explained_cell(scenario, run, at));
             if (number + 1 == depth) continue;
-            for (At& below : followed(run, all.cells.back()))
+            for (CellOfStep& below : followed(run, all.cells.back()))
                 if (known.insert(below).second) next.push_back(std::move(below));
         }
         if (next.size() > kMostInLevel) {

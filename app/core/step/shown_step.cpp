@@ -7,7 +7,7 @@ namespace decoderscope {
 namespace {
 
 // Bit for bit, so that a NaN that stays a NaN is not a change.
-bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool unchanged(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const Heatmap& heatmap, Place place) {
     const Ref before = shown.unedited->plan().find(step.name);
@@ -18,7 +18,7 @@ std::vector<std::uint8_t> changes(const Snapshot& shown, const Step& step, const
     std::vector<std::uint8_t> changed;
     for (Index row = 0; row < heatmap.rows; ++row)
         for (Index column = 0; column < heatmap.columns; ++column)
-            changed.push_back(same(heatmap.at(row, column), old_values.at(slice.cell(row, column))) ? 0 : 1);
+            changed.push_back(unchanged(heatmap.at(row, column), old_values.at(slice.cell(row, column))) ? 0 : 1);
     return changed;
 }
 

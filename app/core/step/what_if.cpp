@@ -22,13 +22,13 @@ namespace {
 // ---- where a cell is
 
 // What a cell is about: a row of the batch, a query head, a query and a key.
-struct At {
+struct Whereabouts {
     Index batch = 0, head = 0;
     std::optional<Index> query = std::nullopt, key = std::nullopt;
 };
 
-At place_in(const Scenario& scenario, const Step& step, const Cell& cell, Place place) {
-    At at{place.batch, place.head};
+Whereabouts place_in(const Scenario& scenario, const Step& step, const Cell& cell, Place place) {
+    Whereabouts at{place.batch, place.head};
     for (std::size_t i = 0; i < step.axes.size() && i < cell.size(); ++i) {
         const Axis& along = step.axes[i];
         if (along.name == axis::batch) at.batch = cell[i];
@@ -161,7 +161,7 @@ private:
     const Scenario& scenario_;
     const Run& run_;
     const Step& step_;
-    At at_;
+    Whereabouts at_;
     Ref pattern_;
     std::vector<WhatIf> offers_;
 };
@@ -189,7 +189,7 @@ std::optional<NowAndIf> cell_effect(const Run& now, const Run& then, const Step&
 }
 
 std::optional<PatternRow> row_effect(const Scenario& scenario, const Run& now, const Run& then, const Ref pattern,
-                                     const At& at) {
+                                     const Whereabouts& at) {
     if (pattern == nullptr || !at.query) return std::nullopt;
     const Tensor& values = now.value(pattern->id);
     const Tensor* other = twin(then, *pattern);
@@ -243,7 +243,7 @@ Value<ShownWhatIfs> shown_what_ifs(Derived& derived, const Snapshot& shown, cons
 }
 
 std::optional<Variation> blind_query(const Scenario& scenario, const Step& step, const Cell& cell, Place place) {
-    const At at = place_in(scenario, step, cell, place);
+    const Whereabouts at = place_in(scenario, step, cell, place);
     if (step.attention.empty() || !at.query) return std::nullopt;
     return Variation{.more_edits = {MaskEdit{step.attention, at.batch, at.head, at.query, std::nullopt, false}}};
 }
@@ -258,7 +258,7 @@ bool WhatIfEffect::nothing_changed() const {
 
 WhatIfEffect what_if_effect(const Scenario& scenario, const Run& now, const Run& then, const Step& step,
                             const Cell& cell, Place place) {
-    const At at = place_in(scenario, step, cell, place);
+    const Whereabouts at = place_in(scenario, step, cell, place);
     WhatIfEffect effect;
     effect.cell = cell_effect(now, then, step, cell);
     effect.row = row_effect(scenario, now, then, pattern_of(now.plan(), attention_beside(step)), at);

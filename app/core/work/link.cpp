@@ -1,6 +1,7 @@
 #include "app/core/work/link.h"
 
 #include "app/core/text/base64url.h"
+#include "app/core/text/trimmed.h"
 #include "engine/error.h"
 #include "engine/packed_text.h"
 
@@ -18,13 +19,6 @@ constexpr std::string_view kVersion = "1";
 struct Fragment {
     std::string_view version, packed;
 };
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t begin = text.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 std::optional<Fragment> fragment_of(std::string_view text) {
     std::string_view fragment = trimmed(text);

@@ -1,5 +1,6 @@
 #include "app/core/work/path_list.h"
 
+#include "app/core/text/trimmed.h"
 #include "app/core/work/link.h"
 #include "app/core/work/session_file.h"
 #include "engine/message.h"
@@ -18,10 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostEntries = 200;
 constexpr std::size_t kMostLookedAt = 20'000;
 
-std::string trimmed(std::string_view text) {
-    const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-    while (!text.empty() && space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && space(text.back())) text.remove_suffix(1);
+std::string without_quotes(std::string_view text) {
     for (const char quote : {'"', '\''})
         if (text.size() >= 2 && text.front() == quote && text.back() == quote) text = text.substr(1, text.size() - 2);
     return std::string(text);
@@ -42,7 +40,7 @@ bool worth_listing(PathKind kind) { return kind != PathKind::other; }
 }  // namespace
 
 std::string path_of(std::string_view typed) {
-    std::string path = trimmed(typed);
+    std::string path = without_quotes(trimmed(typed));
     const char* home = std::getenv("HOME");
     if (home != nullptr && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
     return path;

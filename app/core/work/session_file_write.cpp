@@ -14,7 +14,7 @@ namespace decoderscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // A path next to or below the session is relative, so that both can be moved together.
 std::string written_path(const std::string& path, const fs::path& folder) {
@@ -25,14 +25,14 @@ std::string written_path(const std::string& path, const fs::path& folder) {
 }
 
 // Sorted by key, so that the same values always give the same file; the last value of a repeated key counts.
-Json object_of(const Overrides& values) {
+OrderedJson object_of(const Overrides& values) {
     std::map<std::string, std::string> sorted;
     for (const auto& [key, value] : values) sorted[key] = value;
-    return sorted.empty() ? Json::object() : Json(sorted);
+    return sorted.empty() ? OrderedJson::object() : OrderedJson(sorted);
 }
 
-Json json_of(const SavedModel& model, const fs::path& folder) {
-    Json json;
+OrderedJson json_of(const SavedModel& model, const fs::path& folder) {
+    OrderedJson json;
     if (model.bundled)
         json["bundled"] = model.name;
     else
@@ -41,13 +41,13 @@ Json json_of(const SavedModel& model, const fs::path& folder) {
     if (!model.config.empty()) json["config"] = model.config;
     if (!model.answers.empty()) json["answers"] = object_of(model.answers);
     if (model.trace) json["trace"] = true;
-    if (!model.mapping.empty()) json["mapping"] = Json::parse(mapping_to_json(model.mapping));
+    if (!model.mapping.empty()) json["mapping"] = OrderedJson::parse(mapping_to_json(model.mapping));
     return json;
 }
 
 // The numbers of a tensor as nested lists, from an axis on.
-Json nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) {
-    Json list = Json::array();
+OrderedJson nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) {
+    OrderedJson list = OrderedJson::array();
     const Index inner = stride / tensor.dim(axis);
     for (Index i = 0; i < tensor.dim(axis); ++i) {
         const Index at = offset + i * inner;
@@ -57,9 +57,9 @@ Json nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) 
     return list;
 }
 
-Json json_of(const SavedTensor& tensor, const fs::path& folder) {
+OrderedJson json_of(const SavedTensor& tensor, const fs::path& folder) {
     if (!tensor.of_example && tensor.file.empty()) return nested(tensor.numbers, 0, 0, tensor.numbers.size());
-    Json json;
+    OrderedJson json;
     if (tensor.of_example)
         json["from"] = "example";
     else
@@ -68,14 +68,14 @@ Json json_of(const SavedTensor& tensor, const fs::path& folder) {
     return json;
 }
 
-void put_sequence(Json& json, const SavedSequence& sequence, const std::string& before, const char* mask) {
+void put_sequence(OrderedJson& json, const SavedSequence& sequence, const std::string& before, const char* mask) {
     if (sequence.text) json[before + "text"] = *sequence.text;
     if (sequence.tokens) json[before + "tokens"] = *sequence.tokens;
     if (sequence.mask) json[mask] = *sequence.mask;
 }
 
-Json json_of(const SavedInput& input, const fs::path& folder) {
-    Json json = Json::object();
+OrderedJson json_of(const SavedInput& input, const fs::path& folder) {
+    OrderedJson json = OrderedJson::object();
     const auto put = [&](const char* key, const std::optional<SavedTensor>& tensor) {
         if (tensor) json[key] = json_of(*tensor, folder);
     };
@@ -87,7 +87,7 @@ Json json_of(const SavedInput& input, const fs::path& folder) {
     return json;
 }
 
-void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
+void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
     json["model"] = json_of(run.model, folder);
     json["set"] = object_of(run.set);
     json["input"] = json_of(run.input, folder);
@@ -100,24 +100,24 @@ void put_run(Json& json, const SavedRun& run, const fs::path& folder) {
         if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
 }
 
-Json json_of(const Cursor& cursor) {
-    Json json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
+OrderedJson json_of(const Cursor& cursor) {
+    OrderedJson json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
     if (cursor.cell) json["cell"] = *cursor.cell;
     return json;
 }
 
-Json json_of(const Sampling& sampling) {
+OrderedJson json_of(const Sampling& sampling) {
     return {{"temperature", sampling.temperature},
             {"top_k", sampling.top_k},
             {"top_p", sampling.top_p},
             {"seed", sampling.seed}};
 }
 
-Json json_of(const SavedNorms& norms) {
-    Json json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
-                 {"gain", float_to_json(norms.gain_factor)},
-                 {"shift", float_to_json(norms.shift_factor)},
-                 {"row", norms.row}};
+OrderedJson json_of(const SavedNorms& norms) {
+    OrderedJson json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
+                        {"gain", float_to_json(norms.gain_factor)},
+                        {"shift", float_to_json(norms.shift_factor)},
+                        {"row", norms.row}};
     if (norms.layers) json["layers"] = *norms.layers;
     if (norms.places) {
         json["left"] = place_of_norms(norms.places->left).word;
@@ -132,15 +132,16 @@ Json json_of(const SavedNorms& norms) {
     return json;
 }
 
-Json json_of(const BisectQuestion& question) {
-    Json json = Json::object();
+OrderedJson json_of(const BisectQuestion& question) {
+    OrderedJson json = OrderedJson::object();
     if (question.tolerance) json["tolerance"] = *question.tolerance;
     for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
     return json;
 }
 
-Json json_of(const SavedCompare& compare, const fs::path& folder) {
-    Json json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]}, {"tolerance", compare.tolerance}};
+OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
+    OrderedJson json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]},
+                        {"tolerance", compare.tolerance}};
     if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
     if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
     if (compare.bisect != BisectQuestion()) json["bisect"] = json_of(compare.bisect);
@@ -150,7 +151,7 @@ Json json_of(const SavedCompare& compare, const fs::path& folder) {
 }  // namespace
 
 std::string session_text(const SessionFile& file, const std::string& folder) {
-    Json json = {{"format", kSessionFormat}, {"version", kSessionVersion}};
+    OrderedJson json = {{"format", kSessionFormat}, {"version", kSessionVersion}};
     put_run(json, file.run, folder);
     json["sampling"] = json_of(file.sampling);
     if (!file.cursor.step.empty()) json["cursor"] = json_of(file.cursor);
@@ -158,11 +159,11 @@ std::string session_text(const SessionFile& file, const std::string& folder) {
     json["norms"] = json_of(file.view.norms);
     json["compare"] = json_of(file.view.compare, folder);
     // Members are sorted, so that what is read back is written as the same bytes.
-    for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = Json(nlohmann::json::parse(saved));
+    for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = OrderedJson(nlohmann::json::parse(saved));
     if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
-    json["pins"] = Json::array();
+    json["pins"] = OrderedJson::array();
     for (const SavedPin& pin : file.pins) {
-        Json pinned = {{"label", pin.label}};
+        OrderedJson pinned = {{"label", pin.label}};
         put_run(pinned, pin.run, folder);
         json["pins"].push_back(std::move(pinned));
     }

@@ -15,14 +15,14 @@ namespace decoderscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-bool flag(const Json& json, const char* key, bool otherwise) {
+bool flag(const OrderedJson& json, const char* key, bool otherwise) {
     const auto found = json.find(key);
     return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
 }
 
-float length(const Json& json, const char* key, float otherwise, float least, float most) {
+float length(const OrderedJson& json, const char* key, float otherwise, float least, float most) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_number()) return otherwise;
     const auto value = found->get<double>();
@@ -46,9 +46,9 @@ std::string settings_path() {
 
 Settings load_settings(const std::string& path) {
     Settings settings;
-    Json json;
+    OrderedJson json;
     try {
-        json = Json::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
+        json = OrderedJson::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
     } catch (const Error&) {
         return settings;
     }
@@ -83,22 +83,22 @@ void save_settings(const std::string& path, const Settings& settings) {
     fs::create_directories(folder, failed);
     if (failed)
         throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
-    Json json = {{"text_scale", settings.text_scale},
-                 {"color_map", color_map_name(settings.sequential)},
-                 {"map_width", settings.map_width},
-                 {"inspector_width", settings.inspector_width},
-                 {"map_folded", settings.map_folded},
-                 {"inspector_folded", settings.inspector_folded},
-                 {"language", settings.language},
-                 {"browser_address", settings.browser_address},
-                 {"hint_done", settings.hint_done},
-                 {"large_pointer", settings.large_pointer},
-                 {"introduction_closed", settings.introduction_closed},
-                 {"recent", settings.recent}};
+    OrderedJson json = {{"text_scale", settings.text_scale},
+                        {"color_map", color_map_name(settings.sequential)},
+                        {"map_width", settings.map_width},
+                        {"inspector_width", settings.inspector_width},
+                        {"map_folded", settings.map_folded},
+                        {"inspector_folded", settings.inspector_folded},
+                        {"language", settings.language},
+                        {"browser_address", settings.browser_address},
+                        {"hint_done", settings.hint_done},
+                        {"large_pointer", settings.large_pointer},
+                        {"introduction_closed", settings.introduction_closed},
+                        {"recent", settings.recent}};
     if (settings.dark) json["dark"] = *settings.dark;
     if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
     // JSON must be UTF-8, but a path need not be.
-    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+    const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
     write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
 }
 

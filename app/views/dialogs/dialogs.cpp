@@ -2,6 +2,7 @@
 #include "app/core/work/link_address.h"
 #include "app/core/work/path_list.h"
 #include "app/core/work/session_file.h"
+#include "app/views/dialogs/close_dialog.h"
 #include "app/views/shell/actions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/shell/saved_view.h"
@@ -26,11 +27,6 @@ void set_text(std::span<char> buffer, const std::string& text) {
     std::copy_n(text.begin(), std::min(text.size(), buffer.size() - 1), buffer.begin());
 }
 
-void close(ViewState& state) {
-    state.dialog = Dialog::none;
-    ImGui::CloseCurrentPopup();
-}
-
 // ---- what each dialog shows
 
 void keys_dialog(const Ui& ui, ViewState& state) {
@@ -48,7 +44,7 @@ void keys_dialog(const Ui& ui, ViewState& state) {
     ImGui::SameLine();
     if (button(tr("What to try with this model"), "introduction")) {
         state.settings.introduction_closed = false;
-        return close(state);
+        return close_dialog(state);
     }
     // Two columns, read downwards, where there is room for them.
     const float column = ui.px(430);
@@ -71,10 +67,10 @@ void keys_dialog(const Ui& ui, ViewState& state) {
     }
     if (state.dialog_opens) return;  // the press that opened it is still in this frame
     if (glossary || pressed(Key::f1)) {
-        close(state);
+        close_dialog(state);
         open_glossary(state);
     } else if (pressed(Key::escape)) {
-        close(state);
+        close_dialog(state);
     }
 }
 
@@ -115,13 +111,13 @@ void save_dialog(const Ui& ui, const Session& session, ViewState& state, Command
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         state.close_when_saved = false;
-        return close(state);
+        return close_dialog(state);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
     const bool wanted = (entered || clicked || again) && state.path[0] != '\0';
     if (own ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(command::SaveSession{path, saved_view(state)});
-    close(state);
+    close_dialog(state);
 }
 
 void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -139,10 +135,10 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     ImGui::SameLine();
     const bool close_now = button(tr("Close without saving"), "close");
     ImGui::SameLine();
-    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close(state);
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close_dialog(state);
     if (close_now) state.close = true;
     if (!save) return;
-    close(state);
+    close_dialog(state);
     state.close_when_saved = true;
     save_session(session, state, commands);
 }
@@ -249,7 +245,7 @@ void settings_dialog(const Ui& ui, ViewState& state) {
     paragraph(ui.fonts.caption, ui.theme.muted, text_size_note(state));
     paragraph(ui.fonts.caption, ui.theme.muted,
               tr("Kept from one start to the next. The monitor's own scale is respected."));
-    if (!state.dialog_opens && pressed(Key::escape)) close(state);
+    if (!state.dialog_opens && pressed(Key::escape)) close_dialog(state);
 }
 
 }  // namespace

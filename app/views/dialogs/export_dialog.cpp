@@ -3,6 +3,7 @@
 #include "app/core/export/csv.h"
 #include "app/core/export/pdf.h"
 #include "app/core/work/path_list.h"
+#include "app/views/dialogs/close_dialog.h"
 #include "app/views/shell/links.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
@@ -19,7 +20,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr float kWidth = 560.0F;
+constexpr float kExportWidth = 560.0F;
 
 struct Format {
     const char* label;
@@ -32,10 +33,9 @@ constexpr std::array kFormats = {Format{"PNG", ".png", true},       Format{"SVG"
                                  Format{"JSON", ".json", false},    Format{"NPY", ".npy", false},
                                  Format{"NPZ", ".npz", false},      Format{"safetensors", ".safetensors", false}};
 
-void close(ViewState& state) {
-    state.dialog = Dialog::none;
+void close_export(ViewState& state) {
     state.exports.choices.clear();
-    ImGui::CloseCurrentPopup();
+    close_dialog(state);
 }
 
 // ---- the path
@@ -90,7 +90,8 @@ void label(const Ui& ui, const char* text) {
 void choose_what(const Ui& ui, ExportDialogState& dialog) {
     for (std::size_t i = 0; i < dialog.choices.size(); ++i) {
         const std::string text = labelled(dialog.choices[i].label, std::to_string(i));
-        if (!press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups, {ui.px(kWidth), 0.0F}))
+        if (!press_row(text.c_str(), i == dialog.chosen, ImGuiSelectableFlags_DontClosePopups,
+                       {ui.px(kExportWidth), 0.0F}))
             continue;
         dialog.chosen = i;
         dialog.typed = false;
@@ -110,7 +111,7 @@ void choose_format(const Ui& ui, ExportDialogState& dialog) {
     label(ui, tr("Format"));
     const auto chosen = std::ranges::find(offered, dialog.format);
     const int clicked = segmented(ui, "format", labels, static_cast<int>(chosen - offered.begin()));
-    if (!obstacle.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(obstacle), ui.px(kWidth));
+    if (!obstacle.empty()) paragraph(ui.fonts.caption, ui.theme.muted, tr(obstacle), ui.px(kExportWidth));
     if (clicked < 0) return;
     dialog.format = offered[static_cast<std::size_t>(clicked)];
     rename(dialog);
@@ -132,10 +133,10 @@ void choose_picture(const Ui& ui, ExportDialogState& dialog) {
 
 // The folder that the file comes into, or the question whether to replace what is there.
 void draw_where(const Ui& ui, const ViewState& state, const std::string& path) {
-    if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kWidth));
+    if (replacing(state, path)) return draw_replacing(ui, state, path, ui.px(kExportWidth));
     const std::string folder = std::filesystem::path(absolute_path(path)).parent_path().string();
     text_line(ui.fonts.caption, ui.theme.muted,
-              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kWidth)));
+              fitted(ui.fonts.caption, tr("in {folder}", {{"folder", folder}}), ui.px(kExportWidth)));
 }
 
 // Limited, as copying everything by mistake would flood the clipboard.
@@ -168,12 +169,12 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     dialog.options.style.sequential = state.settings.sequential;
     text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
     choose_what(ui, dialog);
-    ImGui::Dummy({ui.px(kWidth), ui.px(4)});
+    ImGui::Dummy({ui.px(kExportWidth), ui.px(4)});
     choose_format(ui, dialog);
     choose_picture(ui, dialog);
     const ExportChoice& choice = dialog.choices[dialog.chosen];
     label(ui, choice.each ? tr("Folder") : tr("File"));
-    ImGui::SetNextItemWidth(ui.px(kWidth - 80));
+    ImGui::SetNextItemWidth(ui.px(kExportWidth - 80));
     if (state.dialog_opens) ImGui::SetKeyboardFocusHere();
     focusable_field("##path");
     const bool entered = ImGui::InputText("##path", dialog.path.data(), dialog.path.size(),
@@ -195,9 +196,9 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_line(ui.fonts.caption, ui.theme.muted, dialog.said.c_str());
-    if (cancelled) return close(state);
+    if (cancelled) return close_export(state);
     if (linked) {
-        close(state);
+        close_export(state);
         return copy_link(session, state, commands);
     }
     const bool again = replacing(state, path) && pressed(Key::enter);
@@ -206,7 +207,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     if (choice.each ? !wanted : !may_write(state, path, wanted)) return;
     commands.push_back(command::Export{path, std::make_shared<const Exhibit>(choice.in_english()), dialog.options,
                                        choice.each ? kFormats[dialog.format].ending : ""});
-    close(state);
+    close_export(state);
 }
 
 float draw_export_progress(const Ui& ui, const Session& session, Area area, Commands& commands) {

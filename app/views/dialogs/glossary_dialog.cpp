@@ -1,5 +1,6 @@
 #include "app/views/dialogs/glossary_dialog.h"
 
+#include "app/views/dialogs/close_dialog.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/imgui_compat.h"
@@ -12,12 +13,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr float kWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
-
-void close(ViewState& state) {
-    state.dialog = Dialog::none;
-    ImGui::CloseCurrentPopup();
-}
+constexpr float kGlossaryWidth = 760.0F, kHeight = 460.0F, kList = 220.0F;
 
 void choose(GlossaryDialogState& glossary, const GlossaryTerm& term) {
     glossary.term = std::string(term.id);
@@ -68,13 +64,13 @@ void draw_places(const Ui& ui, const Session& session, ViewState& state, const G
         if (link(ui, ui.fonts.caption, ui.theme.accent, text, 1)) {
             state.tab = kStepLab;
             commands.push_back(command::GoTo{step->name});
-            close(state);
+            close_dialog(state);
         }
     }
     if (lab != nullptr &&
         link(ui, ui.fonts.caption, ui.theme.accent, tr("Open the tab {tab} →", {{"tab", tr(lab->title)}}), 2)) {
         state.tab = lab->id;
-        close(state);
+        close_dialog(state);
     }
 }
 
@@ -118,12 +114,12 @@ void open_glossary(ViewState& state, std::string_view term) {
 
 void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float width = std::min(ui.px(kWidth), screen.x - ui.px(48));
+    const float width = std::min(ui.px(kGlossaryWidth), screen.x - ui.px(48));
     const float height = std::min(ui.px(kHeight), screen.y * 0.8F - ui.px(80));
     text_line(ui.fonts.heading, ui.theme.text, tr("Glossary"));
     ImGui::SameLine(0, ui.px(20));
     if (link(ui, ui.fonts.caption, ui.theme.accent, tr("Keys"), 3)) {
-        close(state);
+        close_dialog(state);
         state.dialog = Dialog::keys;
         state.dialog_opens = true;
         return;
@@ -134,7 +130,7 @@ void draw_glossary_dialog(const Ui& ui, const Session& session, ViewState& state
     ImGui::EndGroup();
     ImGui::SameLine(0, ui.px(20));
     draw_entry(ui, session, state, {width - ui.px(kList + 20), height}, commands);
-    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close(state);
+    if (!state.dialog_opens && (pressed(Key::escape) || pressed(Key::f1))) close_dialog(state);
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #include "app/views/dialogs/open_dialog.h"
 
 #include "app/core/text/utf8.h"
+#include "app/views/dialogs/close_dialog.h"
 #include "app/views/dialogs/open_questions.h"
 #include "app/views/shell/panels.h"
 #include "app/views/widgets/focus.h"
@@ -15,17 +16,16 @@ namespace decoderscope {
 
 namespace {
 
-constexpr float kWidth = 640.0F;
+constexpr float kOpenWidth = 640.0F;
 
 void set_path(OpenDialogState& open, const std::string& path) {
     open.path.fill('\0');
     std::copy_n(path.begin(), std::min(path.size(), open.path.size() - 1), open.path.begin());
 }
 
-void close(ViewState& state) {
-    state.dialog = Dialog::none;
+void close_opening(ViewState& state) {
     state.open.awaited = false;
-    ImGui::CloseCurrentPopup();
+    close_dialog(state);
 }
 
 void ask_for(OpenDialogState& open, const std::string& path, Commands& commands) {
@@ -45,7 +45,7 @@ std::string megabytes(ModelLoader::Progress progress) {
 void reading(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const Opening& opening = *session.opening();
     const ModelLoader::Progress progress = session.opening_progress();
-    const float width = ui.px(kWidth);
+    const float width = ui.px(kOpenWidth);
     text_line(ui.fonts.caption, ui.theme.muted,
               tr("Reading {name}", {{"name", fitted(ui.fonts.caption, opening.name, width - ui.px(60))}}));
     const float fraction = progress.bytes_total > 0
@@ -57,7 +57,7 @@ void reading(const Ui& ui, const Session& session, ViewState& state, Commands& c
     paragraph(ui.fonts.caption, ui.theme.muted, tr("The current model stays until the new one is ready."));
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         commands.push_back(command::StopOpening{});
-        close(state);
+        close_opening(state);
     }
 }
 
@@ -79,7 +79,7 @@ void failure(const Ui& ui, OpenDialogState& open, const Opening& opening) {
     paragraph(ui.fonts.mono_small, ui.theme.text, valid_utf8(opening.python));
     ImGui::Unindent(ui.px(8));
     list.ChannelsSetCurrent(0);
-    list.AddRectFilled(low, {low.x + ui.px(kWidth), ImGui::GetCursorScreenPos().y}, ui.theme.raised, ui.px(4));
+    list.AddRectFilled(low, {low.x + ui.px(kOpenWidth), ImGui::GetCursorScreenPos().y}, ui.theme.raised, ui.px(4));
     list.ChannelsMerge();
     if (button(tr("Copy the lines"), "copy")) {
         ImGui::SetClipboardText(opening.python.c_str());
@@ -128,19 +128,19 @@ void path_list(const Ui& ui, OpenDialogState& open, Commands& commands) {
         open.listed = true;
     }
     const PathList& list = open.list;
-    compat::begin_child("paths", {ui.px(kWidth), ui.px(190)}, {.border = true, .padded = true});
+    compat::begin_child("paths", {ui.px(kOpenWidth), ui.px(190)}, {.border = true, .padded = true});
     if (list.entries.empty())
         paragraph(
             ui.fonts.caption, ui.theme.muted,
             list.error.empty() ? tr("No folder, weights or session begins like this.") : valid_utf8(tr(list.error)));
     for (const PathList::Entry& entry : list.entries) {
         const bool plain = entry.kind == PathKind::folder;
-        const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kWidth - 120));
+        const std::string label = fitted(ui.fonts.text, valid_utf8(entry.name), ui.px(kOpenWidth - 120));
         if (press_row((label + "##" + entry.path).c_str())) {
             set_path(open, entry.path);
             if (!plain) ask_for(open, path_of(entry.path), commands);
         }
-        ImGui::SameLine(ui.px(kWidth - 84));
+        ImGui::SameLine(ui.px(kOpenWidth - 84));
         text_line(ui.fonts.caption, entry.kind == PathKind::pickled ? ui.theme.muted : ui.theme.accent,
                   entry.session ? tr("session") : words_for(entry.kind));
     }
@@ -155,7 +155,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
         tr("A folder with config.json and model.safetensors, a state_dict saved as safetensors, a session (.dscope), a "
            "trace recorded elsewhere, a link, or a bundled model's name. Tab completes; a folder or a file can be "
            "dropped on the window, too."));
-    ImGui::SetNextItemWidth(ui.px(kWidth));
+    ImGui::SetNextItemWidth(ui.px(kOpenWidth));
     if (state.dialog_opens || open.refocus) ImGui::SetKeyboardFocusHere();
     open.refocus = false;
     focusable_field("##path");
@@ -169,7 +169,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     if (state.desktop.picks_files) {
         if (button(tr("Choose files …"), "pick")) {
             state.pick_files = true;
-            close(state);
+            close_opening(state);
         }
         ImGui::SameLine();
     }
@@ -177,7 +177,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) {
         leave_open_dialog(session, commands);
-        close(state);
+        close_opening(state);
     }
 }
 
@@ -208,7 +208,7 @@ void leave_open_dialog(const Session& session, Commands& commands) {
 
 void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     const std::optional<Opening>& opening = session.opening();
-    if (!opening && state.open.awaited) return close(state);
+    if (!opening && state.open.awaited) return close_opening(state);
     if (state.dialog_opens && !opening) {
         state.open = {};
         // The folder of the current session or model may contain others.
@@ -218,10 +218,10 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
     }
     if (state.dialog_opens && opening) set_path(state.open, opening->name);
     text_line(ui.fonts.heading, ui.theme.text, tr("Open a model or a session"));
-    ImGui::Dummy({ui.px(kWidth), ui.px(2)});
+    ImGui::Dummy({ui.px(kOpenWidth), ui.px(2)});
     if (opening && opening->reading) return reading(ui, session, state, commands);
     if (!opening || !opening->asks) return choose(ui, session, state, commands);
-    switch (draw_open_questions(ui, *opening, state.open, kWidth, commands)) {
+    switch (draw_open_questions(ui, *opening, state.open, kOpenWidth, commands)) {
         case QuestionsEnd::open:
             state.open.awaited = true;
             break;
@@ -232,7 +232,7 @@ void draw_open_dialog(const Ui& ui, const Session& session, ViewState& state, Co
             // With a list open, Esc closes that one only.
             if (!state.dialog_opens && pressed(Key::escape) && compat::open_popups() <= 1) {
                 leave_open_dialog(session, commands);
-                close(state);
+                close_opening(state);
             }
             break;
     }

@@ -9,7 +9,7 @@ namespace decoderscope {
 
 namespace {
 
-constexpr float kWidth = 560.0F;
+constexpr float kPaletteWidth = 560.0F;
 
 void search(PaletteState& palette) {
     const std::string typed = palette.typed.data();
@@ -68,7 +68,7 @@ void draw_palette_dialog(const Ui& ui, const Session& session, ViewState& state,
         ImGui::SetKeyboardFocusHere();
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kWidth));
+    const float width = std::clamp(screen.x - ui.px(48), ui.px(200), ui.px(kPaletteWidth));
     ImGui::SetNextItemWidth(width);
     ImGui::InputTextWithHint("##search", tr("an action, step, weight, model or setting"), palette.typed.data(),
                              palette.typed.size());

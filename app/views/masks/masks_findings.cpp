@@ -13,8 +13,6 @@ namespace decoderscope {
 
 namespace {
 
-std::string number(float value) { return short_number_text(static_cast<double>(value), 4); }
-
 ImU32 good(const Ui& ui) { return ui.theme.accent; }
 ImU32 bad(const Ui& ui) { return ui.theme.warning; }
 
@@ -49,7 +47,7 @@ std::string weight_sentence(const FillConsequences& fill) {
     const Arguments cells = {{"masked", fill.masked},
                              {"cells", fill.cells},
                              {"query", fill.leakiest_query},
-                             {"weight", number(fill.largest_leak)}};
+                             {"weight", measured_text(fill.largest_leak)}};
     if (fill.leakiest_query >= 0)
         return tr(message("{masked} of {cells} cells masked; query {query} gives them {weight}", cells));
     return tr(fill.empty_rows.empty()
@@ -62,7 +60,8 @@ std::string leaks_by_row(const FillConsequences& fill) {
     std::string text = tr("The weight on masked keys, summed over a row.");
     for (std::size_t query = 0; query < fill.leaks.size(); ++query)
         if (fill.leaks[query] > 0.0F)
-            text += " " + tr("Query {query}: {number}.", {{"query", query}, {"number", number(fill.leaks[query])}});
+            text +=
+                " " + tr("Query {query}: {number}.", {{"query", query}, {"number", measured_text(fill.leaks[query])}});
     return text;
 }
 
@@ -71,7 +70,7 @@ std::string below_sentence(const FillConsequences& fill) {
     if (std::isinf(fill.lowest_kept)) return tr("No score is kept");
     if (fill.below.empty())
         return tr("Lowest kept score {score}: above the fill {fill}",
-                  {{"score", number(fill.lowest_kept)}, {"fill", number(fill.fill)}});
+                  {{"score", measured_text(fill.lowest_kept)}, {"fill", measured_text(fill.fill)}});
     const auto [query, key] = fill.below.front();
     return tr_n("{count} kept score at or below the fill: query {query}, key {key}",
                 "{count} kept scores at or below the fill, first query {query}, key {key}", fill.below.size(),
@@ -86,11 +85,11 @@ std::string empty_sentence(const FillConsequences& fill) {
     for (std::size_t i = 0; i < std::min<std::size_t>(rows, 3); ++i)
         some += (i == 0 ? "" : ", ") + std::to_string(fill.empty_rows[i].query);
     if (rows > 3) some += " …";
-    const Sentence weights =
-        row.nan ? message("0/0 = NaN")
-        : row.least == row.most
-            ? message("each weighs {weight}", {{"weight", number(row.most)}})
-            : message("keys weigh {least} to {most}", {{"least", number(row.least)}, {"most", number(row.most)}});
+    const Sentence weights = row.nan ? message("0/0 = NaN")
+                             : row.least == row.most
+                                 ? message("each weighs {weight}", {{"weight", measured_text(row.most)}})
+                                 : message("keys weigh {least} to {most}",
+                                           {{"least", measured_text(row.least)}, {"most", measured_text(row.most)}});
     return tr_n("Query {queries} sees no key: {weights}", "Queries {queries} see no key: {weights}", rows,
                 {{"queries", some}, {"weights", weights}});
 }

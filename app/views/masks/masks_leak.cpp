@@ -11,8 +11,6 @@ namespace decoderscope {
 
 namespace {
 
-std::string number(float value) { return short_number_text(static_cast<double>(value), 4); }
-
 const Companion* failed_companion(const Session& session) {
     const auto found = session.shown().companions.find(kLeakRun);
     return found != session.shown().companions.end() && !found->second.error.empty() ? &found->second : nullptr;
@@ -41,8 +39,8 @@ std::vector<std::string> tooltip_lines(const PositionBox& box) {
         if (!moved.blind) lines.emplace_back(tr("did not move: largest change 0"));
         return lines;
     }
-    lines.push_back(
-        tr("moved by up to {number} in {tensor}", {{"number", number(moved.largest)}, {"tensor", moved.largest_in}}));
+    lines.push_back(tr("moved by up to {number} in {tensor}",
+                       {{"number", measured_text(moved.largest)}, {"tensor", moved.largest_in}}));
     lines.push_back(tr("first in {tensor}", {{"tensor", moved.first_in}}));
     if (box.behind()) lines.emplace_back(tr("it comes after the changed one, so it may move"));
     return lines;
@@ -130,7 +128,7 @@ std::string leak_sentence(const MasksScene& scene, const Leak& leak) {
                    leak.earlier_moved,
                    {{"what", what},
                     {"all", leak.changed},
-                    {"number", number(leak.earlier)},
+                    {"number", measured_text(leak.earlier)},
                     {"tensor", leak.worst_in},
                     {"over", over}});
     if (leak.earlier_blind > 0)

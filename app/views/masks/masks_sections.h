@@ -3,6 +3,7 @@
 #include "app/core/heads/head_scores.h"
 #include "app/core/masks/shown_masks.h"
 #include "app/core/session/session.h"
+#include "app/core/text/numbers.h"
 #include "app/views/masks/masks_layout.h"
 #include "app/views/masks/masks_tab.h"
 #include "app/views/shell/view_state.h"
@@ -13,6 +14,9 @@ namespace decoderscope {
 
 // The name of the companion run in which one position is changed.
 inline constexpr const char* kLeakRun = "masks.leak";
+
+// A score or weight, as findings write it.
+[[nodiscard]] inline std::string measured_text(float value) { return short_number_text(static_cast<double>(value), 4); }
 
 // What every part draws from.
 struct MasksScene {

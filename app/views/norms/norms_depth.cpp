@@ -75,7 +75,7 @@ void chart_tooltip(const Ui& ui, const DepthChart& chart, const Places& places, 
 
 // ---- the legend of strokes and colours
 
-struct Legend {
+struct StrokeLegend {
     const Ui& ui;
     Area area;
     float y;
@@ -96,7 +96,7 @@ struct Legend {
 };
 
 void draw_legend(const Ui& ui, const BothNorms<DepthCurves>& both, const NormsScene& scene, Area area) {
-    Legend legend{ui, area, area.low.y + ui.px(2)};
+    StrokeLegend legend{ui, area, area.low.y + ui.px(2)};
     legend.sample(ui.theme.text, false, tr(norms_place_of(scene.runs.left).title));
     legend.sample(ui.theme.text, true, tr(norms_place_of(scene.runs.right).title));
     for (const DepthCurve& curve : both.left.updates)

@@ -15,12 +15,12 @@ std::uint64_t key(Index left, Index right) {
     return (static_cast<std::uint64_t>(left) << 32U) | static_cast<std::uint64_t>(right);
 }
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoNeighbour = static_cast<std::size_t>(-1);
 
 // One token of a word that is being merged, in a chain with its neighbours.
 struct Link {
     Index id = 0;
-    std::size_t before = kNone, after = kNone;
+    std::size_t before = kNoNeighbour, after = kNoNeighbour;
     bool gone = false;  // merged into the one before
 };
 
@@ -105,10 +105,10 @@ std::vector<Index> BytePairs::characters(std::string_view word) const {
 void BytePairs::merge(const std::vector<Index>& characters, std::vector<Index>& ids) const {
     std::vector<Link> chain(characters.size());
     for (std::size_t i = 0; i < chain.size(); ++i)
-        chain[i] = {characters[i], i == 0 ? kNone : i - 1, i + 1 == chain.size() ? kNone : i + 1};
+        chain[i] = {characters[i], i == 0 ? kNoNeighbour : i - 1, i + 1 == chain.size() ? kNoNeighbour : i + 1};
     Candidates candidates;
     const auto consider = [&](std::size_t left) {
-        if (left == kNone || chain[left].after == kNone) return;
+        if (left == kNoNeighbour || chain[left].after == kNoNeighbour) return;
         const Index left_id = chain[left].id, right_id = chain[chain[left].after].id;
         const auto found = merges_.find(key(left_id, right_id));
         if (found != merges_.end())
@@ -119,13 +119,13 @@ void BytePairs::merge(const std::vector<Index>& characters, std::vector<Index>& 
         const Candidate next = candidates.top();
         candidates.pop();
         Link& left = chain[next.left];
-        if (left.gone || left.id != next.left_id || left.after == kNone || chain[left.after].id != next.right_id)
+        if (left.gone || left.id != next.left_id || left.after == kNoNeighbour || chain[left.after].id != next.right_id)
             continue;
         Link& right = chain[left.after];
         left.id = next.result;
         left.after = right.after;
         right.gone = true;
-        if (left.after != kNone) chain[left.after].before = next.left;
+        if (left.after != kNoNeighbour) chain[left.after].before = next.left;
         consider(left.before);
         consider(next.left);
     }

@@ -55,7 +55,7 @@ std::optional<Index> special_token(const nlohmann::json& vocabulary, const char*
     return ids.at(found->get<std::string>());
 }
 
-void check_keys(const nlohmann::json& vocabulary) {
+void check_vocabulary_keys(const nlohmann::json& vocabulary) {
     static const std::set<std::string> known = {"tokens", "pad", "beginning", "end"};
     for (const auto& [key, value] : vocabulary.items())
         if (!known.contains(key))
@@ -92,7 +92,7 @@ std::vector<Index> cut_characters(std::string_view text, const Ids& ids) {
 Tokenizer parse_character_vocabulary(std::string_view json) {
     const nlohmann::json vocabulary = parse_json(json, message("a vocabulary of characters"));
     if (!vocabulary.is_object()) throw Error("expected a JSON object with the key tokens");
-    check_keys(vocabulary);
+    check_vocabulary_keys(vocabulary);
     std::vector<std::string> tokens = token_list(vocabulary);
     const Ids ids = ids_of(tokens);
     const SpecialTokens special = {.pad = special_token(vocabulary, "pad", ids),

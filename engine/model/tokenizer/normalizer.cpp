@@ -6,7 +6,7 @@ namespace decoderscope {
 
 namespace {
 
-NormalizerStep read_step(const std::string& type, JsonObject& json) {
+NormalizerStep read_normalizer_step(const std::string& type, JsonObject& json) {
     if (const auto form = UnicodeForm::named(type)) return *form;
     if (type == "Precompiled") return PrecompiledMap::read(json);
     if (type == "Replace") return ReplaceText::read(json);
@@ -18,7 +18,7 @@ NormalizerStep read_step(const std::string& type, JsonObject& json) {
 }  // namespace
 
 Normalizer read_normalizer(const nlohmann::json& json, const std::string& where) {
-    return read_steps<NormalizerStep>(json, where, "normalizers", read_step);
+    return read_steps<NormalizerStep>(json, where, "normalizers", read_normalizer_step);
 }
 
 void normalize(const Normalizer& normalizer, Stretch& stretch) {

@@ -8,7 +8,7 @@ namespace decoderscope {
 
 namespace {
 
-PreTokenizerStep read_step(const std::string& type, JsonObject& json) {
+PreTokenizerStep read_pre_tokenizer_step(const std::string& type, JsonObject& json) {
     if (type == "ByteLevel") return ByteLevel::read(json);
     if (type == "Split") return SplitAtPattern::read(json);
     if (type == "Metaspace") return Metaspace::read(json);
@@ -22,7 +22,7 @@ PreTokenizerStep read_step(const std::string& type, JsonObject& json) {
 }  // namespace
 
 PreTokenizer read_pre_tokenizer(const nlohmann::json& json, const std::string& where) {
-    return read_steps<PreTokenizerStep>(json, where, "pretokenizers", read_step);
+    return read_steps<PreTokenizerStep>(json, where, "pretokenizers", read_pre_tokenizer_step);
 }
 
 Stretches pre_tokenized(const PreTokenizer& steps, Stretch stretch) {

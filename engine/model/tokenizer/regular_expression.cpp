@@ -12,14 +12,14 @@ namespace decoderscope {
 
 namespace {
 
-struct Free {
+struct FreeCompiled {
     void operator()(pcre2_code* code) const { pcre2_code_free(code); }
     void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
 };
-using Code = std::unique_ptr<pcre2_code, Free>;
-using Match = std::unique_ptr<pcre2_match_data, Free>;
+using Code = std::unique_ptr<pcre2_code, FreeCompiled>;
+using Match = std::unique_ptr<pcre2_match_data, FreeCompiled>;
 
-PCRE2_SPTR bytes_of(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
+PCRE2_SPTR code_units(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
 
 std::string reason(int error) {
     std::array<PCRE2_UCHAR, 256> text{};
@@ -36,8 +36,8 @@ struct RegularExpression::Compiled {
 RegularExpression::RegularExpression(const std::string& pattern) {
     int error = 0;
     PCRE2_SIZE at = 0;
-    Code code(pcre2_compile(bytes_of(pattern), pattern.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error,
-                            &at, nullptr));
+    Code code(pcre2_compile(code_units(pattern), pattern.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C,
+                            &error, &at, nullptr));
     if (!code)
         throw Error("\"{pattern}\" can't be used: {reason}",
                     {{"pattern", pattern.substr(0, 200)}, {"reason", reason(error)}});
@@ -54,7 +54,7 @@ std::vector<Span> RegularExpression::matches(std::string_view text) const {
     if (!match) throw std::bad_alloc();
     std::vector<Span> spans;
     for (std::size_t at = 0; at < text.size();) {
-        const int found = pcre2_match(compiled_->code.get(), bytes_of(text), text.size(), at, PCRE2_NO_UTF_CHECK,
+        const int found = pcre2_match(compiled_->code.get(), code_units(text), text.size(), at, PCRE2_NO_UTF_CHECK,
                                       match.get(), nullptr);
         if (found == PCRE2_ERROR_NOMATCH) break;
         const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(match.get());

@@ -6,7 +6,7 @@ namespace decoderscope {
 
 namespace {
 
-DecodeStep read_step(const std::string& type, JsonObject& json) {
+DecodeStep read_decode_step(const std::string& type, JsonObject& json) {
     if (type == "ByteLevel") {
         for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) static_cast<void>(json.find(key));
         return DecodeBytes();
@@ -23,7 +23,7 @@ DecodeStep read_step(const std::string& type, JsonObject& json) {
 
 TokenDecoder TokenDecoder::read(const nlohmann::json& json, const std::string& where) {
     if (json.is_null()) return TokenDecoder(std::nullopt);
-    return TokenDecoder(read_steps<DecodeStep>(json, where, "decoders", read_step));
+    return TokenDecoder(read_steps<DecodeStep>(json, where, "decoders", read_decode_step));
 }
 
 std::string TokenDecoder::text_of(DecodedTokens tokens) const {

@@ -55,7 +55,7 @@ std::vector<WrittenMerge> read_merges(const Json& list) {
     return merges;
 }
 
-std::vector<Unigram::Piece> read_pieces(const Json& list) {
+std::vector<Unigram::Piece> read_unigram_pieces(const Json& list) {
     std::vector<Unigram::Piece> pieces;
     for (const Json& entry : list) {
         if (entry.size() != 2 || !entry[1].is_number())
@@ -107,7 +107,7 @@ Unigram read_unigram(JsonObject& json, const Json& model) {
     if (unknown_id && *unknown_id >= static_cast<Index>(vocabulary.size()))
         json.fail("unk_id", message("{id}, expected an id of the vocabulary", {{"id", *unknown_id}}));
     const bool byte_fallback = json.boolean("byte_fallback", false);
-    return naming("model.vocab", [&] { return Unigram(read_pieces(vocabulary), unknown_id, byte_fallback); });
+    return naming("model.vocab", [&] { return Unigram(read_unigram_pieces(vocabulary), unknown_id, byte_fallback); });
 }
 
 // Files of the first years don't name the kind.

@@ -16,14 +16,14 @@ namespace {
 // How much less an unknown character scores than the worst piece, as in SentencePiece.
 constexpr double kUnknownPenalty = 10.0;
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kUnreached = static_cast<std::size_t>(-1);
 
 }  // namespace
 
 // The best way to a place in the text: its last piece.
 struct Unigram::Step {
     double score = 0.0;
-    std::size_t begin = kNone;
+    std::size_t begin = kUnreached;
     std::optional<Index> id;
 };
 
@@ -75,7 +75,7 @@ std::vector<Unigram::Step> Unigram::best_steps(std::string_view text) const {
     const auto consider = [&](std::size_t begin, std::size_t bytes, std::optional<Index> id, double score) {
         Step& step = steps[begin + bytes];
         score += steps[begin].score;
-        if (step.begin == kNone || score > step.score) step = {score, begin, id};
+        if (step.begin == kUnreached || score > step.score) step = {score, begin, id};
     };
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t character = first_code_point(text.substr(at)).bytes;
