@@ -1,5 +1,6 @@
 #include "engine/mutations/wrong_norm.h"
 
+#include "engine/ops/norm_row.h"
 #include "engine/row_math.h"
 #include "engine/translate.h"
 
@@ -9,17 +10,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-namespace {
-
-std::span<const float> row_of(const Tensor& x, Index row) {
-    const Index n = x.axes().back().size;
-    return x.values().subspan(static_cast<std::size_t>(row * n), static_cast<std::size_t>(n));
-}
-
-double mean_of(std::span<const float> row) { return row::sum(row) / static_cast<double>(row.size()); }
-
-}  // namespace
 
 About WrongScale::about() const {
     return {tr("a norm's scale, computed otherwise"), "scale[b, p] = std_d x[b, p, d]",
@@ -34,7 +24,7 @@ bool WrongScale::operator==(const WrongScale& other) const {
 
 double WrongScale::scale_of(const Tensor& x, Index row) const {
     const std::span<const float> values = row_of(x, row);
-    const double squares = row::squares(values, facts.centred ? mean_of(values) : 0.0);
+    const double squares = row::squares(values, centre_of(values, facts.centred));
     return facts.scale_of(squares, static_cast<double>(values.size()));
 }
 
@@ -115,7 +105,7 @@ Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
     const std::size_t width = static_cast<std::size_t>(axes.back().size);
     for (Index row = 0; row < in[1].size(); ++row) {
         const std::span<const float> x = row_of(in[0], row);
-        const double centre = centred ? mean_of(x) : 0.0;
+        const double centre = centre_of(x, centred);
         const auto scale = static_cast<double>(in[1].data()[row]);
         for (std::size_t d = 0; d < width; ++d) {
             double value = (static_cast<double>(x[d]) - centre) / scale;
@@ -128,8 +118,8 @@ Tensor PartialNorm::compute(const Operands& in, const Axes& axes) const {
 }
 
 Explanation PartialNorm::explain(const Operands& in, const Tensor&, const Cell& cell) const {
-    const std::span<const float> row = row_of(in[0], cell[0] * in[0].dim(1) + cell[1]);
-    const double centre = centred ? mean_of(row) : 0.0;
+    const std::span<const float> row = row_of(in[0], cell);
+    const double centre = centre_of(row, centred);
     const auto value = static_cast<double>(in[0].at(cell));
     const auto scale = static_cast<double>(in[1].at(Cell{cell[0], cell[1], 0}));
     std::vector<Factor> factors = {

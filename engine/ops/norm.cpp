@@ -47,7 +47,7 @@ Tensor NormScale::compute(const Operands& in, const Axes& axes) const {
     in_parallel(out.size(), in[0].axes().back().size * kNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In row = row_of(in[0], r);
-            const double squares = row::squares(row, centre_of(row, kind));
+            const double squares = row::squares(row, centre_of(row, is_centred(kind)));
             scale[static_cast<std::size_t>(r)] =
                 static_cast<float>(facts().scale_of(squares, static_cast<double>(row.size())));
         }
@@ -61,7 +61,7 @@ Explanation NormScale::explain(const Operands& in, const Tensor&, const Cell& ce
     const std::size_t n = facts().unbiased ? row.size() - 1 : row.size();
     Explanation explanation;
     if (centred) explanation.lines.push_back(mean_line(in[0], cell));
-    const double centre = centre_of(row, kind);
+    const double centre = centre_of(row, centred);
     std::vector<Term> squares;
     for (std::size_t d = 0; d < row.size(); ++d) {
         const double off = static_cast<double>(row[d]) - centre;
@@ -112,7 +112,7 @@ Tensor Normalize::compute(const Operands& in, const Axes& axes) const {
     in_parallel(in[1].size(), axes.back().size * kNormCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In row = row_of(in[0], r);
-            row::normalize(row, centre_of(row, kind), static_cast<double>(in[1].data()[r]), gain, shift,
+            row::normalize(row, centre_of(row, is_centred(kind)), static_cast<double>(in[1].data()[r]), gain, shift,
                            to.subspan(static_cast<std::size_t>(r) * row.size(), row.size()));
         }
     });

@@ -47,7 +47,7 @@ Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
     in_parallel(b.out.size(), n * kNormGradientCost, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
             const row::In x = row_of(b.in[0], r);
-            const double centre = centre_of(x, kind);
+            const double centre = centre_of(x, is_centred(kind));
             const double slope = static_cast<double>(b.grad.data()[r]) *
                                  slope_of_row(static_cast<double>(b.out.data()[r]), static_cast<double>(n));
             for (Index d = 0; d < n; ++d)
@@ -61,7 +61,7 @@ Tensor NormScale::pull_back(std::size_t, const Backward& b) const {
 Explanation NormScale::explain_pull_back(std::size_t, const Backward& b, const Cell& cell) const {
     const Cell row_cell = {cell[0], cell[1], 0};
     const row::In x = row_of(b.in[0], cell);
-    const double centre = centre_of(x, kind), scale = static_cast<double>(b.out.at(row_cell));
+    const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.out.at(row_cell));
     const auto value = static_cast<double>(b.in[0].at(cell)), n = static_cast<double>(x.size());
     return {{line(
         "g · (x − mean) / (n · scale)",
@@ -125,7 +125,7 @@ Tensor Normalize::by_scale(const Backward& b) const {
         for (Index r = begin; r < end; ++r) {
             const row::In x = row_of(b.in[0], r);
             const float* grad = b.grad.data() + r * n;
-            const double centre = centre_of(x, kind), scale = static_cast<double>(b.in[1].data()[r]);
+            const double centre = centre_of(x, is_centred(kind)), scale = static_cast<double>(b.in[1].data()[r]);
             double sum = 0.0;
             for (Index d = 0; d < n; ++d)
                 sum -= static_cast<double>(grad[d]) *
@@ -143,7 +143,7 @@ Tensor Normalize::by_parameter(bool gain, const Backward& b) const {
     std::vector<double> sums(static_cast<std::size_t>(n));
     for (Index r = 0; r < rows; ++r) {
         const row::In x = row_of(b.in[0], r), grad = row_of(b.grad, r);
-        const double centre = gain ? centre_of(x, kind) : 0.0;
+        const double centre = gain ? centre_of(x, is_centred(kind)) : 0.0;
         const double over_scale = 1.0 / static_cast<double>(b.in[1].data()[r]);
         for (std::size_t d = 0; d < sums.size(); ++d)
             sums[d] += static_cast<double>(grad[d]) * (gain ? (static_cast<double>(x[d]) - centre) * over_scale : 1.0);
@@ -163,7 +163,7 @@ Explanation Normalize::explain_pull_back(std::size_t operand, const Backward& b,
     const Index n = b.in[0].dim(2);
     const auto scale_of = [&](const Cell& at) { return static_cast<double>(b.in[1].at(Cell{at[0], at[1], 0})); };
     const auto centred = [&](const Cell& at) {
-        const double centre = centre_of(row_of(b.in[0], at), kind);
+        const double centre = centre_of(row_of(b.in[0], at), is_centred(kind));
         const auto x = static_cast<double>(b.in[0].at(at));
         return derived_factor(x - centre, "(" + short_number(x) + " − " + short_number(centre) + ")", 0, at);
     };

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "engine/ops/kinds.h"
 #include "engine/row_math.h"
 #include "engine/tensor.h"
 
-// The rows that norms read, forward and backward.   x [batch, pos, d]
+// The rows that norms read.   x [batch, pos, d]
 namespace decoderscope {
 
 [[nodiscard]] inline row::In row_of(const Tensor& x, Index row) {
@@ -18,8 +17,8 @@ namespace decoderscope {
 }
 
 // What the norm first subtracts from each value: the mean, or nothing under RMSNorm.
-[[nodiscard]] inline double centre_of(row::In row, NormKind kind) {
-    return is_centred(kind) ? row::sum(row) / static_cast<double>(row.size()) : 0.0;
+[[nodiscard]] inline double centre_of(row::In row, bool centred) {
+    return centred ? row::sum(row) / static_cast<double>(row.size()) : 0.0;
 }
 
 }  // namespace decoderscope
