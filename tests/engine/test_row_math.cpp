@@ -124,7 +124,7 @@ TEST_CASE("an activation passes back its slope times the gradient") {
             if (!(std::abs(static_cast<double>(y[i]) - exact) <= 2e-7 * std::abs(exact) + 1e-12))
                 FAIL("of " << x[i] << ": " << y[i] << ", not " << exact);
         }
-        std::vector<float> nan = {kNaN};
+        std::vector<float> nan = {kNan};
         back(nan, std::vector<float>{1.0F}, nan);
         CHECK(std::isnan(nan[0]));
     };
@@ -146,6 +146,6 @@ TEST_CASE("the logarithm of a sum of exponentials, and each one's share of it") 
         row::softmax(x, n, all);
         for (std::size_t i = 0; i < n; ++i) CHECK(std::abs(shares[i] - 2.0F * all[i]) <= 1e-6F);
     }
-    CHECK(std::isnan(row::log_sum_exp(std::vector<float>{1.0F, kNaN})));
+    CHECK(std::isnan(row::log_sum_exp(std::vector<float>{1.0F, kNan})));
     CHECK(std::isnan(row::log_sum_exp(std::vector<float>{-kInfinity, -kInfinity})));
 }
