@@ -13,12 +13,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 11> kElsewhere = {"app/cli", "app/main.cpp", "app/core/export/csv.cpp",
-                                                         "app/core/export/json.cpp", "app/core/export/svg.cpp",
-                                                         "app/core/export/fonts.cpp", "app/core/lessons/page_html.cpp",
-                                                         "app/core/report/page.cpp", "engine/model/checkpoint.cpp",
-                                                         // The words that tokenizer.json is written in.
-                                                         "engine/model/tokenizer/", "engine/products/"};
+constexpr std::array<std::string_view, 15> kElsewhere = {
+    "app/cli", "app/desktop/main.cpp", "app/browser/main", "app/core/export/csv.cpp", "app/core/export/json.cpp",
+    "app/core/export/svg.cpp", "app/core/export/cairo/fonts.cpp", "app/core/export/canvas/png.cpp",
+    "app/core/lessons/page_html.cpp", "app/core/report/page.cpp",
+    // The HTML that shows a stage in another page.
+    "app/core/work/link_address.cpp",
+    // A browser's names of keys.
+    "app/window/browser/page_keys.cpp", "engine/model/checkpoint.cpp",
+    // The words that tokenizer.json is written in.
+    "engine/model/tokenizer/", "engine/products/"};
 
 // Folders whose texts are still to become messages. The list only gets shorter.
 constexpr std::array<std::string_view, 0> kToDo = {};
