@@ -1,5 +1,5 @@
 """Decoderscope and PyTorch in turn, on the same weights and inputs: python3 against_torch.py PROGRAM [--rounds N]
-[--only PART] [--json FILE]
+[--only PART] [--peak BENCH_PEAK] [--json FILE]
 
 Then what an edit, the way back, and memory cost, of GPT-2-small.
 
@@ -30,6 +30,7 @@ import safetensors_file  # noqa: E402
 from cases import BACKWARD, CASES, EDITED, EDITS, MEMORY  # noqa: E402
 from config import complete, parameters  # noqa: E402
 from torch_decoder import FastDecoder  # noqa: E402
+from work import least_milliseconds  # noqa: E402
 
 
 def has_fast_products():
@@ -150,7 +151,7 @@ def repeats(first_ms):
     return int(max(5, min(400, 1000 / first_ms)))
 
 
-def measure(program, folder, config, make_inputs, rounds):
+def measure(program, folder, config, make_inputs, rounds, peak):
     inputs = make_inputs(torch.Generator().manual_seed(1))
     weights = random_weights(config)
     write_model(folder, config, weights)
@@ -169,6 +170,8 @@ def measure(program, folder, config, make_inputs, rounds):
             times[name].append(theirs.milliseconds(work, repeat))
     medians = {name: statistics.median(values) for name, values in times.items()}
     result.update(medians, plain=min(medians[name] for name in works if name != "keeping"))
+    if peak is not None:
+        result["least"] = least_milliseconds(config, inputs, measured["recorded_bytes"], peak)
     return result
 
 
@@ -250,23 +253,28 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--peak", help="the program bench_peak: also prints which part of the machine's peak is reached")
     parser.add_argument("--json", help="writes the results there, too")
     options = parser.parse_args()
     torch.set_num_threads(os.cpu_count())
     results = {}
+    peak = json.loads(subprocess.check_output([options.peak])) if options.peak else None
+    if peak is not None:
+        print(f"peak: {peak['gflops']:.0f} GFLOP/s, {peak['gigabytes_per_second']:.1f} GB/s\n")
     print("| | ours, recorded | PyTorch, plain | PyTorch, keeping | ratio to plain | wanted | ratio to keeping | "
-          "recorded to not recorded |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+          "recorded to not recorded |" + (" part of the peak |" if peak else ""))
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |" + (" --- |" if peak else ""))
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         for number, (name, (config, make_inputs, wanted)) in enumerate(CASES.items()):
             if options.only not in name:
                 continue
-            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds)
+            r = measure(options.program, scratch / str(number), config, make_inputs, options.rounds, peak)
             results[name] = {**r, "wanted": wanted}
             print(f"| {name} | {r['ours']:.3g} ms | {r['plain']:.3g} ms | {r['keeping']:.3g} ms | "
                   f"**{r['ours'] / r['plain']:.2f}** | {wanted} | {r['ours'] / r['keeping']:.2f} | "
-                  f"{r['ours'] / r['unrecorded']:.2f} |", flush=True)
+                  f"{r['ours'] / r['unrecorded']:.2f} |" + (f" {r['least'] / r['ours']:.2f} |" if peak else ""),
+                  flush=True)
         if options.only in "edits":
             results["edits"] = measure_edits(options.program, scratch, options.rounds)
         if options.only in "backward":
