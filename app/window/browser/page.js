@@ -235,8 +235,8 @@ Module.page = (() => {
             const packed = location.hash.slice(location.hash.indexOf('=') + 1).replaceAll('-', '+').replaceAll('_', '/');
             const bytes = Uint8Array.from(atob(packed), character => character.charCodeAt(0));
             const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-            const {model, pins = [], lesson} = JSON.parse(await new Response(stream).text());
-            const folders = [model, ...pins.map(pin => pin.model)].map(one => `models/${one.bundled}/`).concat(`lessons/${lesson}/`);
+            const {model, pins, lesson} = JSON.parse(await new Response(stream).text());
+            const folders = [model, ...(pins ?? []).map(pin => pin.model)].map(one => `models/${one.bundled}/`).concat(`lessons/${lesson}/`);
             return entries.filter(({path}) => folders.some(folder => path.startsWith(`/usr/share/decoderscope/${folder}`)) && !FS.analyzePath(path).exists);
         } catch {
             return [];
