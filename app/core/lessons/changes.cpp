@@ -10,7 +10,7 @@ namespace decoderscope::lessons {
 
 namespace {
 
-constexpr std::string_view kBetween = " \t\n";
+constexpr std::string_view kAroundChanges = " \t\n";
 
 void add_part(Changes& changes, std::string_view part) {
     if (part.starts_with('[')) {
@@ -20,7 +20,8 @@ void add_part(Changes& changes, std::string_view part) {
     const auto sign = part.find('=');
     if (sign == std::string_view::npos)
         throw Error("\"{part}\" is no change; expected KEY=VALUE or a JSON list of edits", {{"part", part}});
-    const std::string key(trimmed(part.substr(0, sign), kBetween)), value(trimmed(part.substr(sign + 1), kBetween));
+    const std::string key(trimmed(part.substr(0, sign), kAroundChanges)),
+        value(trimmed(part.substr(sign + 1), kAroundChanges));
     if (key == "source") {
         changes.source = value;
     } else if (key == "target") {
@@ -55,7 +56,7 @@ Changes parse_changes(std::string_view text) {
     constexpr std::string_view kBetween = " ; ";
     while (true) {
         const auto end = text.find(kBetween);
-        add_part(changes, trimmed(text.substr(0, end), kBetween));
+        add_part(changes, trimmed(text.substr(0, end), kAroundChanges));
         if (end == std::string_view::npos) return changes;
         text.remove_prefix(end + kBetween.size());
     }

@@ -120,6 +120,15 @@ TEST_CASE("other runs: with changes, and before the learner's") {
     CHECK(number_of(evaluate(*parse_expression("before(norm(blocks.0.attn.z[0, 1, :, :]))"), scope)) > 0.0);
 }
 
+TEST_CASE("changes may stand on lines of their own") {
+    const Changes changes = parse_changes(
+        "target=ab\n ; \t[{\"edit\": \"scale_head\", \"attention\": "
+        "\"blocks.0.attn\", \"head\": 1, \"factor\": 0}]\n ; causal=false\n");
+    CHECK(changes.target == "ab");
+    CHECK(changes.edits.size() == 1);
+    CHECK(changes.set == Overrides{{"causal", "false"}});
+}
+
 TEST_CASE("a mistake in an expression is named") {
     Calculator c;
     CHECK(c.error("1 +").find("expected a number, a name or a text") != std::string::npos);
