@@ -137,7 +137,7 @@ struct NormRows {
         off += measured.kept() ? 0 : 1;
         mean = std::max(mean, measured.mean);
         variance = std::max(variance, measured.variance);
-        // NormRows that break the law come before those that don't.
+        // Rows that break the law come before those that don't.
         const bool first = step == nullptr || (furthest.kept() && !measured.kept());
         if (!first && (measured.off <= furthest.off || (measured.kept() && !furthest.kept()))) return;
         furthest = measured;
@@ -172,7 +172,7 @@ Sentence finding_of(const NormRows& rows) {
          {"variance", measure_text(rows.variance)}});
 }
 
-// NormRows that no norm can bring to mean 0 and variance 1.
+// Rows that no norm can bring to mean 0 and variance 1.
 Sentence already_broken(const NormRows& rows) {
     if (rows.known == 0) return {};
     return message_n("{count} row that a norm reads holds NaN or infinity already.",

@@ -100,7 +100,7 @@ Sentence finding_of(const PatternRows& rows, std::size_t patterns, double sum) {
                      {{"rows", all}, {"patterns", of}, {"sum", measure_text(sum)}});
 }
 
-// PatternRows that can't sum to 1, and why.
+// Rows that can't sum to 1, and why.
 Sentence nan_by_right(const PatternRows& rows) {
     if (rows.known == 0) return {};
     return message_n("{count} row is NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
