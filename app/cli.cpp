@@ -77,4 +77,15 @@ CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std
     return result;
 }
 
+int exit_status(const std::function<int()>& program, std::ostream& err) {
+    try {
+        return program();
+    } catch (const Error& error) {
+        err << "decoderscope: " << error.what() << '\n';
+    } catch (const std::exception& error) {
+        err << "decoderscope: internal error: " << error.what() << '\n';
+    }
+    return 1;
+}
+
 }  // namespace decoderscope

@@ -2,6 +2,7 @@
 
 #include "app/core/work/saved_work.h"
 
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -31,5 +32,8 @@ struct CliResult {
 // Runs a command, or reads what the window should open; --help lists them. `arguments` exclude the program's name.
 // Writes output to `out` and one line about a failure to `err`.
 [[nodiscard]] CliResult run_cli(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
+
+// Returns what the program returns; if it throws, writes one line about that to `err` and returns 1.
+[[nodiscard]] int exit_status(const std::function<int()>& program, std::ostream& err);
 
 }  // namespace decoderscope

@@ -6,33 +6,37 @@
 #include "app/core/work/autosave.h"
 #include "app/core/work/settings.h"
 #include "app/window/window.h"
-#include "engine/error.h"
 
-#include <exception>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
+
+namespace {
+
+int show(const decoderscope::WindowRequest& request) {
+    using namespace decoderscope;
+    auto application = std::make_unique<Application>(request.work, wake_window);
+    application->remember_settings(settings_path());
+    if (request.embed) {
+        application->embed();  // several may stand on one page: none of them keeps work or progress
+    } else {
+        application->remember_lessons(lessons::progress_path());
+        application->autosave_in(autosave_folder());
+    }
+    if (request.lesson) application->open(request.lesson);
+    return run_window(std::move(application));
+}
+
+}  // namespace
 
 // The page's script runs it once the files are there. What is written to standard error, the page shows.
 int main(int count, char** values) {
-    using namespace decoderscope;
-    try {
-        const CliResult result = run_cli(std::vector<std::string>(values + 1, values + count), std::cout, std::cerr);
-        if (!result.window) return result.status;
-        auto application = std::make_unique<Application>(result.window->work, wake_window);
-        application->remember_settings(settings_path());
-        if (result.window->embed) {
-            application->embed();  // several may stand on one page: none of them keeps work or progress
-        } else {
-            application->remember_lessons(lessons::progress_path());
-            application->autosave_in(autosave_folder());
-        }
-        if (result.window->lesson) application->open(result.window->lesson);
-        return run_window(std::move(application));
-    } catch (const Error& error) {
-        std::cerr << "decoderscope: " << error.what() << '\n';
-    } catch (const std::exception& error) {
-        std::cerr << "decoderscope: internal error: " << error.what() << '\n';
-    }
-    return 1;
+    const auto program = [&] {
+        const std::vector<std::string> arguments(values + 1, values + count);
+        const decoderscope::CliResult result = decoderscope::run_cli(arguments, std::cout, std::cerr);
+        return result.window ? show(*result.window) : result.status;
+    };
+    return decoderscope::exit_status(program, std::cerr);
 }

@@ -7,9 +7,7 @@
 #include "app/core/work/settings.h"
 #include "app/desktop/tour.h"
 #include "app/window/window.h"
-#include "engine/error.h"
 
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -34,14 +32,10 @@ int show(const decoderscope::WindowRequest& request) {
 }  // namespace
 
 int main(int count, char** values) {
-    try {
+    const auto program = [&] {
         const std::vector<std::string> arguments(values + 1, values + count);
         const decoderscope::CliResult result = decoderscope::run_cli(arguments, std::cout, std::cerr);
         return result.window ? show(*result.window) : result.status;
-    } catch (const decoderscope::Error& error) {
-        std::cerr << "decoderscope: " << error.what() << '\n';
-    } catch (const std::exception& error) {
-        std::cerr << "decoderscope: internal error: " << error.what() << '\n';
-    }
-    return 1;
+    };
+    return decoderscope::exit_status(program, std::cerr);
 }

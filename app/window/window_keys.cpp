@@ -4,8 +4,6 @@ namespace decoderscope {
 
 namespace {
 
-Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
-
 Key key_of_sign(char sign) {
     switch (sign) {
         case '-':

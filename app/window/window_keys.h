@@ -6,6 +6,9 @@
 
 namespace decoderscope {
 
+// The key that follows another by so many: a digit, a letter, one of F1 to F12.
+[[nodiscard]] constexpr Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
+
 // Where a key lies, by what an English keyboard has there.
 struct KeyPlace {
     Key key = Key::none;

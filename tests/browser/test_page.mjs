@@ -39,7 +39,7 @@ async function downloads(page) {
     };
 }
 
-test('it starts without a mistake, and asks nobody else', async () => {
+test('it starts without an error, and loads from nowhere else', async () => {
     const {page, wrong, asked, context} = await stranger();
     assert.equal((await title(page))[0], 'reverse');
     await sleep(3000);  // the rest of the files

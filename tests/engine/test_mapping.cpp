@@ -26,9 +26,7 @@ namespace {
 
 // The values of a parameter that one stored tensor becomes.
 std::vector<float> made(const Tensor& stored, const Target& target, const std::string& name, Index heads = 0) {
-    Shapes shapes;
-    for (const Axis& axis : stored.axes()) shapes["theirs"].push_back(axis.size);
-    StateDict dict = map_state_dict({{"theirs", {target}}}, shapes);
+    StateDict dict = map_state_dict({{"theirs", {target}}}, {{"theirs", sizes_of(stored.axes())}});
     if (heads > 0) settle_heads(dict, heads, heads);
     Assembly assembly(std::move(dict));
     assembly.add("theirs", stored);

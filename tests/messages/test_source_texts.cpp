@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
-constexpr std::array<std::string_view, 15> kElsewhere = {
-    "app/cli", "app/desktop/main.cpp", "app/browser/main", "app/core/export/csv.cpp", "app/core/export/json.cpp",
-    "app/core/export/svg.cpp", "app/core/export/cairo/fonts.cpp", "app/core/export/canvas/png.cpp",
-    "app/core/lessons/page_html.cpp", "app/core/report/page.cpp",
+constexpr std::array<std::string_view, 14> kElsewhere = {
+    "app/cli", "app/browser/main", "app/core/export/csv.cpp", "app/core/export/json.cpp", "app/core/export/svg.cpp",
+    "app/core/export/cairo/fonts.cpp", "app/core/export/canvas/png.cpp", "app/core/lessons/page_html.cpp",
+    "app/core/report/page.cpp",
     // The HTML that shows a stage in another page.
     "app/core/work/link_address.cpp",
     // A browser's names of keys.

@@ -1,6 +1,7 @@
 #include "app/core/language/po_file.h"
 
 #include "app/core/language/plural_rule.h"
+#include "app/core/text/trimmed.h"
 #include "app/core/text/utf8.h"
 #include "engine/error.h"
 
@@ -18,13 +19,6 @@ namespace {
 
 [[noreturn]] void fail(std::size_t line, const Sentence& expected) {
     throw Error("line {line}: {expected}", {{"line", line}, {"expected", expected}});
-}
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlank = " \t\r";
-    const std::size_t first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 // A text in quotation marks, without them and with its escapes resolved.

@@ -28,8 +28,8 @@ struct LessonCard {
 [[nodiscard]] std::shared_ptr<const Lesson> find_lesson(const std::string& name_or_path,
                                                         const std::string& language = "");
 
-// A lesson that comes with the program, by its name. Throws Error if there is none: the name may come from anybody, and
-// opens no other file.
+// A lesson that comes with the program, by its name. Throws Error if there is none: the name may come from anywhere,
+// and opens no other file.
 [[nodiscard]] std::shared_ptr<const Lesson> find_bundled_lesson(const std::string& name);
 
 // The file of a lesson's translation beside it; empty if there is none.

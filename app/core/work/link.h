@@ -28,7 +28,7 @@ inline constexpr std::size_t kMostLinkBytes = std::size_t{4} << 20;
 // Error if the session uses a file, or if the fragment would be too long; both errors say what else can be done.
 [[nodiscard]] std::string link_of(SessionFile file);
 
-// The session of a link, which may come from anybody: nothing in it names a file. Throws Error saying what is wrong
+// The session of a link, which may come from anywhere: nothing in it names a file. Throws Error saying what is wrong
 // with the link.
 [[nodiscard]] SessionFile session_of_link(std::string_view text);
 

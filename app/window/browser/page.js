@@ -21,7 +21,7 @@ Module.page = (() => {
     };
 
     // Dear ImGui's backend asks for OpenGL's state in each frame, to leave it as it was. A browser answers only once all
-    // drawing before is done. Nobody else uses this context: what was said once is said again.
+    // drawing before is done. Nothing else uses this context: what was said once is said again.
     const prepareGl = context => {
         const asked = context.getParameter.bind(context);
         const answers = new Map();
@@ -206,13 +206,8 @@ Module.page = (() => {
     const bringWideFont = () => {
         const entry = Module.page.onDemand?.find(entry => entry.path.includes('CJK'));
         if (!entry || wide === 'there') return 0;
-        wide ??= bring(entry, arrived => said(`${Math.round(100 * arrived / entry.size)} %`)).then(() => {
+        wide ??= bring(entry, arrived => said(`${Math.round(100 * arrived / entry.size)} %`)).then(() => said(''), error => said(String(error))).finally(() => {
             wide = 'there';
-            said('');
-            call('page_fonts', [], []);
-        }).catch(error => {
-            wide = 'there';
-            said(String(error));
             call('page_fonts', [], []);
         });
         return entry.size / 1e6;

@@ -43,8 +43,6 @@ constexpr auto named = std::to_array<std::pair<std::string_view, Key>>({
     {"Backquote", Key::grave},
 });
 
-Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
-
 // What follows `start`, if it is one character from `first` to `last`; else 0.
 char only_letter(std::string_view code, std::string_view start, char first, char last) {
     if (code.size() != start.size() + 1 || !code.starts_with(start)) return 0;

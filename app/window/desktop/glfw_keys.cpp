@@ -9,8 +9,6 @@
 namespace decoderscope {
 namespace {
 
-Key offset(Key first, int by) { return static_cast<Key>(static_cast<int>(first) + by); }
-
 // What the layout prints on a key; empty if it isn't one ASCII character.
 std::string_view printed(int key, int scancode) {
     const char* name = glfwGetKeyName(key, scancode);

@@ -89,32 +89,15 @@ TEST_CASE("every model of the reference opens by its path to the same numbers") 
 
 TEST_CASE("all of the work is in its session") {
     const TemporaryFolder folder;
-    SavedWork work = work_of(scenario_of(make_bundled_model("causal-lm-as-meant")));
+    SavedWork work = changed_work({{"norm_first", "true"}, {"mask_value", "-1e4"}});
     Scenario& scenario = work.scenario;
-    scenario.inputs.tokens = Tensor({{axis::batch, 2}, {axis::pos, 4}}, {1, 2, 3, 4, 5, 6, 0, 0});
-    scenario.inputs.attention_mask = Tensor({{axis::batch, 2}, {axis::pos, 4}}, {1, 0, 1, 1, 1, 1, 0, 0});
-    scenario.inputs.custom_mask =
-        Tensor({{axis::query, 4}, {axis::key, 4}}, {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1});
-    scenario.set_overrides({{"norm_first", "true"}, {"mask_value", "-1e4"}});
-    scenario.edits = {MaskEdit{"blocks.0.attn", 0, std::nullopt, 3, 1, false}, ScaleHead{"blocks.1.attn", 3, 0.1F},
-                      SetCell{"blocks.2.attn.z", {1, 2, 0, 5}, 1.0F / 3.0F}};
-    scenario.dropout_seed = 18446744073709551615U;
-    scenario.gradients_of = "blocks.0.attn.z[0, 1, 2, 3]";
     scenario.recording = Recording::patterns;
-    scenario.generated = {{1, {5, 6}}};
-    work.sampling = {.temperature = 0.7, .top_k = 3, .top_p = 0.9, .seed = 12345678901234567890U};
-    work.cursor = {"blocks.3.attn.pattern", {1, 7}, Cell{1, 7, 3, 0}};
-    work.view.tab = "norms";
-    work.view.norms = {NormsView::row, 12, 0.1F, 2.5F, 3};
     work.view.norms.growth = {.layers = 12, .d_model = 32, .seeds = 1, .encoder = false, .xavier = false};
     work.view.compare = {Against::configuration,
                          {"activation", "gelu"},
                          folder.file("trace.safetensors"),
                          1e-5,
                          {1e-3, {{"decoder.layers.0", "blocks.0.resid_post"}, {"dropout", ""}}}};
-    Scenario pinned = scenario_of(scenario.model());
-    pinned.edits = {ScaleHead{"blocks.0.attn", 0, 0.0F}};
-    work.pins = {{"without head 0", pinned}};
     const SavedWork again = saved_and_opened(work, folder.file("a.dscope"));
     check_same_run(again.scenario, scenario);
     CHECK(again.scenario.edits == scenario.edits);
@@ -131,7 +114,7 @@ TEST_CASE("all of the work is in its session") {
     REQUIRE(again.pins.size() == 1);
     CHECK(again.pins[0].label == "without head 0");
     CHECK(again.pins[0].scenario.model() == again.scenario.model());
-    check_same_run(again.pins[0].scenario, pinned);
+    check_same_run(again.pins[0].scenario, work.pins[0].scenario);
     CHECK(again.saved_as == folder.file("a.dscope"));
 }
 

@@ -1,17 +1,15 @@
 #include "app/core/export/cairo/cairo_pen.h"
 
+#include "app/core/export/png_size.h"
 #include "app/core/text/utf8.h"
 #include "engine/error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <ostream>
 
 namespace decoderscope {
 namespace {
-
-constexpr double largest_side = 32767;  // of a Cairo image
 
 // A colour channel times its opacity, as Cairo stores it.
 std::uint32_t premultiplied(std::uint8_t channel, std::uint8_t alpha) {
@@ -42,10 +40,7 @@ cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned 
 }
 
 Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format) {
-    if (!(width >= 1 && height >= 1 && width <= largest_side && height <= largest_side)) {
-        throw Error("cannot draw the PNG: a side must have 1 to 32767 pixels, not {width} × {height}",
-                    {{"width", std::lround(width)}, {"height", std::lround(height)}});
-    }
+    check_picture_size(width, height);
     Cairo<cairo_surface_t> image(cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)));
     check_cairo(cairo_surface_status(image.get()), "PNG");
     return image;

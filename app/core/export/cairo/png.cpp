@@ -1,7 +1,7 @@
 #include "app/core/export/png.h"
 
 #include "app/core/export/cairo/cairo_pen.h"
-#include "engine/error.h"
+#include "app/core/export/png_size.h"
 
 #include <cmath>
 #include <ostream>
@@ -27,10 +27,7 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
 }
 
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
-    if (width < 0 || height < 0 || static_cast<std::size_t>(width * height) != pixels.size()) {
-        throw Error("cannot draw the PNG: {count} pixels are not {width} × {height}",
-                    {{"count", pixels.size()}, {"width", width}, {"height", height}});
-    }
+    check_pixel_count(pixels.size(), width, height);
     write_image(out, image_of(width, height, pixels).get());
 }
 

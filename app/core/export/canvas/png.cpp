@@ -1,6 +1,7 @@
 // Pictures of figures, drawn by a page's canvas in the page's own fonts.
 #include "app/core/export/png.h"
 
+#include "app/core/export/png_size.h"
 #include "app/core/text/utf8.h"
 #include "engine/error.h"
 
@@ -69,14 +70,6 @@ EM_JS(void, canvas_pixels, (uint8_t* rgba, int width, int height), {
 
 namespace decoderscope {
 namespace {
-
-constexpr double largest_side = 32767;  // as on the desktop
-
-void check_side(double width, double height) {
-    if (!(width >= 1 && height >= 1 && width <= largest_side && height <= largest_side))
-        throw Error("cannot draw the PNG: a side must have 1 to 32767 pixels, not {width} × {height}",
-                    {{"width", std::lround(width)}, {"height", std::lround(height)}});
-}
 
 // ---- the file
 
@@ -170,9 +163,9 @@ public:
 }  // namespace
 
 void write_png(std::ostream& out, const Figure& figure, double scale) {
-    check_side(std::ceil(figure.width * scale), std::ceil(figure.height * scale));
-    const int width = static_cast<int>(std::ceil(figure.width * scale)),
-              height = static_cast<int>(std::ceil(figure.height * scale));
+    const double across = std::ceil(figure.width * scale), down = std::ceil(figure.height * scale);
+    check_picture_size(across, down);
+    const int width = static_cast<int>(across), height = static_cast<int>(down);
     std::vector<Rgba> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     {
         const Canvas canvas(width, height, scale);
@@ -185,10 +178,8 @@ void write_png(std::ostream& out, const Figure& figure, double scale) {
 }
 
 void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels) {
-    if (width < 0 || height < 0 || static_cast<std::size_t>(width * height) != pixels.size())
-        throw Error("cannot draw the PNG: {count} pixels are not {width} × {height}",
-                    {{"count", pixels.size()}, {"width", width}, {"height", height}});
-    check_side(static_cast<double>(width), static_cast<double>(height));
+    check_pixel_count(pixels.size(), width, height);
+    check_picture_size(static_cast<double>(width), static_cast<double>(height));
     encode(out, width, height, pixels);
 }
 
