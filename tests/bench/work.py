@@ -1,6 +1,14 @@
 """What a forward pass takes at least: its multiply-adds, and the bytes of weights that it reads."""
 
+import math
+
 from config import complete, parameters
+
+
+def target_size(inputs):
+    """The batch and the positions of the decoder's input."""
+    target = inputs["x"] if "x" in inputs else inputs["tokens"]
+    return target.shape[0], target.shape[1]
 
 
 def rows_of(name, inputs):
@@ -8,8 +16,8 @@ def rows_of(name, inputs):
     memory = inputs.get("memory")
     if memory is not None and ("cross_attn.k_proj" in name or "cross_attn.v_proj" in name):
         return memory.shape[0] * memory.shape[1]
-    target = inputs["x"] if "x" in inputs else inputs["tokens"]
-    return target.shape[0] * target.shape[1]
+    batch, queries = target_size(inputs)
+    return batch * queries
 
 
 def operations(config, inputs):
@@ -21,8 +29,7 @@ def operations(config, inputs):
             total += 2 * shape[0] * shape[1] * rows_of(name, inputs)
     if c["tie_word_embeddings"]:
         total += 2 * c["vocab_size"] * c["d_model"] * rows_of("lm_head.weight", inputs)
-    target = inputs["x"] if "x" in inputs else inputs["tokens"]
-    batch, queries = target.shape[0], target.shape[1]
+    batch, queries = target_size(inputs)
     pairs = queries * (queries + 1) / 2
     if c["cross_attention"]:
         pairs += queries * inputs["memory"].shape[1]
@@ -35,10 +42,7 @@ def weight_bytes(config):
     total = 0
     for name, shape, kind, _ in parameters(config):
         if kind != "embedding" or (name == "embed.weight" and c["tie_word_embeddings"]):
-            size = 4
-            for length in shape:
-                size *= length
-            total += size
+            total += 4 * math.prod(shape)
     return total
 
 
