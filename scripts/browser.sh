@@ -54,7 +54,7 @@ get_libraries() {
     [ -e "$libraries/complete" ] && return
     echo "Getting the libraries' sources ..." >&2
     install dpkg-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfast-float-dev fonttools fonts-inter \
-        fonts-jetbrains-mono fonts-dejavu-core fonts-noto-cjk
+        fonts-jetbrains-mono fonts-dejavu-core fonts-noto-cjk xz-utils
     rm -rf "$libraries"
     mkdir -p "$libraries/archives" "$libraries/lists/partial" "$libraries/include"
     # A list of sources of our own: the system's stays as it is.
@@ -66,7 +66,7 @@ get_libraries() {
     quietly as_root apt-get $apt_own update -qq
     # shellcheck disable=SC2086
     (cd "$libraries/archives" &&
-        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2)
+        quietly apt-get $apt_own source -qq --download-only imgui pcre2 utf8proc zlib minizip libpng1.6 cmark catch2 xz-utils)
     unpack imgui imgui
     unpack pcre2 pcre2
     unpack utf8proc utf8proc
@@ -74,6 +74,7 @@ get_libraries() {
     unpack minizip minizip
     unpack libpng libpng1.6
     unpack cmark cmark
+    unpack xz xz-utils
     unpack catch2 catch2
     # Emscripten's compiler must see nothing else of /usr/include.
     for headers in eigen3 nlohmann CLI fast_float; do
@@ -120,11 +121,28 @@ run_node_tests() {
 
 # ---- the folder
 
-# A file of the program, compressed; and where the program looks for it: add_file FILE PATH WHEN
+# As app/browser/main_unpack.cpp unpacks it.
+pack() {
+    xz --check=crc32 --lzma2=preset=9e,dict=8MiB,nice=273,lc=4,pb=0 --stdout
+}
+
+# A file of the program, packed; and where the program looks for it: add_file FILE PATH WHEN
+# Weights are put in another order first, which packs better (app/window/browser/files.js).
 add_file() {
     name=$3_$(echo "${2#/usr/share/}" | tr / _)
-    gzip -9 -n -c "$1" >"$site/files/$name.gz"
-    printf '{"name": "%s", "path": "%s", "size": %s}' "$name" "$2" "$(stat -c %s "$site/files/$name.gz")"
+    packed=$site/files/$name.xz
+    case $2 in
+    *.safetensors)
+        planes=4
+        python3 -c 'import sys; b = sys.stdin.buffer.read(); sys.stdout.buffer.write(b"".join(b[i::4] for i in range(4)))' \
+            <"$1" | pack >"$packed"
+        ;;
+    *)
+        planes=0
+        pack <"$1" >"$packed"
+        ;;
+    esac
+    printf '{"name": "%s", "path": "%s", "size": %s, "planes": %s}' "$name" "$2" "$(stat -c %s "$packed")" $planes
 }
 
 # A list of files as JSON, from FILE PATH pairs, a line each: as_json WHEN
@@ -157,11 +175,12 @@ make_site() {
         printf '], "onDemand": ['
         echo "$wide_font $wide_font" | as_json demand
         printf ']}\n'
-    } >"$site/files/list.json"
+    } | pack >"$site/files/list.json.xz"
     page=app/window/browser
-    cp "$page/index.html" "$page/page.css" "$page/start.js" "$built/app/decoderscope_page.js" "$site/"
-    gzip -9 -n -c "$built/app/decoderscope_page.wasm" >"$site/decoderscope_page.wasm.gz"
-    version=$(cat "$site"/*.js "$site"/*.gz "$site/files/list.json" | sha256sum | cut -c 1-16)
+    cp "$page/index.html" "$page/page.css" "$page/start.js" "$page/files.js" "$built/app/decoderscope_page.js" "$site/"
+    cp "$built/app/decoderscope_unpack.wasm" "$site/unpack.wasm"
+    pack <"$built/app/decoderscope_page.wasm" >"$site/decoderscope_page.wasm.xz"
+    version=$(cat "$site"/*.js "$site"/*.wasm* "$site"/files/* | sha256sum | cut -c 1-16)
     sed "s/@VERSION@/$version/" "$page/offline.js" >"$site/offline.js"
 }
 
@@ -175,13 +194,20 @@ fonts() {
     done
 }
 
-# The same fonts with the characters of interface and formulas alone, for the first picture: a tenth of their size.
+# The same fonts for the first picture: the characters of interface and formulas, of the last one those that the others
+# lack; without hints and kerning, which the window doesn't use. A tenth of their size.
 small_fonts=$work/fonts
+letters=20-7E,A0-17F,391-3C9
+symbols=20,2010-2026,1D40,1D4F,2070-209C,211D,2190-21D4,2200-22C5,2423,25A0-25CF,2713-2717,27E8,27E9,FFFD
 make_small_fonts() {
     for font in $faces; do
         mkdir -p "$small_fonts/$(dirname "$font")"
-        pyftsubset "/usr/share/fonts/$font" --output-file="$small_fonts/$font" --layout-features=kern \
-            --unicodes=20-7E,A0-17F,391-3C9,2010-2026,1D40,1D4F,2070-209C,211D,2190-21D4,2200-22C5,2423,25A0-25CF,2713-2717,27E8,27E9,FFFD
+        case $font in
+        *DejaVu*) characters=$symbols ;;
+        *) characters=$letters,$symbols ;;
+        esac
+        pyftsubset "/usr/share/fonts/$font" --output-file="$small_fonts/$font" --layout-features= --no-hinting \
+            --desubroutinize --unicodes="$characters" 2>/dev/null
     done
 }
 

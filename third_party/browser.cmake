@@ -36,6 +36,25 @@ target_include_directories(decoderscope_minizip SYSTEM PUBLIC ${from}/minizip)
 target_link_libraries(decoderscope_minizip PUBLIC decoderscope_zlib)
 target_compile_options(decoderscope_minizip PRIVATE -w)
 
+# ---- liblzma: what unpacks the page's files, in a program of its own (app/browser/main_unpack.cpp)
+set(xz ${from}/xz/src/liblzma)
+add_library(decoderscope_lzma STATIC ${xz}/check/check.c ${xz}/check/crc32_small.c
+    ${xz}/common/block_decoder.c ${xz}/common/block_header_decoder.c ${xz}/common/block_util.c ${xz}/common/common.c
+    ${xz}/common/filter_common.c ${xz}/common/filter_decoder.c ${xz}/common/filter_flags_decoder.c
+    ${xz}/common/index_hash.c ${xz}/common/stream_decoder.c ${xz}/common/stream_flags_common.c
+    ${xz}/common/stream_flags_decoder.c ${xz}/common/vli_decoder.c ${xz}/common/vli_size.c ${xz}/lz/lz_decoder.c
+    ${xz}/lzma/lzma2_decoder.c ${xz}/lzma/lzma_decoder.c)
+add_library(decoderscope::lzma ALIAS decoderscope_lzma)
+target_compile_definitions(decoderscope_lzma
+    PRIVATE HAVE_STDBOOL_H HAVE_STDINT_H HAVE_INTTYPES_H HAVE_STRING_H HAVE_LIMITS_H HAVE_FUNC_ATTRIBUTE_CONSTRUCTOR
+        HAVE_SMALL HAVE_CHECK_CRC32 HAVE_DECODERS HAVE_DECODER_LZMA1 HAVE_DECODER_LZMA2 TUKLIB_FAST_UNALIGNED_ACCESS
+    PUBLIC LZMA_API_STATIC)
+target_include_directories(decoderscope_lzma SYSTEM
+    PRIVATE ${from}/xz/src/common ${xz}/common ${xz}/check ${xz}/lz ${xz}/lzma ${xz}/rangecoder ${xz}/simple
+        ${xz}/delta
+    PUBLIC ${xz}/api)
+target_compile_options(decoderscope_lzma PRIVATE -w -Oz)
+
 # ---- libpng
 file(COPY_FILE ${from}/libpng/scripts/pnglibconf.h.prebuilt ${from}/libpng/pnglibconf.h ONLY_IF_DIFFERENT)
 set(sources "")

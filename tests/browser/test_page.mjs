@@ -257,7 +257,7 @@ test('the first cell is there after 3 s at 20 Mbit/s and 40 ms, within 2.5 MB', 
     await page.goto(server.url);
     await shown(page);
     const seconds = (Date.now() - start) / 1000;
-    console.log(`first cell: ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(2)} MB`);
+    console.log(`first cell: ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(3)} MB`);
     assert.ok(bytes < 2.5e6, `${bytes} bytes`);
     await context.close();
 });

@@ -177,28 +177,19 @@ Module.page = (() => {
             send(path.split('/').pop(), FS.readFile(path));
     };
 
-    // ---- the files that the program brings, each compressed
+    // ---- the files that the program brings (files.js)
 
-    const unpacked = async (name, progress) => {
-        const answer = await fetch(`files/${name}.gz`);
-        if (!answer.ok) throw new Error(`files/${name}.gz: not there (${answer.status})`);
-        let arrived = 0;
-        const counter = new TransformStream({transform: (piece, stream) => {
-            progress?.(arrived += piece.byteLength);
-            stream.enqueue(piece);
-        }});
-        const stream = answer.body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'));
-        return new Uint8Array(await new Response(stream).arrayBuffer());
-    };
-    const bring = async (entry, progress) => {
-        const bytes = await unpacked(entry.name, progress);
+    const put = (entry, bytes) => {
         FS.mkdirTree(entry.path.slice(0, entry.path.lastIndexOf('/')));
-        // Under its name only when it is whole.
-        FS.writeFile(`${entry.path}.part`, bytes);
-        FS.rename(`${entry.path}.part`, entry.path);
+        FS.writeFile(entry.path, bytes);
     };
+    const bring = async (entry, progress) => put(entry, await Module.files.load(entry, progress));
     const bringAll = async entries => {
-        for (const entry of entries) await bring(entry);
+        const waiting = [...entries];
+        const bringNext = async () => {
+            for (let entry; (entry = waiting.shift());) await bring(entry);
+        };
+        await Promise.all([bringNext(), bringNext(), bringNext(), bringNext()]);
         call('page_fonts', [], []);  // the fonts that came last have more characters
     };
     // The font with Chinese, Japanese and Korean. Returns its megabytes while it is on its way, 0 if there is none to come.
@@ -305,7 +296,7 @@ Module.page = (() => {
         },
         // An input method shows its candidates beside the field, and a touch keyboard opens for it.
         placeCaret: typing => { field().inputMode = typing ? 'text' : 'none'; },
-        said, failed, unpacked, bring, bringAll, bringWideFont, neededByLink, ofModel, listen, home, downloads,
+        said, failed, put, bring, bringAll, bringWideFont, neededByLink, ofModel, listen, home, downloads,
     };
 })();
 
@@ -326,19 +317,20 @@ Module.preRun = [() => {
     addRunDependency('what was kept');
     FS.syncfs(true, () => removeRunDependency('what was kept'));
     addRunDependency('the first files');
-    fetch('files/list.json').then(answer => answer.json()).then(async list => {
-        await Promise.all(list.first.map(entry => page.bring(entry)));
-        const needed = [...await page.neededByLink(list.later), ...page.ofModel(list.later, Module.model)];
+    (async () => {
+        for (const {entry, bytes} of await Module.files.first) page.put(entry, bytes);
+        const {later, onDemand} = await Module.files.list;
+        const needed = [...await page.neededByLink(later), ...page.ofModel(later, Module.model)];
         await Promise.all(needed.map(entry => page.bring(entry)));
-        page.later = list.later;
-        page.onDemand = list.onDemand;
+        Object.assign(page, {later, onDemand});
         removeRunDependency('the first files');
-    }).catch(page.failed);
+    })().catch(page.failed);
 }];
 Module.postRun = [() => {
     Module.page.listen();
-    // All else while the person reads.
-    requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(Module.page.failed), {timeout: 2000});
+    // All else once the first picture is there, while the person reads.
+    const rest = () => requestIdleCallback(() => Module.page.bringAll(Module.page.later).catch(Module.page.failed), {timeout: 2000});
+    setTimeout(rest, 500);
 }];
 // The program's own sentence before it ended; a page has no other place for it.
 Module.printErr = text => {
@@ -347,10 +339,7 @@ Module.printErr = text => {
 };
 Module.instantiateWasm = (imports, done) => {
     (async () => {
-        const answer = await fetch('decoderscope_page.wasm.gz');
-        if (!answer.ok) throw new Error(`decoderscope_page.wasm.gz: not there (${answer.status})`);
-        const program = await new Response(answer.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
-        const {instance, module} = await WebAssembly.instantiate(program, imports);
+        const {instance, module} = await WebAssembly.instantiateStreaming(Module.files.program, imports);
         done(instance, module);
     })().catch(Module.page.failed);
     return {};

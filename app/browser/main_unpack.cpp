@@ -1,0 +1,70 @@
+// What the page loads first: a small program that unpacks all its other files while they arrive. They are packed as
+// ".xz", a third smaller than what a browser unpacks by itself. app/window/browser/files.js calls it.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <lzma.h>
+
+namespace {
+
+constexpr std::uint64_t kMostMemory = 256U << 20U;  // bytes of the packer's dictionary
+
+// One file on its way.
+struct Unpacker {
+    Unpacker() : ok(lzma_stream_decoder(&stream, kMostMemory, 0) == LZMA_OK) {}
+    Unpacker(const Unpacker&) = delete;
+    Unpacker& operator=(const Unpacker&) = delete;
+    ~Unpacker() { lzma_end(&stream); }
+
+    lzma_stream stream = LZMA_STREAM_INIT;
+    bool ok;
+    bool ended = false;
+    std::array<std::uint8_t, 1U << 16U> packed{};
+    std::array<std::uint8_t, 1U << 18U> unpacked{};
+};
+
+}  // namespace
+
+// The page's end of it.
+extern "C" {
+
+// An unpacker of one file, until it is dropped.
+[[clang::export_name("make")]] Unpacker* unpacker_make() { return std::make_unique<Unpacker>().release(); }
+[[clang::export_name("drop")]] void unpacker_drop(Unpacker* unpacker) {
+    const std::unique_ptr<Unpacker> dropped{unpacker};
+}
+
+// Where the next packed bytes are put, and how many fit.
+[[clang::export_name("packed")]] std::uint8_t* unpacker_packed(Unpacker* unpacker) { return unpacker->packed.data(); }
+[[clang::export_name("packed_size")]] std::size_t unpacker_packed_size(const Unpacker* unpacker) {
+    return unpacker->packed.size();
+}
+
+// `count` packed bytes are there.
+[[clang::export_name("take")]] void unpacker_take(Unpacker* unpacker, std::size_t count) {
+    unpacker->stream.next_in = unpacker->packed.data();
+    unpacker->stream.avail_in = count;
+}
+
+// Unpacks on, as far as there is room. Returns how many bytes lie at `unpacked` now: 0 once all that was taken is used,
+// -1 if it is no such file.
+[[clang::export_name("unpack")]] int unpacker_unpack(Unpacker* unpacker) {
+    if (!unpacker->ok) return -1;
+    if (unpacker->ended) return 0;
+    auto& stream = unpacker->stream;
+    stream.next_out = unpacker->unpacked.data();
+    stream.avail_out = unpacker->unpacked.size();
+    const auto result = lzma_code(&stream, LZMA_RUN);
+    unpacker->ended = result == LZMA_STREAM_END;
+    unpacker->ok = unpacker->ended || result == LZMA_OK || result == LZMA_BUF_ERROR;
+    return unpacker->ok ? static_cast<int>(unpacker->unpacked.size() - stream.avail_out) : -1;
+}
+[[clang::export_name("unpacked")]] std::uint8_t* unpacker_unpacked(Unpacker* unpacker) {
+    return unpacker->unpacked.data();
+}
+
+// Was that all of the file?
+[[clang::export_name("ended")]] bool unpacker_ended(const Unpacker* unpacker) { return unpacker->ended; }
+}

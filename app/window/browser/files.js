@@ -1,0 +1,65 @@
+// The files that the page brings. Each is packed, and unpacked while it arrives (app/browser/main_unpack.cpp). What the first
+// picture needs is asked for at once, beside the program.
+Module.files = (() => {
+    const fetched = async address => {
+        const answer = await fetch(address);
+        if (!answer.ok) throw new Error(`${address}: not there (${answer.status})`);
+        return answer;
+    };
+
+    const unpacker = fetched('unpack.wasm').then(async answer => WebAssembly.compile(await answer.arrayBuffer()));
+    const imports = {env: {emscripten_notify_memory_growth: () => {}}};
+    const free = [];  // unpackers that have done their work: each has memory of its own, which a browser has not often
+    // A stream that unpacks what runs through it.
+    const unpacking = async address => {
+        const exports = free.pop() ?? (await WebAssembly.instantiate(await unpacker, imports)).exports;
+        exports._initialize?.();
+        const one = exports.make();
+        const most = exports.packed_size(one);
+        const view = (start, count) => new Uint8Array(exports.memory.buffer, start, count);  // moves when the memory grows
+        return new TransformStream({
+            transform: (piece, stream) => {
+                for (let start = 0; start < piece.length; start += most) {
+                    const part = piece.subarray(start, start + most);
+                    view(exports.packed(one), part.length).set(part);
+                    exports.take(one, part.length);
+                    for (let count; (count = exports.unpack(one)) !== 0;) {
+                        if (count < 0) throw new Error(`${address}: not what was packed`);
+                        stream.enqueue(view(exports.unpacked(one), count).slice());
+                    }
+                }
+            },
+            flush: () => {
+                if (!exports.ended(one)) throw new Error(`${address}: cut off`);
+                exports.drop(one);
+                free.push(exports);
+            },
+        });
+    };
+    // The stream of a packed file. `progress` hears how many bytes have arrived.
+    const stream = async (address, progress) => {
+        const answer = await fetched(address);
+        let arrived = 0;
+        const counter = new TransformStream({transform: (piece, stream) => {
+            progress?.(arrived += piece.byteLength);
+            stream.enqueue(piece);
+        }});
+        return answer.body.pipeThrough(counter).pipeThrough(await unpacking(address));
+    };
+    const bytes = async (address, progress) => new Uint8Array(await new Response(await stream(address, progress)).arrayBuffer());
+
+    // Weights are packed with all first bytes of their numbers before all second ones: what is alike lies together.
+    const woven = (bytes, planes) => {
+        if (!planes) return bytes;
+        const result = new Uint8Array(bytes.length);
+        for (let plane = 0, from = 0; plane < planes; ++plane)
+            for (let to = plane; to < result.length; to += planes) result[to] = bytes[from++];
+        return result;
+    };
+    const load = async ({name, planes}, progress) => woven(await bytes(`files/${name}.xz`, progress), planes);
+
+    const list = bytes('files/list.json.xz').then(bytes => JSON.parse(new TextDecoder().decode(bytes)));
+    const first = list.then(({first}) => Promise.all(first.map(async entry => ({entry, bytes: await load(entry)}))));
+    const program = stream('decoderscope_page.wasm.xz').then(stream => new Response(stream, {headers: {'Content-Type': 'application/wasm'}}));
+    return {load, list, first, program};
+})();
