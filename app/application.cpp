@@ -22,6 +22,7 @@
 #include "app/views/shell/saved_view.h"
 #include "app/views/shell/text_size.h"
 #include "app/views/shell/workspace.h"
+#include "app/views/train/train_tab.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "engine/error.h"
@@ -106,7 +107,8 @@ bool Application::frame(Textures& textures) {
     follow_language();
     keep_settings();
     keep_lessons();
-    return !commands.empty() || session_.stale() || state_.busy || session_.derived().waiting();
+    return !commands.empty() || session_.stale() || state_.busy ||
+           (session_.derived().waiting() && !session_.derived().due());
 }
 
 void Application::remember_settings(std::string path) {
@@ -247,9 +249,24 @@ bool Application::may_close() {
 }
 
 double Application::next_wake() const {
-    const auto due = session_.due();
-    if (due) return std::min(next_picture(), std::chrono::duration<double>(*due - JobRunner::Clock::now()).count());
+    if (const auto when = due())
+        return std::min(next_picture(), std::chrono::duration<double>(*when - JobRunner::Clock::now()).count());
     return next_picture();
+}
+
+// Without threads, when there is work; also of labs that go on while another one is open.
+std::optional<JobRunner::Clock::time_point> Application::due() const {
+    return earliest({session_.due(), state_.lab<TrainTabState>().board->due()});
+}
+
+void Application::advance(JobRunner::Clock::time_point until) {
+    session_.advance(until);
+    state_.lab<TrainTabState>().board->advance(until);
+}
+
+bool Application::works() const {
+    const auto when = due();
+    return when && *when <= JobRunner::Clock::now();
 }
 
 // Seconds until the next picture must be drawn even if nothing happens.

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] bool wants_to_close() const override { return state_.close; }
     [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;
+    void advance(JobRunner::Clock::time_point until) override;
+    [[nodiscard]] bool works() const override;
     void ended(bool by_the_person) override { session_.end(by_the_person); }
 
     // Loads the settings from a file, and saves them there from now on. Speaks the language that they ask for.
@@ -62,6 +64,7 @@ private:
     void show_folder();
     void remember_opened();
     [[nodiscard]] double next_picture() const;
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     WindowLanguage language_;  // first: the others' texts may be in it
     bool follows_language_ = false;

@@ -14,6 +14,16 @@ void Derived::finish() {
     for (auto& [type, shelf] : shelves_) shelf->finish();
 }
 
+void Derived::advance(JobRunner::Clock::time_point until) {
+    for (auto& [type, shelf] : shelves_) shelf->advance(until);
+}
+
+std::optional<JobRunner::Clock::time_point> Derived::due() const {
+    std::optional<JobRunner::Clock::time_point> first;
+    for (const auto& [type, shelf] : shelves_) first = earliest({first, shelf->due()});
+    return first;
+}
+
 std::size_t Derived::size() const {
     std::size_t count = 0;
     for (const auto& [type, shelf] : shelves_) count += shelf->size();

@@ -60,6 +60,9 @@ public:
     [[nodiscard]] bool waiting() const { return waiting_; }
     // Waits for all jobs; the next request gets their values.
     void finish();
+    // Without threads, as JobRunner has it: works on what is under way, beyond the slice of each frame; and when to.
+    void advance(JobRunner::Clock::time_point until);
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
     // How many values are held, including those under way.
     [[nodiscard]] std::size_t size() const;
 

@@ -42,6 +42,9 @@ public:
     virtual void tidy(std::uint64_t since) = 0;
     // Waits for what is under way.
     virtual void finish() = 0;
+    // Without threads, as JobRunner has it.
+    virtual void advance(JobRunner::Clock::time_point until) = 0;
+    [[nodiscard]] virtual std::optional<JobRunner::Clock::time_point> due() const = 0;
     [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
@@ -122,6 +125,8 @@ public:
     }
 
     void finish() override { job_.finish(); }
+    void advance(JobRunner::Clock::time_point until) override { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const override { return job_.due(); }
 
     [[nodiscard]] std::size_t size() const override { return entries_.size() + (under_way_ ? 1 : 0); }
 

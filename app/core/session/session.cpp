@@ -33,9 +33,8 @@ Session::Session(SavedWork work, std::function<void()> wake) : Session(work.scen
 }
 
 // In order of urgency: saving first, what can wait last.
-void Session::advance_jobs() {
+void Session::advance_jobs(JobRunner::Clock::time_point until) {
     if constexpr (kJobsOnThreads) return;
-    const auto until = JobRunner::Clock::now() + kShareOfAFrame;
     desk_.advance_saving(until);
     computed_.advance_runs(until);
     writer_.advance(until);
@@ -43,12 +42,17 @@ void Session::advance_jobs() {
     computed_.advance_measuring(until);
 }
 
+void Session::advance(JobRunner::Clock::time_point until) {
+    advance_jobs(until);
+    derived().advance(until);
+}
+
 std::optional<JobRunner::Clock::time_point> Session::due() const {
-    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring()});
+    return earliest({desk_.due(), computed_.due_runs(), writer_.due(), computed_.due_measuring(), derived().due()});
 }
 
 void Session::update(std::chrono::milliseconds patience) {
-    advance_jobs();
+    advance_jobs(JobRunner::Clock::now() + kShareOfAFrame);
     if (const auto result = desk_.collect_read(patience)) take(*result);
     const std::optional<Worker::Result> result = computed_.collect(patience);
     computed_.collect_early();

@@ -33,9 +33,11 @@ public:
     // Takes over what the worker has finished; waits for it, but no longer than `patience`. Call it each frame: without
     // threads the work is done here, a few milliseconds at a time.
     void update(std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+    // Without threads: works between frames until then. With threads: does nothing.
+    void advance(JobRunner::Clock::time_point until);
     // Waits for all work to be done.
     void finish();
-    // When to call update() next even if nothing happens; nothing if `wake` will tell, as with threads.
+    // When to call advance() or update() next even if nothing happens; nothing if `wake` will tell, as with threads.
     [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
 
     // ---- the work (work.h)
@@ -115,7 +117,7 @@ private:
     void look_at(Cursor cursor);
     // Waits for the computation, but not for a model being read.
     void finish_run();
-    void advance_jobs();
+    void advance_jobs(JobRunner::Clock::time_point until);
     void take(const Worker::Result& result);
     void take(const ModelLoader::Result& result);
     void take_written();

@@ -50,6 +50,7 @@ public:
     void finish() { runner_.finish(); }
     // Without threads, as JobRunner has it.
     void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return runner_.due(); }
 
 private:
     struct State;

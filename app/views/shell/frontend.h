@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <chrono>
 #include <limits>
 #include <span>
 #include <string>
@@ -44,6 +45,10 @@ public:
     [[nodiscard]] virtual bool may_close() { return true; }
     // The window has closed: because the user wanted it to, or because a signal ended the program.
     virtual void ended(bool by_the_person) { static_cast<void>(by_the_person); }
+    // Without threads: does work that waits, between frames and until then. A frame shows what came of it.
+    virtual void advance(std::chrono::steady_clock::time_point until) { static_cast<void>(until); }
+    // Whether there is such work.
+    [[nodiscard]] virtual bool works() const { return false; }
     // Seconds until it must be drawn again if there is no input; infinity: never.
     [[nodiscard]] virtual double next_wake() const { return std::numeric_limits<double>::infinity(); }
 };

@@ -25,6 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double frame_seconds = 1.0 / 60.0;
+// What a page works between frames at a time, and how often it shows what came of it.
+constexpr std::chrono::milliseconds share_of_a_turn{12};
+constexpr std::chrono::milliseconds between_pictures{50};
 // ImGui needs a frame or two after an input until the layout has settled.
 constexpr int frames_to_settle = 3;
 
@@ -71,7 +74,12 @@ public:
     // Called by the browser, up to sixty times a second.
     void turn() {
         if (const bool woken = std::exchange(woken_, false); woken || !input.empty()) settling_ = frames_to_settle;
-        if (again_ || settling_ > 0 || Clock::now() >= wake_at_) draw();
+        if (again_ || settling_ > 0)
+            draw();
+        else if (frontend_->works() && Clock::now() < last_frame_ + between_pictures)
+            work();
+        else if (Clock::now() >= wake_at_)
+            draw();
     }
     void wake() { woken_ = true; }
     void paste(const char* text) {
@@ -98,6 +106,11 @@ public:
     InputQueue input;
 
 private:
+    // What is done is shown at once, what isn't now and then: a picture takes time from the work.
+    void work() {
+        frontend_->advance(Clock::now() + share_of_a_turn);
+        if (!frontend_->works()) draw();
+    }
     void draw() {
         const auto now = Clock::now();
         const double seconds = std::chrono::duration<double>(now - last_frame_).count();
