@@ -11,7 +11,7 @@ if [ -z "$site" ]; then
     site=$work/site
     DECODERSCOPE_BROWSER_TESTS=ON scripts/browser.sh "$site"
 fi
-install chromium firefox-esr
+install chromium firefox-esr xvfb
 command -v npm >/dev/null || install nodejs npm
 # Beside the packages that they import, since a module looks for them from where it lies.
 mkdir -p "$work/tests"

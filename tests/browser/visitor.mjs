@@ -1,4 +1,4 @@
-// A visitor of the page: opens it in Debian's Chromium, waits until it shows a model, and presses keys and buttons.
+// A visitor of the page: opens it in Chromium or Firefox, waits until it shows a model, and presses keys and buttons.
 import {inflateSync} from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
@@ -10,9 +10,10 @@ export const chromium = options => puppeteer.launch({
     ...options,
 });
 
-export const firefox = () => puppeteer.launch({
+// Firefox offers no WebGL without a screen: it gets one (display.mjs).
+export const firefox = screen => puppeteer.launch({
     browser: 'firefox', executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
-    extraPrefsFirefox: {'webgl.force-enabled': true},
+    headless: false, env: {...process.env, DISPLAY: screen.name, WAYLAND_DISPLAY: '', MOZ_ENABLE_WAYLAND: '0'},
 });
 
 // Waits for a condition; names it if it never comes.
@@ -75,6 +76,20 @@ export async function state(page) {
 }
 
 export const sessionOf = link => JSON.parse(inflateSync(Buffer.from(link.split('#s1=')[1], 'base64url')));
+
+// Paths of the sessions that the program keeps in the page's files while work is unsaved.
+export const autosaves = page => page.evaluate(() => {
+    const found = [];
+    const walk = folder => {
+        for (const name of FS.readdir(folder).filter(name => !['.', '..'].includes(name))) {
+            const path = `${folder}/${name}`;
+            if (FS.isDir(FS.stat(path).mode)) walk(path);
+            else if (/^autosave-.*\.dscope$/.test(name)) found.push(path);
+        }
+    };
+    walk('/home/web_user');
+    return found;
+});
 
 // Fingers on the screen, as Chromium's protocol sends them.
 export async function fingers(page) {
