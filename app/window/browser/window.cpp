@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double frame_seconds = 1.0 / 60.0;
-// ImGui needs a frame or two after an input until the layout has settled.
+// ImGui needs a frame or two until the layout has settled: after an input, and after a result that was waited for.
 constexpr int frames_to_settle = 3;
 
 // The page's clipboard: what was pasted last, until the program itself copies something.
@@ -70,7 +70,8 @@ public:
 
     // Called by the browser, up to sixty times a second.
     void turn() {
-        if (const bool woken = std::exchange(woken_, false); woken || !input.empty()) settling_ = frames_to_settle;
+        if (const bool woken = std::exchange(woken_, false); woken || again_ || !input.empty())
+            settling_ = frames_to_settle;
         if (again_ || settling_ > 0 || Clock::now() >= wake_at_) draw();
     }
     void wake() { woken_ = true; }
