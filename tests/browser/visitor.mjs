@@ -102,21 +102,32 @@ export async function fingers(page) {
     };
 }
 
+// What the page shows: its width and height in pixels of the screen; red, green, blue and 255 for each, row by row.
+export async function picture(page) {
+    const {width, height, data} = await page.evaluate(async png => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${png}`;
+        await image.decode();
+        const {width, height} = image;
+        const context = Object.assign(document.createElement('canvas'), {width, height}).getContext('2d');
+        context.drawImage(image, 0, 0);
+        const {data} = context.getImageData(0, 0, width, height);
+        const text = await new Promise(done => {
+            const reader = new FileReader();
+            reader.onload = () => done(reader.result);
+            reader.readAsDataURL(new Blob([data]));
+        });
+        return {width, height, data: text.slice(text.indexOf(',') + 1)};
+    }, await page.screenshot({encoding: 'base64'}));
+    return {width, height, data: Buffer.from(data, 'base64')};
+}
+
 // The colour of a point of the picture, as [red, green, blue].
 export async function color(page, x, y) {
-    const picture = await page.screenshot({encoding: 'base64'});
-    return page.evaluate(async (data, x, y) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${data}`;
-        await image.decode();
-        const canvas = document.createElement('canvas');
-        canvas.width = image.width;
-        canvas.height = image.height;
-        const context = canvas.getContext('2d');
-        context.drawImage(image, 0, 0);
-        const ratio = image.width / innerWidth;
-        return [...context.getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
-    }, picture, x, y);
+    const {width, data} = await picture(page);
+    const ratio = await page.evaluate(() => devicePixelRatio);
+    const at = 4 * (Math.round(y * ratio) * width + Math.round(x * ratio));
+    return [...data.subarray(at, at + 3)];
 }
 
 export const brightness = ([red, green, blue]) => (red + green + blue) / 3;
