@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {serve} from './server.mjs';
-import {allowClipboard, brightness, chromium, click, color, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
+import {allowClipboard, autosaves, brightness, chromium, click, color, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
 
 const site = process.env.SITE;
 let server, browser;
@@ -109,23 +109,11 @@ test('unsaved work survives a closed tab', async () => {
     const {page, context} = await stranger();
     await sleep(1000);
     await click(page, 447, 176);  // "Switch off the head that reverses"
-    const kept = page => page.evaluate(() => {
-        const found = [];
-        const walk = folder => {
-            for (const name of FS.readdir(folder).filter(name => !name.startsWith('.') || name.length > 2)) {
-                const path = `${folder}/${name}`;
-                if (FS.isDir(FS.stat(path).mode)) walk(path);
-                else if (/autosave-.*\.dscope$/.test(name)) found.push(path);
-            }
-        };
-        walk('/home/web_user');
-        return found;
-    });
-    await until('an autosave', async () => (await kept(page)).length === 1);
+    await until('an autosave', async () => (await autosaves(page)).length === 1);
     await sleep(1500);  // on its way into IndexedDB
     await page.close();
     const again = await visit(context, server.url);
-    assert.equal((await kept(again.page)).length, 1);
+    assert.equal((await autosaves(again.page)).length, 1);
     await context.close();
 });
 

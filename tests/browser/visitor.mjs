@@ -1,4 +1,4 @@
-// A visitor of the page: opens it in Debian's Chromium, waits until it shows a model, and presses keys and buttons.
+// A visitor of the page: opens it in Chromium or Firefox, waits until it shows a model, and presses keys and buttons.
 import {inflateSync} from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
@@ -10,9 +10,10 @@ export const chromium = options => puppeteer.launch({
     ...options,
 });
 
-export const firefox = () => puppeteer.launch({
+// Firefox offers no WebGL without a screen: it gets one (display.mjs).
+export const firefox = screen => puppeteer.launch({
     browser: 'firefox', executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
-    extraPrefsFirefox: {'webgl.force-enabled': true},
+    headless: false, env: {...process.env, DISPLAY: screen.name, WAYLAND_DISPLAY: '', MOZ_ENABLE_WAYLAND: '0'},
 });
 
 // Waits for a condition; names it if it never comes.
@@ -76,6 +77,20 @@ export async function state(page) {
 
 export const sessionOf = link => JSON.parse(inflateSync(Buffer.from(link.split('#s1=')[1], 'base64url')));
 
+// Paths of the sessions that the program keeps in the page's files while work is unsaved.
+export const autosaves = page => page.evaluate(() => {
+    const found = [];
+    const walk = folder => {
+        for (const name of FS.readdir(folder).filter(name => !['.', '..'].includes(name))) {
+            const path = `${folder}/${name}`;
+            if (FS.isDir(FS.stat(path).mode)) walk(path);
+            else if (/^autosave-.*\.dscope$/.test(name)) found.push(path);
+        }
+    };
+    walk('/home/web_user');
+    return found;
+});
+
 // Fingers on the screen, as Chromium's protocol sends them.
 export async function fingers(page) {
     const session = await page.createCDPSession();
@@ -87,21 +102,32 @@ export async function fingers(page) {
     };
 }
 
+// What the page shows: its width and height in pixels of the screen; red, green, blue and 255 for each, row by row.
+export async function picture(page) {
+    const {width, height, data} = await page.evaluate(async png => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${png}`;
+        await image.decode();
+        const {width, height} = image;
+        const context = Object.assign(document.createElement('canvas'), {width, height}).getContext('2d');
+        context.drawImage(image, 0, 0);
+        const {data} = context.getImageData(0, 0, width, height);
+        const text = await new Promise(done => {
+            const reader = new FileReader();
+            reader.onload = () => done(reader.result);
+            reader.readAsDataURL(new Blob([data]));
+        });
+        return {width, height, data: text.slice(text.indexOf(',') + 1)};
+    }, await page.screenshot({encoding: 'base64'}));
+    return {width, height, data: Buffer.from(data, 'base64')};
+}
+
 // The colour of a point of the picture, as [red, green, blue].
 export async function color(page, x, y) {
-    const picture = await page.screenshot({encoding: 'base64'});
-    return page.evaluate(async (data, x, y) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${data}`;
-        await image.decode();
-        const canvas = document.createElement('canvas');
-        canvas.width = image.width;
-        canvas.height = image.height;
-        const context = canvas.getContext('2d');
-        context.drawImage(image, 0, 0);
-        const ratio = image.width / innerWidth;
-        return [...context.getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
-    }, picture, x, y);
+    const {width, data} = await picture(page);
+    const ratio = await page.evaluate(() => devicePixelRatio);
+    const at = 4 * (Math.round(y * ratio) * width + Math.round(x * ratio));
+    return [...data.subarray(at, at + 3)];
 }
 
 export const brightness = ([red, green, blue]) => (red + green + blue) / 3;

@@ -206,9 +206,12 @@ Module.page = (() => {
 
     // Unsaved work and settings go to IndexedDB whenever they are written; what is on its way is written before the page
     // is left.
+    let keeping = false;  // leaving is told twice: the page is hidden, then it goes
     const keep = () => {
         call('page_hide', [], []);
-        FS.syncfs(false, () => {});
+        if (keeping) return;
+        keeping = true;
+        FS.syncfs(false, () => { keeping = false; });
     };
 
     // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link

@@ -28,7 +28,7 @@ constexpr double frame_seconds = 1.0 / 60.0;
 // What a page works between frames at a time, and how often it shows what came of it.
 constexpr std::chrono::milliseconds share_of_a_turn{12};
 constexpr std::chrono::milliseconds between_pictures{50};
-// ImGui needs a frame or two after an input until the layout has settled.
+// ImGui needs a frame or two until the layout has settled: after an input, and after a result that was waited for.
 constexpr int frames_to_settle = 3;
 
 // The page's clipboard: what was pasted last, until the program itself copies something.
@@ -73,7 +73,8 @@ public:
 
     // Called by the browser, up to sixty times a second.
     void turn() {
-        if (const bool woken = std::exchange(woken_, false); woken || !input.empty()) settling_ = frames_to_settle;
+        if (const bool woken = std::exchange(woken_, false); woken || again_ || !input.empty())
+            settling_ = frames_to_settle;
         if (again_ || settling_ > 0)
             draw();
         else if (frontend_->works() && Clock::now() < last_frame_ + between_pictures)
@@ -109,7 +110,9 @@ private:
     // What is done is shown at once, what isn't now and then: a picture takes time from the work.
     void work() {
         frontend_->advance(Clock::now() + share_of_a_turn);
-        if (!frontend_->works()) draw();
+        if (frontend_->works()) return;
+        settling_ = frames_to_settle;
+        draw();
     }
     void draw() {
         const auto now = Clock::now();

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double frame_seconds = 1.0 / 60.0;
-// ImGui needs a frame or two after an input until the layout has settled.
+// ImGui needs a frame or two until the layout has settled: after an input, and after a result that was waited for.
 constexpr int frames_to_settle = 3;
 // A signal doesn't end GLFW's wait, so no wait is longer than this. Nothing is drawn when it ends.
 constexpr double longest_wait = 0.5;
@@ -80,7 +80,7 @@ private:
     bool has_cause() {
         const bool woken = take_wake();
         const bool damaged = std::exchange(inbox_.damaged, false);
-        if (woken || damaged || !inbox_.input.empty()) settling_ = frames_to_settle;
+        if (woken || damaged || again_ || !inbox_.input.empty()) settling_ = frames_to_settle;
         return again_ || settling_ > 0 || Clock::now() >= wake_at_;
     }
 
