@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 namespace decoderscope {
 
@@ -27,7 +29,9 @@ namespace {
 
 // A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.
 Trace from_json(const std::string& path) {
-    constexpr std::size_t kMost = std::size_t{4} << 30;  // a dump of tensors as text is large
+    // A dump of tensors as text is large; with 32 bits, as large as there are addresses.
+    constexpr std::size_t kMost =
+        std::min<std::uint64_t>(std::uint64_t{4} << 30U, std::numeric_limits<std::size_t>::max());
     const std::string text = read_text(path, kMost);
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
     return naming(path, [&] {

@@ -193,7 +193,7 @@ TEST_CASE("a configuration beyond all reason is refused before anything is made 
     saved.check_error("config.json", {"vocab_size"}, {{"vocab_size", "0"}});
 }
 
-TEST_CASE("a pipe or a device in a model's folder is no file, and isn't waited for") {
+TEST_CASE("a pipe or a device in a model's folder is no file, and isn't waited for", "[native]") {
     const Saved saved;
     for (const char* name : {"config.json", "model.safetensors"}) {
         saved.save();
@@ -207,7 +207,7 @@ TEST_CASE("a pipe or a device in a model's folder is no file, and isn't waited f
     }
 }
 
-TEST_CASE("nor is one waited for that a model's folder may do without") {
+TEST_CASE("nor is one waited for that a model's folder may do without", "[native]") {
     for (const char* name :
          {"example.json", "inputs.safetensors", "vocabulary.json", "tokenizer.json", "vocab.json", "pieces.json"}) {
         const Saved saved;

@@ -81,7 +81,7 @@ TEST_CASE("a recorder's file is a recording, other safetensors only on request")
     CHECK_THROWS_AS(model_of_trace(folder.file("empty.safetensors")), Error);
 }
 
-TEST_CASE("a trace of ten gigabytes is opened without reading it") {
+TEST_CASE("a trace of ten gigabytes is opened without reading it", "[native]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("large.safetensors");
     constexpr std::size_t kTensors = 160, kBytes = 64 << 20;  // sparse: no block of the disk is written

@@ -28,7 +28,7 @@ Axes line(Index n) { return {{axis::pos, n}}; }
 
 }  // namespace
 
-TEST_CASE("lazy values are made once, by the first who looks, for all who share them") {
+TEST_CASE("lazy values are made once, by the first who looks, for all who share them", "[native]") {
     std::atomic<int> times = 0;
     const Tensor tensor(line(1000), std::make_shared<const Counted>(times));
     const Tensor other = tensor;
@@ -70,7 +70,7 @@ TEST_CASE("a large piece of memory that was given back is handed out again") {
     again.get()[0] = 2.0F;  // what is in use stays
 }
 
-TEST_CASE("spread work does every index once, also from several threads and from within work") {
+TEST_CASE("spread work does every index once, also from several threads and from within work", "[native]") {
     constexpr Index kCount = 10'000;
     const auto count_all = [] {
         std::vector<std::atomic<int>> done(kCount);

@@ -235,7 +235,7 @@ TEST_CASE("the tree of Hugging Face's model debugger is read with the tensors be
     CHECK(contains(remarks_of(trace), "1 tensor was printed"));
 }
 
-TEST_CASE("a trace of 10 GB opens without being read") {
+TEST_CASE("a trace of 10 GB opens without being read", "[native]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("large.safetensors");
     constexpr std::uint64_t kTensors = 160, kBytes = 64ULL << 20;
