@@ -285,4 +285,5 @@ def main():
         Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
