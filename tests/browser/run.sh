@@ -17,4 +17,5 @@ command -v npm >/dev/null || install nodejs npm
 mkdir -p "$work/tests"
 cp tests/browser/*.mjs tests/browser/package.json "$work/tests/"
 (cd "$work/tests" && quietly npm install --no-audit --no-fund)
-SITE=$(cd "$site" && pwd) node --test --test-concurrency=1 "$work/tests/test_page.mjs" "$work/tests/test_firefox.mjs"
+SITE=$(cd "$site" && pwd) TRACES=$root/tests/reference/bugs/traces node --test --test-concurrency=1 \
+    "$work/tests/test_page.mjs" "$work/tests/test_trace.mjs" "$work/tests/test_firefox.mjs"
