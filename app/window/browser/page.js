@@ -277,6 +277,7 @@ Module.page = (() => {
             if (files.length) takeAll(files);
             else call('page_paste', ['string'], [event.clipboardData.getData('text/plain')]);
         });
+        on(document.getElementById('say'), 'click', () => said(''));  // it lies over the timeline
         const surface = canvas();
         const byKind = (mouse, finger) => event => {
             event.preventDefault();
