@@ -220,10 +220,13 @@ void Application::dropped(std::span<const std::string> paths) {
     if (paths.empty()) return;
     if (is_link(paths.front())) return session_.apply(command::OpenLink{paths.front()});
     if (paths.front().ends_with(".md")) return open_dropped_lesson(paths.front());
+    const std::string path = model_among(paths);
     const Lab* open = find_lab(state_.tab);
     const std::optional<Command> taken =
-        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, paths.front()) : std::nullopt;
-    session_.apply(taken ? *taken : opening_command(model_among(paths)));
+        open != nullptr && open->take_file != nullptr ? open->take_file(session_, state_, path) : std::nullopt;
+    if (taken) return session_.apply(*taken);
+    state_.open.awaited = state_.dialog == Dialog::open_model;  // which closes once this is open
+    session_.apply(opening_command(path));
 }
 
 void Application::open_dropped_lesson(const std::string& path) {

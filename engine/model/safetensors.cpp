@@ -4,6 +4,7 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/limits.h"
+#include "engine/trace/trace.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,6 +98,20 @@ void convert_into(std::span<float> values, const char* from, const SafetensorsFi
     });
 }
 
+// The recorder writes as it goes, parameters first: a program that died left them whole, and the rest cut.
+StoredTensors stored_tensors(std::string_view header, std::uint64_t data_size) {
+    if (header.find(kRecorderFormat) != std::string_view::npos) {
+        const auto metadata = safetensors_metadata(header);
+        const auto format = metadata.find("format");
+        std::vector<std::string> lost;
+        if (format != metadata.end() && format->second.starts_with(kRecorderFormat))
+            if (StoredTensors whole = parse_cut_safetensors_header(header, data_size, lost);
+                std::ranges::none_of(lost, [](const std::string& name) { return name.starts_with(kParameterPrefix); }))
+                return whole;
+    }
+    return parse_safetensors_header(header, data_size);
+}
+
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(path) {
@@ -111,7 +126,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(p
             {{"path", path}, {"size", header_size}, {"most", std::min(size - 8, limits::kHeaderBytes)}});
     data_offset_ = 8 + static_cast<std::size_t>(header_size);
     const std::string_view header(file_.data() + 8, static_cast<std::size_t>(header_size));
-    entries_ = naming(path, [&] { return parse_safetensors_header(header, size - data_offset_); });
+    entries_ = naming(path, [&] { return stored_tensors(header, size - data_offset_); });
 }
 
 const SafetensorsFile::Entry& SafetensorsFile::entry(std::string_view name) const {

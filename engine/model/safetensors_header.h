@@ -31,6 +31,9 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;  // by n
 [[nodiscard]] StoredTensors parse_cut_safetensors_header(std::string_view text, std::uint64_t data_size,
                                                          std::vector<std::string>& lost);
 
+// How the recorder's files begin to say what they are, in their metadata's "format".
+inline constexpr std::string_view kRecorderFormat = "decoderscope-trace";
+
 // What the header says of the file as a whole: its __metadata__. Values that are no texts are left out.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> safetensors_metadata(std::string_view text);
 

@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kFormat = "decoderscope-trace";
-
 // The header's text. A file cut within its header holds nothing that could be opened.
 std::string_view header_of(const std::string& path, const MappedFile& file) {
     std::uint64_t size = 0;
@@ -116,7 +114,7 @@ RecordedFile recorded_file(const std::string& path) {
     return naming(path, [&] {
         const auto metadata = safetensors_metadata(header);
         const auto format = metadata.find("format");
-        recorded.is_recorders = format != metadata.end() && format->second.starts_with(kFormat);
+        recorded.is_recorders = format != metadata.end() && format->second.starts_with(kRecorderFormat);
         trace.origin =
             recorded.is_recorders
                 ? message("the recorder, of PyTorch {version}",

@@ -90,6 +90,7 @@ public:
     std::shared_ptr<const Plan> written() {
         for (const TraceTensor& tensor : trace_.tensors)
             if (!tensor.values.empty() && tensor.values.size() > 0 && plan_.find(tensor.name) == nullptr) add(tensor);
+        check_not_empty(trace_);
         if (plan_.steps().empty())
             throw Error("{path}: holds no tensor of a type that is read", {{"path", trace_.path}});
         return std::make_shared<const Plan>(std::move(plan_));

@@ -25,6 +25,11 @@ std::string_view Trace::precision() const {
     return holds("BF16") ? "BF16" : holds("F16") ? "F16" : "F32";
 }
 
+void check_not_empty(const Trace& trace) {
+    if (!trace.tensors.empty() || trace.remarks.empty()) return;
+    throw Error("{path}: holds no tensor: {why}", {{"path", trace.path}, {"why", trace.remarks.front()}});
+}
+
 namespace {
 
 // A JSON text by what is in it: the recorder's manifest, Polygraphy's results or the debugger's tree of calls.

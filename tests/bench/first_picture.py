@@ -1,5 +1,5 @@
 """How long the program takes from its start to its first picture, beside `python3 -c "import torch"`, in turn:
-python3 first_picture.py PROGRAM [--rounds N]
+python3 first_picture.py PROGRAM [open TRACE] [--rounds N]
 
 Needs a display (or Xvfb, which it then starts) and a C compiler: a few lines stand in for glfwSwapBuffers and end the
 program where the first picture would be shown.
@@ -30,9 +30,10 @@ def seconds(command, **options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
+    parser.add_argument("arguments", nargs="*", help="for the program: open TRACE")
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
-    program = [str(Path(options.program).resolve())]
+    program = [str(Path(options.program).resolve()), *options.arguments]
     if "DISPLAY" not in os.environ and "WAYLAND_DISPLAY" not in os.environ:
         program = [shutil.which("xvfb-run"), "-a", "-s", "-screen 0 1280x800x24", *program]
     with tempfile.TemporaryDirectory() as scratch:

@@ -28,6 +28,7 @@ elif [ -n "${DESKTOP:-}" ]; then
     exit 1
 fi
 SITE=$(cd "$site" && pwd)
-export SITE
+TRACES=$root/tests/reference/bugs/traces
+export SITE TRACES
 cd "$work/tests"
-node --test --test-concurrency=1 test_page.mjs test_firefox.mjs test_pictures.mjs
+node --test --test-concurrency=1 test_page.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs

@@ -1,5 +1,6 @@
 // Traces that other programs recorded: what they hold is read, what is wrong with them is said.
 #include "engine/error.h"
+#include "engine/model/safetensors.h"
 #include "engine/trace/trace.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"
@@ -81,6 +82,15 @@ TEST_CASE("a recorder's file that was cut short opens with what it holds") {
     const Trace trace = open_trace(folder.file("t.safetensors"));
     CHECK(names_of(trace) == std::vector<std::string>{"a/out"});
     CHECK(contains(remarks_of(trace), "cut short: 2 tensors are missing, b/out"));
+    // The parameters come first; while they are whole, the file is also a model's.
+    const std::string dead = recorders({"param/w", "a/out"});
+    write_bytes(folder.file("x.safetensors"), dead.substr(0, dead.size() - 4));
+    SafetensorsFile model(folder.file("x.safetensors"));
+    model.only_under(kParameterPrefix);
+    CHECK(model.names_in_order() == std::vector<std::string>{"w"});
+    CHECK(model.floats("w").values()[1] == 2.0F);
+    write_bytes(folder.file("y.safetensors"), recorders({"param/v", "param/w"}).substr(0, dead.size() - 4));
+    CHECK_THROWS_AS(SafetensorsFile(folder.file("y.safetensors")), Error);
     // What was written behind the last header is no tensor yet.
     write_bytes(folder.file("u.safetensors"), whole + "and more");
     CHECK(open_trace(folder.file("u.safetensors")).tensors.size() == 3);

@@ -226,6 +226,7 @@ private:
         for (const Match& match : alignment.matches)
             if (match.basis == Basis::value || match.basis == Basis::place)
                 by_numbers_.emplace_back(base_.run->plan()[match.step].name, match);
+        check_not_empty(trace_);
         if (alignment.matches.empty())
             throw Error("{path}: none of its {count} tensors is one of the model's, by name, by module or by value",
                         {{"path", trace_.path}, {"count", trace_.tensors.size()}});

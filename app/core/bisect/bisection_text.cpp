@@ -162,6 +162,12 @@ std::string isolated_line(const IsolatedBlock& isolated) {
                             : tr("{block}, run on their input: agrees", {{"block", isolated.block}});
 }
 
+std::vector<std::string> bisection_notes(const Bisection& bisection) {
+    std::vector<std::string> lines;
+    for (const Sentence& remark : bisection.remarks) lines.push_back(tr("Note: {remark}", {{"remark", remark}}));
+    return lines;
+}
+
 std::vector<std::string> check_lines(const TensorCheck& check) {
     std::vector<std::string> lines = {tr("aligned by {basis}", {{"basis", tr(basis_phrase(check.match.basis))}})};
     if (check.other_shape) {
@@ -194,8 +200,7 @@ std::string bisection_text(const Bisection& bisection) {
     }
     if (!bisection.unmatched.empty())
         text += tr("Not compared: {names}", {{"names", names_text(bisection.unmatched)}}) + "\n";
-    for (const Sentence& remark : bisection.remarks) text += tr("Note: {remark}", {{"remark", remark}}) + "\n";
-    return text;
+    return text + joined(bisection_notes(bisection));
 }
 
 std::string bisection_json(const Bisection& bisection) {

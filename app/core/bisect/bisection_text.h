@@ -12,6 +12,8 @@ namespace decoderscope {
 
 // Its parts. What was found, in a few sentences.
 [[nodiscard]] std::vector<std::string> bisection_head(const Bisection& bisection);
+// What the recording lacks: "Note: the file is cut short: …".
+[[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
 // What a cause leaves: "With it, everything agrees."
 [[nodiscard]] std::string cause_remark(const Cause& cause);
 [[nodiscard]] std::string isolated_line(const IsolatedBlock& isolated);

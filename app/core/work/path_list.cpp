@@ -35,6 +35,14 @@ std::string common_path(const std::vector<PathList::Entry>& entries) {
     return common;
 }
 
+// A file that says which others belong to it, and what is opened for it: itself, or its folder; else nothing.
+std::optional<std::string> opened_for_list(const fs::path& path) {
+    const std::string name = path.filename().string();
+    if (name.ends_with(".manifest.json")) return path.string();
+    if (name == "model.safetensors.index.json") return path.parent_path().string();
+    return std::nullopt;
+}
+
 bool worth_listing(PathKind kind) { return kind != PathKind::other; }
 
 }  // namespace
@@ -83,6 +91,8 @@ PathList list_paths(std::string_view typed) {
 }
 
 std::string model_among(std::span<const std::string> paths) {
+    for (const std::string& path : paths)
+        if (const auto opened = opened_for_list(path)) return *opened;
     std::optional<std::string> convertible;
     for (const std::string& path : paths) {
         const PathKind kind = kind_of_path(path);

@@ -59,6 +59,7 @@ void inspect_bisection(const Ui& ui, const Session& session, const BisectTabStat
     paragraph(ui.fonts.heading, ui.theme.text, tr("The cause"));
     const Value<ShownBisection> shown = found_bisection(session, bisect);
     if (!shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("Nothing was found yet."));
+    if (!shown->error.empty()) return paragraph(ui.fonts.text, ui.theme.muted, tr("They can't be compared"));
     const Bisection& found = shown->found;
     if (!found.first)
         return paragraph(ui.fonts.text, ui.theme.muted, tr("Everything that was compared agrees: there is none."));

@@ -53,6 +53,7 @@ float draw_verdict(const Ui& ui, const Bisection& found, Area area) {
     const std::vector<std::string> lines = bisection_head(found);
     std::string more;
     for (std::size_t i = 1; i < lines.size(); ++i) more += (more.empty() ? "" : " ") + lines[i];
+    for (const std::string& note : bisection_notes(found)) more += (more.empty() ? "" : "\n") + note;
     ImGui::SetCursorScreenPos(area.low);
     ImGui::BeginGroup();
     paragraph(ui.fonts.text, ui.theme.text, lines.front(), area.width() - room - ui.px(12));

@@ -137,22 +137,38 @@ Module.page = (() => {
         console.error(error);
         said(String(error));
     };
-    const mostBytes = 1.5e9;  // of a file: with what is computed from it, it must fit into 4 GB
-    const take = async file => {
-        if (file.size > mostBytes) {
-            said(`${file.name}: ${(file.size / 1e9).toFixed(1)} GB, expected at most ${mostBytes / 1e9} GB in a browser; the desktop program opens it`);
-            return;
+    const mostBytes = 1.5e9;  // of a drop: with what is computed from it, it must fit into 4 GB
+    const take = async (file, folder) => {
+        const path = `${folder}/${file.name.replaceAll(/[\/\n]/g, '_')}`;
+        try {
+            FS.writeFile(path, new Uint8Array(await file.arrayBuffer()), {canOwn: true});
+        } catch (error) {
+            throw new Error(`${file.name}: cannot be read: ${error.message ?? error}`);
         }
-        FS.mkdirTree('/dropped');
-        const path = `/dropped/${file.name.replaceAll('/', '_')}`;
-        FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
         return path;
     };
+    // What is dropped together belongs together, as a recording's ranks do, and nothing of another drop does: a folder for
+    // each. A file that is open stays as it is when another of its name arrives.
+    let drops = 0;
     const takeAll = async files => {
-        const paths = [];
-        for (const file of files) paths.push(await take(file));
-        const first = paths.find(path => path);
-        if (first) call('page_drop', ['string'], [paths.filter(path => path).length === 1 ? first : '/dropped']);
+        if (!files.length) return;
+        const name = files.map(file => file.name).join(', ');
+        const bytes = files.reduce((sum, file) => sum + file.size, 0);
+        if (bytes > mostBytes) {
+            said(`${name}: ${(bytes / 1e9).toFixed(1)} GB, expected at most ${mostBytes / 1e9} GB in a browser; the desktop program opens it`);
+            return;
+        }
+        said(bytes > 1e8 ? `${name} …` : '');
+        const folder = `/dropped-${++drops}`;
+        FS.mkdirTree(folder);
+        try {
+            const paths = [];
+            for (const file of files) paths.push(await take(file, folder));
+            said('');
+            call('page_drop', ['string'], [paths.join('\n')]);
+        } catch (error) {
+            said(error.message);
+        }
     };
     // The browser's own dialog. What is chosen arrives as if it had been dropped.
     const pick = () => {
@@ -255,6 +271,7 @@ Module.page = (() => {
             if (files.length) takeAll(files);
             else call('page_paste', ['string'], [event.clipboardData.getData('text/plain')]);
         });
+        on(document.getElementById('say'), 'click', () => said(''));  // it lies over the timeline
         const surface = canvas();
         const byKind = (mouse, finger) => event => {
             event.preventDefault();

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,8 +89,12 @@ public:
         input.tap(Key::v, with_ctrl);
         wake();
     }
-    void drop(std::string path) {
-        frontend_->dropped(std::vector<std::string>{std::move(path)});
+    // The paths of files that were dropped together, a line each; or a link.
+    void drop(const std::string& lines) {
+        std::vector<std::string> paths;
+        std::istringstream text(lines);
+        for (std::string path; std::getline(text, path);) paths.push_back(path);
+        frontend_->dropped(paths);
         wake();
     }
     void fonts_changed() {
@@ -210,8 +215,8 @@ EMSCRIPTEN_KEEPALIVE void page_paste(const char* text) {
     if (decoderscope::page()) decoderscope::page()->paste(text);
 }
 
-EMSCRIPTEN_KEEPALIVE void page_drop(const char* path) {
-    if (decoderscope::page()) decoderscope::page()->drop(path);
+EMSCRIPTEN_KEEPALIVE void page_drop(const char* paths) {
+    if (decoderscope::page()) decoderscope::page()->drop(paths);
 }
 
 EMSCRIPTEN_KEEPALIVE void page_fonts() {

@@ -74,4 +74,7 @@ TEST_CASE("of several dropped paths the first that is a model is opened") {
     CHECK(among({"notes.txt", "old.pt", "plain"}) == "old.pt");
     CHECK(among({"notes.txt", "plain"}) == "notes.txt");
     CHECK(model_among({}).empty());
+    // A manifest or an index names the files that belong to it, in whatever order they come.
+    CHECK(among({"t.rank0-of-2.safetensors", "t.manifest.json", "t.rank1-of-2.safetensors"}) == "t.manifest.json");
+    CHECK(among({"shards/model-1-of-2.safetensors", "shards/model.safetensors.index.json"}) == "shards");
 }

@@ -4,6 +4,7 @@
 #include "app/views/diff/diff_tab.h"
 #include "app/views/shell/lab.h"
 #include "app/views/shell/saved_view.h"
+#include "engine/file.h"
 #include "engine/model/model.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"
@@ -11,6 +12,8 @@
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"
 
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -25,14 +28,16 @@ std::shared_ptr<const Model> gpt() {
                       {{"nhead", "2"}, {"norm_first", "true"}, {"activation", "gelu_tanh"}});
 }
 
-void drop(Driver& d, const std::string& file) {
+void drop_path(Driver& d, const std::string& path) {
     d.state.tab = "diff";
     d.settle();
-    const auto taken = find_lab("diff")->take_file(d.session, d.state, kTraces + file);
+    const auto taken = find_lab("diff")->take_file(d.session, d.state, path);
     REQUIRE(taken);
     d.session.apply(*taken);
     d.settle();
 }
+
+void drop(Driver& d, const std::string& file) { drop_path(d, kTraces + file); }
 
 }  // namespace
 
@@ -55,6 +60,23 @@ TEST_CASE("a dropped recording is bisected: the first difference, the cause, bot
     CHECK(d.sees("There,withthelikeliestcause"));
     CHECK(d.sees("blocks.0,runontheirinput:"));
     REQUIRE(d.click_text("attn_scores"));
+}
+
+TEST_CASE("a recording that was cut short is compared as far as it goes, and says so") {
+    const TemporaryFolder folder;
+    const std::string whole = read_text(kTraces + "gpt/right-plain.safetensors");
+    std::uint64_t header = 0;
+    std::memcpy(&header, whole.data(), sizeof header);
+    write_bytes(folder.file("cut.safetensors"), whole.substr(0, whole.size() - 2000));
+    write_bytes(folder.file("empty.safetensors"), whole.substr(0, header + 10));
+    Driver d(gpt());
+    drop_path(d, folder.file("cut.safetensors"));
+    CHECK(d.sees("tensorsagree:"));
+    CHECK(d.sees("Note:thefileiscutshort:"));
+    drop_path(d, folder.file("empty.safetensors"));
+    CHECK(d.sees("Theycan'tbecompared"));
+    CHECK(d.sees("cutshort:45tensors"));
+    CHECK_FALSE(d.sees("Everythingthatwascompared"));
 }
 
 TEST_CASE("what agrees says so, with the tolerance, which can be changed") {

@@ -1,0 +1,218 @@
+// Recordings of other programs, dropped on the page in Chromium: looked at, bisected, cut short, in several files, wrong.
+// TRACES is the folder of recordings that PyTorch made (tests/reference/bugs/traces).
+import assert from 'node:assert/strict';
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {serve} from './server.mjs';
+import {allowClipboard, chromium, click, press, sleep, step, title, until, visit} from './visitor.mjs';
+
+let server, browser;
+before(async () => {
+    server = await serve(process.env.SITE);
+    browser = await chromium();
+});
+after(async () => {
+    await browser?.close();
+    server?.close();
+});
+
+// ---- the files
+
+// {metadata, tensors: [{name, dtype, shape, bytes}]}, in the order of recording.
+function parsed(file) {
+    const begin = 8 + Number(file.readBigUInt64LE());
+    const {__metadata__: metadata = {}, ...entries} = JSON.parse(file.subarray(8, begin));
+    const tensors = Object.entries(entries).map(([name, {dtype, shape, data_offsets: [from, to]}]) =>
+        ({name, dtype, shape, from, to, bytes: file.subarray(begin + from, begin + to)}));
+    return {metadata, tensors: tensors.sort((a, b) => a.from - b.from)};
+}
+
+function written({metadata, tensors}) {
+    const header = {__metadata__: metadata};
+    let at = 0;
+    for (const {name, dtype, shape, bytes} of tensors) header[name] = {dtype, shape, data_offsets: [at, at += bytes.length]};
+    const text = Buffer.from(JSON.stringify(header));
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64LE(BigInt(text.length));
+    return Buffer.concat([size, text, ...tensors.map(({bytes}) => bytes)]);
+}
+
+// A recording that holds its model's parameters, as the recorder writes them: before what was computed.
+async function recording(name) {
+    const folder = join(process.env.TRACES, 'gpt');
+    const trace = parsed(await readFile(join(folder, `${name}.safetensors`)));
+    const model = parsed(await readFile(join(folder, 'model.safetensors')));
+    const parameters = model.tensors.map(tensor => ({...tensor, name: `param/${tensor.name}`}));
+    return {metadata: trace.metadata, tensors: [...parameters, ...trace.tensors]};
+}
+
+// What each of two ranks holds: half of the last axis of the tensors that are sharded, and all of the others.
+function rank(whole, number, sharded) {
+    const half = tensor => {
+        const {shape, bytes} = tensor;
+        const row = bytes.length / shape.slice(0, -1).reduce((a, b) => a * b, 1);
+        const rows = Array.from({length: bytes.length / row}, (_, i) => bytes.subarray(i * row, (i + 1) * row));
+        return {...tensor, shape: [...shape.slice(0, -1), shape.at(-1) / 2], bytes: Buffer.concat(rows.map(one => one.subarray(number * row / 2, (number + 1) * row / 2)))};
+    };
+    return written({metadata: {...whole.metadata, rank: String(number), world_size: '2'},
+                    tensors: whole.tensors.map(tensor => sharded.test(tensor.name) ? half(tensor) : tensor)});
+}
+const manifest = Buffer.from(JSON.stringify({
+    format: 'decoderscope-trace 1', world_size: 2,
+    ranks: [{rank: 0, file: 't.rank0-of-2.safetensors'}, {rank: 1, file: 't.rank1-of-2.safetensors'}],
+    shards: [{tensors: '*.c_fc/out', axis: -1}],
+}));
+
+// ---- what a person does
+
+async function stranger() {
+    const context = await browser.createBrowserContext();
+    await allowClipboard(context, server.url);
+    const visitor = await visit(context, server.url);
+    await sleep(1000);
+    return {...visitor, context};
+}
+
+// {name: bytes, …}, all at once, in this order.
+const drop = (page, files) => page.evaluate(files => {
+    const data = new DataTransfer();
+    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), one => one.charCodeAt(0))], name));
+    window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+}, Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]));
+
+const opened = (page, name) => until(`${name} to be open`, async () => (await title(page)).at(-3) === name, 20000);
+
+// The recording that is shown, as the model that it holds; then Diff.
+async function bisecting(page) {
+    await click(page, 304, 22);   // "open it as a model"
+    await sleep(500);
+    await click(page, 626, 368);  // activation: "gelu_tanh", which neither tensors nor calls say
+    await click(page, 347, 506);  // "Open"
+    await until('the model', async () => (await step(page)) === 'blocks.0.attn.pattern', 20000);
+    await sleep(1000);
+    await press(page, 'c');
+    await sleep(500);
+}
+
+// All that was found, by "Copy as text".
+async function found(page, what) {
+    await page.evaluate(() => navigator.clipboard.writeText(''));
+    return until(`a bisection with ${what}`, async () => {
+        await click(page, 867, 299);
+        const text = await page.evaluate(() => navigator.clipboard.readText());
+        return what.test(text) && text;
+    });
+}
+
+test('a recording is shown, opened as the model that it holds, and bisected; the repaired one agrees', async () => {
+    const {page, wrong, context} = await stranger();
+    const bug = written(await recording('causal-one-too-far'));
+    await drop(page, {'bug.safetensors': bug});
+    await opened(page, 'bug.safetensors');
+    await press(page, 'End');
+    await until('the last tensor', async () => (await step(page)) === 'lm_head/out');
+    await press(page, 'Home');
+    assert.equal(await step(page), '(model)/in.tokens');
+    await bisecting(page);
+    await drop(page, {'bug.safetensors': bug});
+    const text = await found(page, /^First difference/);
+    assert.match(text, /^First difference: blocks\.0\.attn\.masked_scores, theirs h\.0\.attn\/masked_fill\/out\.$/m);
+    assert.match(text, /^ +causal-one-too-far: .* With it, everything agrees\.$/m);
+    // Recorded again under the same name.
+    await drop(page, {'bug.safetensors': written(await recording('right-plain'))});
+    assert.match(await found(page, /agree/), /^45 tensors agree/);
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+test('a recording that was cut short shows and compares what it holds, and says so', async () => {
+    const {page, wrong, context} = await stranger();
+    const whole = await recording('right-plain');
+    const file = written(whole);
+    const last = whole.tensors.findIndex(({name}) => name === 'h.1.attn.c_attn/out');
+    const lost = whole.tensors.slice(last).reduce((sum, {bytes}) => sum + bytes.length, 0);
+    await drop(page, {'cut.safetensors': file.subarray(0, file.length - lost + 4)});
+    await opened(page, 'cut.safetensors');
+    await press(page, 'End');
+    await until('the last that is whole', async () => (await step(page)) === 'h.1.ln_1/out');
+    await bisecting(page);
+    await drop(page, {'cut.safetensors': file.subarray(0, file.length - lost + 4)});
+    const text = await found(page, /agree/);
+    assert.match(text, new RegExp(`^Note: the file is cut short: ${whole.tensors.length - last} tensors are missing, h\\.1\\.attn\\.c_attn/out the first$`, 'm'));
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+test('the ranks of a recording open by their manifest, and are bisected as one', async () => {
+    const {page, wrong, context} = await stranger();
+    const whole = await recording('gelu-exact');
+    await drop(page, {'whole.safetensors': written(whole)});
+    await opened(page, 'whole.safetensors');
+    await bisecting(page);
+    await drop(page, {'whole.safetensors': written(whole)});
+    const alone = await found(page, /^First difference/);
+    assert.match(alone, /^ +gelu-exact: /m);
+    await drop(page, {'right.safetensors': written(await recording('right-plain'))});
+    await found(page, /agree/);
+    const ranks = {'t.rank0-of-2.safetensors': rank(whole, 0, /\.c_fc\/out$/), 't.rank1-of-2.safetensors': rank(whole, 1, /\.c_fc\/out$/)};
+    await drop(page, {...ranks, 't.manifest.json': manifest});
+    assert.equal(await found(page, /^First difference/), alone);
+    // The same in the step's view.
+    await press(page, 's');
+    await drop(page, {...ranks, 't.manifest.json': manifest});
+    await opened(page, 't.manifest.json');
+    await press(page, 'End');
+    await until('the last tensor', async () => (await step(page)) === 'lm_head/out');
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+test('what is no recording leaves the page as it is', async () => {
+    const {page, wrong, context} = await stranger();
+    const whole = await recording('right-plain');
+    const file = written(whole);
+    const lying = Buffer.from(file);
+    lying.writeBigUInt64LE(1n << 60n);
+    const rank0 = rank(whole, 0, /\.c_fc\/out$/);
+    const wrongOnes = [
+        {'text.safetensors': Buffer.from('this is no recording')},
+        {'header.safetensors': lying},
+        {'parameters.safetensors': file.subarray(0, file.length - whole.tensors.filter(({name}) => !name.startsWith('param/')).reduce((sum, {bytes}) => sum + bytes.length, 0))},
+        {'t.manifest.json': manifest},                                            // without its files
+        {'t.rank0-of-2.safetensors': rank0, 't.rank1-of-2.safetensors': rank0, 't.manifest.json': manifest},  // the same rank twice
+        {'pickle.pt': Buffer.from('\x80\x02}q\x00.', 'latin1')},
+        {'nothing.npz': Buffer.alloc(0)},
+    ];
+    for (const files of wrongOnes) {
+        await drop(page, files);
+        await sleep(1200);
+        await press(page, 'Escape');  // the dialog that says how a pickle is converted
+        assert.equal((await title(page)).at(-3), 'reverse', Object.keys(files).join());
+    }
+    // And it still opens one.
+    await drop(page, {'right.safetensors': file});
+    await opened(page, 'right.safetensors');
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
+
+test('a drop that is too large is refused before it is read, whatever is open stays', async () => {
+    const {page, wrong, context} = await stranger();
+    await page.evaluate(() => {
+        const piece = new Blob([new Uint8Array(1 << 26)]);
+        const data = new DataTransfer();
+        // Each alone would be read.
+        for (const name of ['a.safetensors', 'b.safetensors']) data.items.add(new File(Array(12).fill(piece), name));
+        window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+    });
+    const said = await until('a sentence', () => page.evaluate(() => document.getElementById('say').textContent));
+    assert.match(said, /1\.6 GB, expected at most 1\.5 GB/);
+    assert.equal((await title(page)).at(-3), 'reverse');
+    await page.click('#say');
+    assert.equal(await page.evaluate(() => document.getElementById('say').textContent), '');
+    await drop(page, {'right.safetensors': written(await recording('right-plain'))});
+    await opened(page, 'right.safetensors');
+    assert.deepEqual(wrong, []);
+    await context.close();
+});
