@@ -7,18 +7,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 namespace decoderscope {
 
 namespace {
 
-const Tensor* gradient_of(const Run& run, const Step& step) {
+// Empty if the run has none.
+Tensor gradient_of(const Run& run, const Step& step) {
     const Ref gradient = run.plan().find("grad." + step.name);
-    if (gradient == nullptr || run.value(gradient->id).empty()) return nullptr;
-    return &run.value(gradient->id);
+    return gradient == nullptr ? Tensor() : run.value(gradient->id);
+}
+
+Tensor difference(Tensor a, const Tensor& b) {
+    if (b.empty()) return a;
+    if (a.empty()) {
+        a = Tensor(b.axes());
+        std::ranges::fill(a.writable(), 0.0F);
+    }
+    const std::span<float> result = a.writable();
+    std::ranges::transform(result, b.values(), result.begin(), std::minus<>());
+    return a;
 }
 
 double dot(std::span<const float> a, std::span<const float> b) {
@@ -255,16 +268,18 @@ private:
 
 }  // namespace
 
-Slopes slopes_of(const Run& run, Index batch, std::size_t most_scores) {
+Slopes slopes_of(const Run& run, const Run* minus, Index batch, std::size_t most_scores) {
     const Plan& plan = run.plan();
     Slopes slopes;
     for (const Step& step : plan.steps()) {
-        const Tensor* gradient = step.role == Role::recorded ? gradient_of(run, step) : nullptr;
-        if (gradient == nullptr) continue;
-        if (is_stream(step)) slopes.stream.push_back(slopes_of_rows(step.name, run.value(step.id), *gradient, batch));
-        if (is_looked_up(plan, step))
-            slopes.input.push_back(slopes_of_rows(step.name, run.value(step.id), *gradient, batch));
-        if (is_raw_scores(plan, step)) add_scores(slopes.scores, step, *gradient, batch);
+        const bool stream = is_stream(step), looked_up = is_looked_up(plan, step), scores = is_raw_scores(plan, step);
+        if (step.role != Role::recorded || !(stream || looked_up || scores)) continue;
+        const Tensor gradient =
+            difference(gradient_of(run, step), minus == nullptr ? Tensor() : gradient_of(*minus, step));
+        if (gradient.empty()) continue;
+        if (stream) slopes.stream.push_back(slopes_of_rows(step.name, run.value(step.id), gradient, batch));
+        if (looked_up) slopes.input.push_back(slopes_of_rows(step.name, run.value(step.id), gradient, batch));
+        if (scores) add_scores(slopes.scores, step, gradient, batch);
     }
     const auto kept = slopes.scores.begin() + static_cast<std::ptrdiff_t>(std::min(most_scores, slopes.scores.size()));
     std::partial_sort(slopes.scores.begin(), kept, slopes.scores.end(),

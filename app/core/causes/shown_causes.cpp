@@ -26,9 +26,15 @@ auto key_of(const ChosenNumber& number) {
 Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
     ShownSlopes shown;
     try {
-        scenario.gradients_of = written({number.number.tensor, number.number.cell});
+        const auto& [tensor, cell, minus] = number.number;
+        scenario.gradients_of = written({tensor, cell});
         const std::shared_ptr<const Run> run = co_await executed(plan_of(scenario));
-        shown.slopes = slopes_of(*run, number.batch);
+        std::shared_ptr<const Run> other;
+        if (minus) {
+            scenario.gradients_of = written({tensor, *minus});
+            other = co_await executed(plan_of(scenario));
+        }
+        shown.slopes = slopes_of(*run, other.get(), number.batch);
     } catch (const Error& error) {
         shown.error = error.sentence();
     }

@@ -35,7 +35,7 @@ using SharedProgress = std::shared_ptr<CausesProgress>;
 
 // ---- what moves a number
 
-// The number's slopes. A difference of two cells has those of its first.
+// The number's slopes.
 struct ShownSlopes {
     static constexpr std::size_t kKept = 4;
     Slopes slopes;

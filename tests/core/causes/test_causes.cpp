@@ -184,7 +184,7 @@ TEST_CASE("a head's move is what switching it off by an edit measures, and the s
 TEST_CASE("slopes are read off the gradients that are recorded") {
     const Scenario scenario = reverse_asking();
     const std::shared_ptr<const Run> run = execute(plan_of(scenario));
-    const Slopes slopes = slopes_of(*run, 0, 5);
+    const Slopes slopes = slopes_of(*run, nullptr, 0, 5);
     REQUIRE(slopes.scores.size() == 5);
     for (std::size_t i = 0; i < slopes.scores.size(); ++i) {
         const ScoreSlope& score = slopes.scores[i];
@@ -207,5 +207,28 @@ TEST_CASE("slopes are read off the gradients that are recorded") {
         }
         CHECK(stream.length[1] == Approx(std::sqrt(squares)).margin(1e-9));
         CHECK(stream.by_value[1] == Approx(product).margin(1e-6));
+    }
+}
+
+TEST_CASE("the slopes of a difference are those of its first cell less those of its second") {
+    Scenario scenario = reverse_asking();
+    const std::shared_ptr<const Run> first = execute(plan_of(scenario));
+    scenario.gradients_of = "logits[0, 2, 1]";
+    const std::shared_ptr<const Run> second = execute(plan_of(scenario));
+    const Slopes slopes = slopes_of(*first, second.get(), 0, 3);
+    const auto gradient = [&](const std::string& tensor, const Cell& cell) {
+        return first->value("grad." + tensor).at(cell) - second->value("grad." + tensor).at(cell);
+    };
+    REQUIRE(slopes.scores.size() == 3);
+    for (const ScoreSlope& score : slopes.scores)
+        CHECK(score.slope == static_cast<double>(gradient(score.tensor, score.cell)));
+    for (const StreamSlopes& stream : slopes.stream) {
+        INFO(stream.tensor);
+        double squares = 0.0;
+        for (Index d = 0; d < first->value(stream.tensor).dim(2); ++d) {
+            const auto slope = static_cast<double>(gradient(stream.tensor, {0, 1, d}));
+            squares += slope * slope;
+        }
+        CHECK(stream.length[1] == Approx(std::sqrt(squares)).margin(1e-9));
     }
 }
