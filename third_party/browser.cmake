@@ -1,7 +1,7 @@
 # The libraries of a build for the browser, compiled here from their sources, as Emscripten's compiler needs them.
 # scripts/browser.sh fills DECODERSCOPE_BROWSER_SOURCES: `include` with the libraries that are headers only, and a folder
 # of sources for each of the others. Cairo, oneDNN and libxsmm are not among them: a browser draws by its canvas, and
-# products/wasm.cpp multiplies.
+# products/wasm.cpp multiplies. What isn't called in each frame is compiled for size (-Oz): a page is waited for.
 set(DECODERSCOPE_BROWSER_SOURCES "" CACHE PATH "The libraries' sources for a build for the browser")
 set(from ${DECODERSCOPE_BROWSER_SOURCES})
 if(NOT EXISTS ${from}/imgui/imgui.h)
@@ -34,7 +34,7 @@ add_library(decoderscope::minizip ALIAS decoderscope_minizip)
 target_compile_definitions(decoderscope_minizip PRIVATE NOCRYPT NOUNCRYPT)
 target_include_directories(decoderscope_minizip SYSTEM PUBLIC ${from}/minizip)
 target_link_libraries(decoderscope_minizip PUBLIC decoderscope_zlib)
-target_compile_options(decoderscope_minizip PRIVATE -w)
+target_compile_options(decoderscope_minizip PRIVATE -w -Oz)
 
 # ---- liblzma: what unpacks the page's files, in a program of its own (app/browser/main_unpack.cpp)
 set(xz ${from}/xz/src/liblzma)
@@ -66,14 +66,14 @@ add_library(decoderscope_png STATIC ${sources})
 add_library(decoderscope::png ALIAS decoderscope_png)
 target_include_directories(decoderscope_png SYSTEM PUBLIC ${from}/libpng)
 target_link_libraries(decoderscope_png PUBLIC decoderscope_zlib)
-target_compile_options(decoderscope_png PRIVATE -w -fwasm-exceptions)  # its errors are long jumps
+target_compile_options(decoderscope_png PRIVATE -w -Oz -fwasm-exceptions)  # its errors are long jumps
 
 # ---- cmark: the Markdown of lessons, by its own build
 set(CMARK_SHARED OFF CACHE BOOL "" FORCE)
 set(CMARK_TESTS OFF CACHE BOOL "" FORCE)
 add_subdirectory(${from}/cmark ${CMAKE_BINARY_DIR}/cmark EXCLUDE_FROM_ALL)
 add_library(decoderscope::cmark ALIAS cmark_static)
-target_compile_options(cmark_static PRIVATE -w)
+target_compile_options(cmark_static PRIVATE -w -Oz)
 
 # ---- PCRE2, without its compiler to machine code
 file(COPY_FILE ${from}/pcre2/src/config.h.generic ${from}/pcre2/src/config.h ONLY_IF_DIFFERENT)
@@ -91,7 +91,7 @@ target_compile_definitions(decoderscope_pcre2
     PRIVATE HAVE_CONFIG_H SUPPORT_UNICODE
     PUBLIC PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
 target_include_directories(decoderscope_pcre2 SYSTEM PUBLIC ${from}/pcre2/src)
-target_compile_options(decoderscope_pcre2 PRIVATE -w)
+target_compile_options(decoderscope_pcre2 PRIVATE -w -Oz)
 
 # ---- utf8proc
 add_library(decoderscope_utf8proc STATIC ${from}/utf8proc/utf8proc.c)
