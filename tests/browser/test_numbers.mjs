@@ -150,6 +150,12 @@ async function open(page, {name, files, ...rest}, batch, tab) {
     await until(`${opened} to be open`, async () => (await title(page))[0] === opened, 20000);
 }
 
+// How the page shows a tensor, [batch, head, row, column] without its first axes if there are fewer: in slices of rows
+// and columns.
+const slicing = ({shape}) => ({
+    batches: shape.length > 2 ? shape[0] : 1, heads: shape.length > 3 ? shape[1] : 1, height: shape.at(-2), width: shape.at(-1),
+});
+
 // Opens a fixture at each of its batch rows. Returns {names, tensors: {name: its numbers}}.
 async function shown(page, fixture) {
     const {run, nhead, rows, expected} = fixture;
@@ -158,17 +164,16 @@ async function shown(page, fixture) {
     for (let batch = 0; batch < rows; ++batch) {
         await open(page, fixture, batch);
         const wanted = {};
-        for (const {name, shape} of expected) {
-            const ownRows = shape.length > 2 ? shape[0] : 1, heads = shape.length > 3 ? shape[1] : 1;
+        for (const tensor of expected) {
+            const {batches, heads} = slicing(tensor);
             // A key/value head is shown for the query heads that read it.
-            if (batch < ownRows) wanted[name] = heads > 1 ? Array.from({length: heads}, (_, head) => head * nhead / heads) : [];
+            if (batch < batches) wanted[tensor.name] = heads > 1 ? Array.from({length: heads}, (_, head) => head * nhead / heads) : [];
         }
         const {slices, ...walk} = await walked(page, wanted, run.asked ?? []);
         names ??= walk.names;
         assert.deepEqual(walk.names, names);
         for (const [name, head, csv] of slices) {
-            const {shape} = expected.find(tensor => tensor.name === name);
-            const [height, width] = shape.slice(-2), heads = shape.length > 3 ? shape[1] : 1;
+            const {heads, height, width} = slicing(expected.find(tensor => tensor.name === name));
             const at = (batch * heads + head * heads / nhead) * height * width;
             cells(csv, height, width).forEach((value, i) => { tensors[name][at + i] = value; });
         }
