@@ -29,6 +29,7 @@ elif [ -n "${DESKTOP:-}" ]; then
 fi
 SITE=$(cd "$site" && pwd)
 TRACES=$root/tests/reference/bugs/traces
-export SITE TRACES
+FIXTURES=$root/tests/reference/fixtures
+export SITE TRACES FIXTURES
 cd "$work/tests"
-node --test --test-concurrency=1 test_page.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs
+node --test --test-concurrency=1 test_page.mjs test_numbers.mjs test_trace.mjs test_firefox.mjs test_pictures.mjs

@@ -1,11 +1,9 @@
 // The page in Chromium: what a student does who follows a link.
 import assert from 'node:assert/strict';
-import {mkdtemp, readFile, readdir, stat, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {readFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';
 import {serve} from './server.mjs';
-import {allowClipboard, autosaves, brightness, chromium, click, color, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
+import {allowClipboard, autosaves, brightness, chromium, click, color, downloads, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
 
 const site = process.env.SITE;
 let server, browser;
@@ -24,19 +22,6 @@ async function stranger(options = {}, address = '') {
     await allowClipboard(context, server.url);
     const visitor = await visit(context, server.url + address, options);
     return {...visitor, context};
-}
-
-async function downloads(page) {
-    const folder = await mkdtemp(join(tmpdir(), 'page-'));
-    const session = await page.createCDPSession();
-    await session.send('Browser.setDownloadBehavior', {behavior: 'allow', downloadPath: folder, browserContextId: page.browserContext().id});
-    return {
-        folder,
-        next: ending => until(`a ${ending} to be downloaded`, async () => {
-            const name = (await readdir(folder)).find(name => name.endsWith(ending));
-            return name && (await stat(join(folder, name))).size > 0 && join(folder, name);
-        }, 20000),
-    };
 }
 
 test('it starts without an error, and loads from nowhere else', async () => {

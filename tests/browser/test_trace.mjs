@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
+import {parsed, written} from './safetensors.mjs';
 import {serve} from './server.mjs';
-import {allowClipboard, chromium, click, press, sleep, step, title, until, visit} from './visitor.mjs';
+import {allowClipboard, chromium, click, drop, press, sleep, step, title, until, visit} from './visitor.mjs';
 
 let server, browser;
 before(async () => {
@@ -18,25 +19,6 @@ after(async () => {
 });
 
 // ---- the files
-
-// {metadata, tensors: [{name, dtype, shape, bytes}]}, in the order of recording.
-function parsed(file) {
-    const begin = 8 + Number(file.readBigUInt64LE());
-    const {__metadata__: metadata = {}, ...entries} = JSON.parse(file.subarray(8, begin));
-    const tensors = Object.entries(entries).map(([name, {dtype, shape, data_offsets: [from, to]}]) =>
-        ({name, dtype, shape, from, to, bytes: file.subarray(begin + from, begin + to)}));
-    return {metadata, tensors: tensors.sort((a, b) => a.from - b.from)};
-}
-
-function written({metadata, tensors}) {
-    const header = {__metadata__: metadata};
-    let at = 0;
-    for (const {name, dtype, shape, bytes} of tensors) header[name] = {dtype, shape, data_offsets: [at, at += bytes.length]};
-    const text = Buffer.from(JSON.stringify(header));
-    const size = Buffer.alloc(8);
-    size.writeBigUInt64LE(BigInt(text.length));
-    return Buffer.concat([size, text, ...tensors.map(({bytes}) => bytes)]);
-}
 
 // A recording that holds its model's parameters, as the recorder writes them: before what was computed.
 async function recording(name) {
@@ -73,13 +55,6 @@ async function stranger() {
     await sleep(1000);
     return {...visitor, context};
 }
-
-// {name: bytes, …}, all at once, in this order.
-const drop = (page, files) => page.evaluate(files => {
-    const data = new DataTransfer();
-    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), one => one.charCodeAt(0))], name));
-    window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
-}, Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]));
 
 const opened = (page, name) => until(`${name} to be open`, async () => (await title(page)).at(-3) === name, 20000);
 

@@ -1,4 +1,7 @@
 // A visitor of the page: opens it in Chromium or Firefox, waits until it shows a model, and presses keys and buttons.
+import {mkdtemp, readdir, stat} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {inflateSync} from 'node:zlib';
 import puppeteer from 'puppeteer-core';
 
@@ -61,6 +64,27 @@ export async function click(page, x, y, options = {}) {
     await sleep(60);
     await page.mouse.click(x, y, {delay: 60, ...options});
     await sleep(250);
+}
+
+// {name: bytes, …}, all at once, in this order.
+export const drop = (page, files) => page.evaluate(files => {
+    const data = new DataTransfer();
+    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), one => one.charCodeAt(0))], name));
+    window.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));
+}, Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]));
+
+// What the page downloads from now on goes into a folder of its own: next() waits for a file there.
+export async function downloads(page) {
+    const folder = await mkdtemp(join(tmpdir(), 'page-'));
+    const session = await page.createCDPSession();
+    await session.send('Browser.setDownloadBehavior', {behavior: 'allow', downloadPath: folder, browserContextId: page.browserContext().id});
+    return {
+        folder,
+        next: ending => until(`a ${ending} to be downloaded`, async () => {
+            const name = (await readdir(folder)).find(name => name.endsWith(ending));
+            return name && (await stat(join(folder, name))).size > 0 && join(folder, name);
+        }, 20000),
+    };
 }
 
 // What is open, as the link that the palette copies says it: the JSON of a session.

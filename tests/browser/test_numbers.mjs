@@ -1,0 +1,252 @@
+// Every number of every reference configuration (tests/reference/fixtures), as the page in Chromium shows it, against
+// PyTorch's: what tests/engine/test_parity.cpp checks of the engine, in the same tolerance.
+//
+// As a person could do it: the fixture's files are dropped on the page together with a session that names its input,
+// edits and dropout seed. Then, from the first step to the last, each head is chosen by its digit, and what is shown is
+// copied as CSV (Ctrl+C), which gives each float exactly. The page exports no whole trace; so it is read slice by slice.
+// A session opens each batch row. FIXTURES is the folder.
+import assert from 'node:assert/strict';
+import {readFile, readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {numbers, parsed} from './safetensors.mjs';
+import {serve} from './server.mjs';
+import {chromium, downloads, drop, press, sleep, title, until, visit} from './visitor.mjs';
+
+const tolerance = 1e-5;  // of a tensor's scale, as in test_parity.cpp
+const fill = 1e4;
+// Steps of the timeline that no trace has: those on the way to a tensor, and those that are computed on demand.
+const inTheWindowOnly = /(_un(rotated|normed|scaled|capped|biased)|embed_sum|\.result)$/;
+
+// ---- a fixture
+
+// {name, files: {name: bytes}, run, nhead, rows, inputs: {name: tensor}, expected: [tensor]}
+async function fixture(name) {
+    const folder = join(process.env.FIXTURES, name);
+    const files = {};
+    for (const file of await readdir(folder)) files[file] = await readFile(join(folder, file));
+    const json = file => files[file] && JSON.parse(files[file]);
+    const inputs = Object.fromEntries(parsed(files['inputs.safetensors']).tensors.map(tensor => [tensor.name, tensor]));
+    return {
+        name, files, inputs, run: json('run.json') ?? {}, edits: json('edits.json') ?? [],
+        nhead: json('config.json').nhead, rows: (inputs.tokens ?? inputs.x).shape[0],
+        expected: parsed(files['expected.safetensors']).tensors,
+    };
+}
+
+// [[1, 2], [3, 4]]: a tensor's numbers as nested lists.
+function nested(tensor) {
+    let lists = numbers(tensor);
+    for (const size of tensor.shape.slice(1).reverse())
+        lists = Array.from({length: lists.length / size}, (_, i) => lists.slice(i * size, (i + 1) * size));
+    return lists;
+}
+
+// A session beside the fixture's own files (docs/sessions.md), at a batch row's first tensor. Weights that come from a
+// random seed are a bundled model's.
+function session({inputs, run, edits, expected}, batch, tab = 'step') {
+    const input = {};
+    for (const [name, tensor] of Object.entries(inputs))
+        input[name] = tensor.dtype === 'F32' || name === 'custom_mask' ? {file: 'inputs.safetensors'} : nested(tensor);
+    return Buffer.from(JSON.stringify({
+        format: 'decoderscope-session', version: 1, input, edits, tab,
+        model: run.bundled ? {bundled: run.bundled} : {path: '.'},
+        ...('dropout_seed' in run ? {dropout_seed: run.dropout_seed} : {}),
+        cursor: {step: expected[0].name, batch, head: 0},
+    }));
+}
+
+// ---- what the page shows
+
+// Frames follow keys at once, without waiting for the screen. Nothing is painted: a machine without a graphics card takes
+// twenty times as long for that as for all else, and pictures are compared elsewhere. What the page gives to the clipboard
+// is the test's.
+const prepare = page => page.evaluateOnNewDocument(() => {
+    WebGL2RenderingContext.prototype.drawElements = () => {};
+    const ask = window.requestAnimationFrame.bind(window);
+    let next = null, asked = 0;
+    const drawn = time => {
+        const draw = next;
+        next = null;
+        draw?.(time);
+    };
+    window.requestAnimationFrame = draw => {
+        next = draw;
+        return asked = ask(drawn);
+    };
+    window.drawNow = () => {
+        cancelAnimationFrame(asked);
+        drawn(performance.now());
+    };
+    navigator.clipboard.writeText = async text => { window.copied = text; };
+});
+
+// Goes from where the cursor is to the last step. Returns the names of all steps, and [name, head, CSV] of each slice
+// that is wanted: {name: [head, …]}; of an empty list the one that is shown, whatever head it is. `late`: steps that are
+// computed once they are visited.
+const walked = (page, wanted, late) => page.evaluate(async (wanted, late) => {
+    const names = [], slices = [];
+    const rest = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+    const step = () => document.title.split(' · ').at(-2);
+    let before = '';
+    const tap = (key, code, ctrlKey = false) => {
+        const event = kind => document.dispatchEvent(new KeyboardEvent(kind, {key, code, ctrlKey, bubbles: true, cancelable: true}));
+        if (key === before) window.drawNow();  // in which it comes up
+        before = key;
+        event('keydown');
+        window.drawNow();
+        event('keyup');
+    };
+    const copy = (name, head) => {
+        window.copied = null;
+        tap('c', 'KeyC', true);
+        slices.push([name, head, window.copied]);
+    };
+    while (step() !== names.at(-1)) {
+        const name = step();
+        names.push(name);
+        if (late.includes(name)) await rest(500);
+        for (const head of wanted[name] ?? []) {
+            tap(`${head}`, `Digit${head}`);
+            copy(name, head);
+        }
+        if (wanted[name]?.length === 0) copy(name, 0);
+        tap('ArrowRight', 'ArrowRight');
+        await rest(0);
+    }
+    return {names, slices};
+}, wanted, late);
+
+// The fields of each line. Labels may be quoted: they are tokens.
+function lines(csv) {
+    const found = [[]];
+    for (const [, quoted, plain, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+        found.at(-1).push(quoted ?? plain);
+        if (end !== ',') found.push([]);
+    }
+    return found.slice(0, -1);
+}
+
+function number(text) {
+    if (text === 'nan') return NaN;
+    if (/^-?inf$/.test(text)) return text === 'inf' ? Infinity : -Infinity;
+    assert.match(text, /^-?\d+(\.\d+)?(e[+-]?\d+)?$/);
+    return Math.fround(Number(text));
+}
+
+// The numbers of a copied slice of this many rows and columns.
+function cells(csv, rows, columns) {
+    assert.ok(csv, 'nothing was copied');
+    const [header, ...body] = lines(csv);
+    assert.deepEqual([body.length, ...new Set([header, ...body].map(line => line.length))], [rows, columns + 1], 'rows and columns');
+    return body.flatMap(line => line.slice(1).map(number));
+}
+
+// Drops a fixture's files and a session.
+async function open(page, {name, files, ...rest}, batch, tab) {
+    const {'expected.safetensors': _, 'edits.json': __, 'run.json': ___, ...own} = files;
+    const opened = `${name}.${batch}.dscope`;
+    await drop(page, {[opened]: session(rest, batch, tab), ...own});
+    await until(`${opened} to be open`, async () => (await title(page))[0] === opened, 20000);
+}
+
+// How the page shows a tensor, [batch, head, row, column] without its first axes if there are fewer: in slices of rows
+// and columns.
+const slicing = ({shape}) => ({
+    batches: shape.length > 2 ? shape[0] : 1, heads: shape.length > 3 ? shape[1] : 1, height: shape.at(-2), width: shape.at(-1),
+});
+
+// Opens a fixture at each of its batch rows. Returns {names, tensors: {name: its numbers}}.
+async function shown(page, fixture) {
+    const {run, nhead, rows, expected} = fixture;
+    const tensors = Object.fromEntries(expected.map(({name, bytes}) => [name, new Array(bytes.length / 4)]));
+    let names;
+    for (let batch = 0; batch < rows; ++batch) {
+        await open(page, fixture, batch);
+        const wanted = {};
+        for (const tensor of expected) {
+            const {batches, heads} = slicing(tensor);
+            // A key/value head is shown for the query heads that read it.
+            if (batch < batches) wanted[tensor.name] = heads > 1 ? Array.from({length: heads}, (_, head) => head * nhead / heads) : [];
+        }
+        const {slices, ...walk} = await walked(page, wanted, run.asked ?? []);
+        names ??= walk.names;
+        assert.deepEqual(walk.names, names);
+        for (const [name, head, csv] of slices) {
+            const {heads, height, width} = slicing(expected.find(tensor => tensor.name === name));
+            const at = (batch * heads + head * heads / nhead) * height * width;
+            cells(csv, height, width).forEach((value, i) => { tensors[name][at + i] = value; });
+        }
+    }
+    return {names, tensors};
+}
+
+// The largest difference relative to the tensor's scale (its largest finite magnitude, at least 1; fills such as -1e20
+// must match and don't count for the scale). Infinite if a NaN, an infinity or a fill doesn't match. As in
+// test_parity.cpp.
+function difference(ours, theirs) {
+    const scale = theirs.reduce((most, value) => Number.isFinite(value) && Math.abs(value) < fill ? Math.max(most, Math.abs(value)) : most, 1);
+    let worst = 0;
+    theirs.forEach((b, i) => {
+        const a = ours[i];
+        if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return;
+        const off = Number.isFinite(a) && Number.isFinite(b) ? Math.abs(a - b) / (Math.abs(b) < fill ? scale : Math.abs(b)) : Infinity;
+        worst = Math.max(worst, off);
+    });
+    return worst;
+}
+
+let server, browser;
+before(async () => {
+    server = await serve(process.env.SITE);
+    browser = await chromium();
+});
+after(async () => {
+    await browser?.close();
+    server?.close();
+});
+
+test('every tensor of every fixture equals PyTorch\'s, by name and in order', async context => {
+    const fixtures = (await readdir(process.env.FIXTURES, {withFileTypes: true})).filter(one => one.isDirectory()).map(({name}) => name).sort();
+    assert.ok(fixtures.length >= 80, `${fixtures.length} fixtures`);
+    const {page, wrong} = await visit(browser, server.url, {before: prepare});
+    let tensors = 0, worst = 0, worstAt = '';
+    for (const name of fixtures)
+        await context.test(name, async () => {
+            const one = await fixture(name);
+            const {names, tensors: ours} = await shown(page, one);
+            const recorded = one.expected.map(({name}) => name);
+            assert.deepEqual(names.filter(name => recorded.includes(name) || !inTheWindowOnly.test(name)), recorded);
+            const off = [];
+            for (const tensor of one.expected) {
+                const largest = difference(ours[tensor.name], numbers(tensor));
+                if (!(largest <= tolerance)) off.push(`${tensor.name}: ${largest}`);
+                if (largest > worst) [worst, worstAt] = [largest, `${name}: ${tensor.name}`];
+                ++tensors;
+            }
+            assert.deepEqual(off, []);
+        });
+    console.log(`${tensors} tensors; the largest difference is ${worst} of the scale, at ${worstAt}`);
+    assert.deepEqual(wrong, []);
+});
+
+test('an exported file holds the same numbers', async () => {
+    const {page, wrong} = await visit(browser, server.url);
+    const {next} = await downloads(page);
+    const one = await fixture('llama-like');
+    await open(page, one, 1, 'heads');
+    await sleep(1000);
+    await press(page, 'e', 'Control');
+    await sleep(500);
+    await page.keyboard.type('patterns.safetensors', {delay: 20});  // of all heads of all layers, as the tab shows them
+    await sleep(500);
+    await press(page, 'Enter');
+    const {tensors} = parsed(await readFile(await next('.safetensors')));
+    const expected = one.expected.filter(({name}) => name.endsWith('.attn.pattern'));
+    assert.deepEqual(tensors.map(({name, shape}) => [name, ...shape]), expected.map(({name, shape}) => [name, ...shape.slice(1)]));
+    tensors.forEach((tensor, i) => {
+        const ours = numbers(tensor);
+        assert.ok(difference(ours, numbers(expected[i]).slice(-ours.length)) <= tolerance, tensor.name);
+    });
+    assert.deepEqual(wrong, []);
+});
