@@ -81,7 +81,7 @@ std::vector<ExportChoice> export_choices(const Session& session, const ViewState
         lab != nullptr && lab->add_exports != nullptr && has_something(*lab, scene.session))
         lab->add_exports(scene);
     add_step(scene);
-    if (scene.gathers_step) add_gathered(scene, scene.step);
+    if (scene.gathers_step && !scene.shown.run->value(scene.step.id).empty()) add_gathered(scene, scene.step);
     return std::move(scene.choices);
 }
 

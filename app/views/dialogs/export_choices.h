@@ -43,7 +43,8 @@ enum class GatheredFirst { this_layer, all_layers };
 // Adds collections of the step's heads and of its counterparts in other layers.
 void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first = GatheredFirst::this_layer);
 
-// First what the tab shows, as it shows it; then more of the same kind, and the step itself. Never empty.
+// First what the tab shows, as it shows it; then more of the same kind, and the step itself. Empty while
+// the step that is all there is to export is being computed.
 [[nodiscard]] std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state);
 
 }  // namespace decoderscope

@@ -153,14 +153,24 @@ Sentence copy_as_csv(const Exhibit& exhibit) {
     return message("Copied as CSV.");
 }
 
+// What is shown has no values yet. The dialog goes on once they are there.
+void wait_for_step(const Ui& ui, const Session& session, ViewState& state) {
+    text_line(ui.fonts.text, ui.theme.muted, tr("{name}: being computed …", {{"name", session.step().name}}).c_str());
+    if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
+}
+
 }  // namespace
 
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
-    return copy_as_csv(export_choices(session, state).front().in_english());
+    const std::vector<ExportChoice> choices = export_choices(session, state);
+    if (choices.empty())
+        return message("{name} is being computed: nothing was copied", {{"name", session.step().name}});
+    return copy_as_csv(choices.front().in_english());
 }
 
 void copy_shown_as_picture(const Session& session, ViewState& state) {
-    state.exports.to_copy = std::make_shared<const Exhibit>(export_choices(session, state).front().in_english());
+    const std::vector<ExportChoice> choices = export_choices(session, state);
+    if (!choices.empty()) state.exports.to_copy = std::make_shared<const Exhibit>(choices.front().in_english());
 }
 
 void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -168,6 +178,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     if (state.dialog_opens || dialog.choices.empty()) open(dialog, session, state);
     dialog.options.style.sequential = state.settings.sequential;
     text_line(ui.fonts.heading, ui.theme.text, tr("Export"));
+    if (dialog.choices.empty()) return wait_for_step(ui, session, state);
     choose_what(ui, dialog);
     ImGui::Dummy({ui.px(kExportWidth), ui.px(4)});
     choose_format(ui, dialog);

@@ -3,6 +3,7 @@
 #include "app/views/generate/generate_tab.h"
 #include "app/views/heads/heads_tab.h"
 #include "app/views/norms/norms_tab.h"
+#include "engine/translate.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/copied.h"
@@ -72,6 +73,22 @@ TEST_CASE("every tab exports what it shows first, and every choice it offers can
         d.settle();
         CHECK(d.state.dialog == Dialog::none);
     }
+}
+
+TEST_CASE("what is still being computed is neither copied nor exported, and the dialog waits for it") {
+    Driver d;
+    d.settle();
+    d.session.apply(command::GoTo{"blocks.0.attn.result"});
+    REQUIRE(d.session.shown().run->value(d.session.step().id).empty());  // it is taken over with the next frame
+    CHECK(export_choices(d.session, d.state).empty());
+    CHECK(tr(copy_shown_as_csv(d.session, d.state)) == "blocks.0.attn.result is being computed: nothing was copied");
+    copy_shown_as_picture(d.session, d.state);
+    CHECK(d.state.exports.to_copy == nullptr);
+    d.session.finish();
+    d.settle();
+    open_export_dialog(d);
+    REQUIRE_FALSE(d.state.exports.choices.empty());
+    CHECK_FALSE(d.state.exports.choices.front().exhibit().panels.empty());
 }
 
 TEST_CASE("the pages of the Generate and Norms tabs export what they show") {
