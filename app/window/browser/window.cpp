@@ -128,8 +128,10 @@ private:
         const int height = page_height();
         if (width < 1 || height < 1) return;
         emscripten_set_canvas_element_size("#canvas", width, height);
+        const bool worked = frontend_->works();
         const Painter::Canvas canvas{width, height, static_cast<float>(page_scale()), seconds};
         again_ = painter_.draw(*frontend_, input, canvas) || input.held();
+        if (worked && !frontend_->works()) settling_ = frames_to_settle;  // a frame does work, too
         page_show_cursor(static_cast<int>(ImGui::GetMouseCursor()));
         page_place_caret(ImGui::GetIO().WantTextInput ? 1 : 0);
         if (std::string title = frontend_->title(); title != title_) {
