@@ -8,10 +8,9 @@
 import assert from 'node:assert/strict';
 import {readFile, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {numbers, parsed} from './safetensors.mjs';
-import {serve} from './server.mjs';
-import {chromium, downloads, drop, press, sleep, title, until, visit} from './visitor.mjs';
+import {downloads, drop, press, siteInChromium, sleep, title, until, visit} from './visitor.mjs';
 
 const tolerance = 1e-5;  // of a tensor's scale, as in test_parity.cpp
 const fill = 1e4;
@@ -196,20 +195,12 @@ function difference(ours, theirs) {
     return worst;
 }
 
-let server, browser;
-before(async () => {
-    server = await serve(process.env.SITE);
-    browser = await chromium();
-});
-after(async () => {
-    await browser?.close();
-    server?.close();
-});
+const site = siteInChromium();
 
 test('every tensor of every fixture equals PyTorch\'s, by name and in order', async context => {
     const fixtures = (await readdir(process.env.FIXTURES, {withFileTypes: true})).filter(one => one.isDirectory()).map(({name}) => name).sort();
     assert.ok(fixtures.length >= 80, `${fixtures.length} fixtures`);
-    const {page, wrong} = await visit(browser, server.url, {before: prepare});
+    const {page, wrong} = await visit(site.browser, site.server.url, {before: prepare});
     let tensors = 0, worst = 0, worstAt = '';
     for (const name of fixtures)
         await context.test(name, async () => {
@@ -231,7 +222,7 @@ test('every tensor of every fixture equals PyTorch\'s, by name and in order', as
 });
 
 test('an exported file holds the same numbers', async () => {
-    const {page, wrong} = await visit(browser, server.url);
+    const {page, wrong} = await visit(site.browser, site.server.url);
     const {next} = await downloads(page);
     const one = await fixture('llama-like');
     await open(page, one, 1, 'heads');

@@ -1,40 +1,22 @@
 // The page in Chromium: what a student does who follows a link.
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
-import {after, before, test} from 'node:test';
-import {serve} from './server.mjs';
-import {allowClipboard, autosaves, brightness, chromium, click, color, downloads, fingers, press, sessionOf, shown, sleep, state, step, title, until, visit} from './visitor.mjs';
+import {test} from 'node:test';
+import {autosaves, brightness, click, color, downloads, fingers, press, sessionOf, shown, siteInChromium, sleep, state, step, stranger, title, until, visit} from './visitor.mjs';
 
-const site = process.env.SITE;
-let server, browser;
-before(async () => {
-    server = await serve(site);
-    browser = await chromium();
-});
-after(async () => {
-    await browser?.close();
-    server?.close();
-});
-
-// Own settings and autosaves: a visitor who was never here.
-async function stranger(options = {}, address = '') {
-    const context = await browser.createBrowserContext();
-    await allowClipboard(context, server.url);
-    const visitor = await visit(context, server.url + address, options);
-    return {...visitor, context};
-}
+const site = siteInChromium();
 
 test('it starts without an error, and loads from nowhere else', async () => {
-    const {page, wrong, asked, context} = await stranger();
+    const {page, wrong, asked, context} = await stranger(site);
     assert.equal((await title(page))[0], 'reverse');
     await sleep(3000);  // the rest of the files
     assert.deepEqual(wrong, []);
-    for (const address of asked) assert.ok(address.startsWith(server.url) || address.startsWith('blob:') || address.startsWith('data:'), address);
+    for (const address of asked) assert.ok(address.startsWith(site.server.url) || address.startsWith('blob:') || address.startsWith('data:'), address);
     await context.close();
 });
 
 test('keys work by meaning, on any layout', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     const start = await step(page);
     await press(page, 'ArrowRight');
     const next = await until('the next step', async () => (await step(page)) !== start && step(page));
@@ -53,7 +35,7 @@ test('keys work by meaning, on any layout', async () => {
 
 test('the canvas has as many pixels as the screen, at each ratio', async () => {
     for (const ratio of [1, 1.5, 2, 3]) {
-        const {page, context} = await stranger({ratio, width: 1000, height: 700});
+        const {page, context} = await stranger(site, {ratio, width: 1000, height: 700});
         const size = await page.evaluate(() => [document.getElementById('canvas').width, document.getElementById('canvas').height]);
         assert.deepEqual(size, [Math.round(1000 * ratio), Math.round(700 * ratio)]);
         await page.setViewport({width: 900, height: 600, deviceScaleFactor: ratio});
@@ -63,7 +45,7 @@ test('the canvas has as many pixels as the screen, at each ratio', async () => {
 });
 
 test("it follows the browser's dark mode until a theme is chosen, and keeps the choice", async () => {
-    const {page, context} = await stranger({before: page => page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: 'light'}])});
+    const {page, context} = await stranger(site, {before: page => page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: 'light'}])});
     const light = () => until('light', async () => brightness(await color(page, 640, 790)) > 200);
     const dark = () => until('dark', async () => brightness(await color(page, 640, 790)) < 80);
     await light();
@@ -79,7 +61,7 @@ test("it follows the browser's dark mode until a theme is chosen, and keeps the 
 });
 
 test('an export is downloaded, and is what it says', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     const {next} = await downloads(page);
     await sleep(1000);
     await press(page, 'e', 'Control');
@@ -91,19 +73,19 @@ test('an export is downloaded, and is what it says', async () => {
 });
 
 test('unsaved work survives a closed tab', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     await sleep(1000);
     await click(page, 447, 176);  // "Switch off the head that reverses"
     await until('an autosave', async () => (await autosaves(page)).length === 1);
     await sleep(1500);  // on its way into IndexedDB
     await page.close();
-    const again = await visit(context, server.url);
+    const again = await visit(context, site.server.url);
     assert.equal((await autosaves(again.page)).length, 1);
     await context.close();
 });
 
 test('a tap explains a cell, a long press paints the mask, two fingers scroll and zoom', async () => {
-    const {page, context} = await stranger({touch: true});
+    const {page, context} = await stranger(site, {touch: true});
     await sleep(1000);
     const hand = await fingers(page);
     const cell = [706, 380];  // of the pattern
@@ -127,14 +109,14 @@ test('a tap explains a cell, a long press paints the mask, two fingers scroll an
 });
 
 test('a link opens what it was copied from, and a damaged one says why not', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     await sleep(1000);
     await click(page, 447, 176);  // "Switch off the head that reverses"
     await sleep(1000);
     const before = await state(page);
     assert.ok(before.edits.length > 0);
     const link = await page.evaluate(() => navigator.clipboard.readText());
-    assert.ok(link.startsWith(`${server.url}#s1=`), link.slice(0, 80));
+    assert.ok(link.startsWith(`${site.server.url}#s1=`), link.slice(0, 80));
     const second = await visit(context, link);
     await sleep(1000);
     const after = await state(second.page);
@@ -147,7 +129,7 @@ test('a link opens what it was copied from, and a damaged one says why not', asy
 });
 
 test('text is pasted into the field, and an input method composes there', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     await sleep(1000);
     await click(page, 150, 68);  // the source's text
     await page.keyboard.down('Control');
@@ -165,7 +147,7 @@ test('text is pasted into the field, and an input method composes there', async 
 });
 
 test('a file of one\'s own opens by drop, and a wrong one gets its sentence', async () => {
-    const {page, context, wrong} = await stranger();
+    const {page, context, wrong} = await stranger(site);
     await sleep(1000);
     const drop = (name, bytes) => page.evaluate((name, bytes) => {
         const data = new DataTransfer();
@@ -180,7 +162,7 @@ test('a file of one\'s own opens by drop, and a wrong one gets its sentence', as
 });
 
 test('a frame takes less than 16 ms of the page\'s time, one with an edit too', {skip: process.env.SLOW_MACHINE}, async () => {
-    const {page, context} = await stranger({before: page => page.evaluateOnNewDocument(() => {
+    const {page, context} = await stranger(site, {before: page => page.evaluateOnNewDocument(() => {
         const ask = window.requestAnimationFrame.bind(window);
         window.took = [];
         window.requestAnimationFrame = draw => ask(time => {
@@ -206,7 +188,7 @@ test('a frame takes less than 16 ms of the page\'s time, one with an edit too', 
 });
 
 test('it works without a network after the first visit', async () => {
-    const {page, context} = await stranger();
+    const {page, context} = await stranger(site);
     await until('the worker', () => page.evaluate(async () => Boolean((await navigator.serviceWorker.getRegistration())?.active)));
     await page.reload();  // now by the worker, which keeps what it hands out
     await shown(page);
@@ -219,7 +201,7 @@ test('it works without a network after the first visit', async () => {
 });
 
 test('the first cell is there after 3 s at 20 Mbit/s and 40 ms, within 2.5 MB', {skip: process.env.SLOW_MACHINE}, async () => {
-    const context = await browser.createBrowserContext();
+    const context = await site.browser.createBrowserContext();
     const page = await context.newPage();
     const session = await page.createCDPSession();
     await session.send('Network.enable');
@@ -227,7 +209,7 @@ test('the first cell is there after 3 s at 20 Mbit/s and 40 ms, within 2.5 MB', 
     let bytes = 0;
     session.on('Network.dataReceived', event => { bytes += event.encodedDataLength || event.dataLength; });
     const start = Date.now();
-    await page.goto(server.url);
+    await page.goto(site.server.url);
     await shown(page);
     const seconds = (Date.now() - start) / 1000;
     console.log(`first cell: ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(3)} MB`);

@@ -3,20 +3,11 @@
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
+import {test} from 'node:test';
 import {parsed, written} from './safetensors.mjs';
-import {serve} from './server.mjs';
-import {allowClipboard, chromium, click, drop, press, sleep, step, title, until, visit} from './visitor.mjs';
+import {click, drop, press, siteInChromium, sleep, step, stranger, title, until} from './visitor.mjs';
 
-let server, browser;
-before(async () => {
-    server = await serve(process.env.SITE);
-    browser = await chromium();
-});
-after(async () => {
-    await browser?.close();
-    server?.close();
-});
+const site = siteInChromium();
 
 // ---- the files
 
@@ -48,12 +39,10 @@ const manifest = Buffer.from(JSON.stringify({
 
 // ---- what a person does
 
-async function stranger() {
-    const context = await browser.createBrowserContext();
-    await allowClipboard(context, server.url);
-    const visitor = await visit(context, server.url);
+async function newcomer() {
+    const visitor = await stranger(site);
     await sleep(1000);
-    return {...visitor, context};
+    return visitor;
 }
 
 const opened = (page, name) => until(`${name} to be open`, async () => (await title(page)).at(-3) === name, 20000);
@@ -81,7 +70,7 @@ async function found(page, what) {
 }
 
 test('a recording is shown, opened as the model that it holds, and bisected; the repaired one agrees', async () => {
-    const {page, wrong, context} = await stranger();
+    const {page, wrong, context} = await newcomer();
     const bug = written(await recording('causal-one-too-far'));
     await drop(page, {'bug.safetensors': bug});
     await opened(page, 'bug.safetensors');
@@ -102,7 +91,7 @@ test('a recording is shown, opened as the model that it holds, and bisected; the
 });
 
 test('a recording that was cut short shows and compares what it holds, and says so', async () => {
-    const {page, wrong, context} = await stranger();
+    const {page, wrong, context} = await newcomer();
     const whole = await recording('right-plain');
     const file = written(whole);
     const last = whole.tensors.findIndex(({name}) => name === 'h.1.attn.c_attn/out');
@@ -120,7 +109,7 @@ test('a recording that was cut short shows and compares what it holds, and says 
 });
 
 test('the ranks of a recording open by their manifest, and are bisected as one', async () => {
-    const {page, wrong, context} = await stranger();
+    const {page, wrong, context} = await newcomer();
     const whole = await recording('gelu-exact');
     await drop(page, {'whole.safetensors': written(whole)});
     await opened(page, 'whole.safetensors');
@@ -144,7 +133,7 @@ test('the ranks of a recording open by their manifest, and are bisected as one',
 });
 
 test('what is no recording leaves the page as it is', async () => {
-    const {page, wrong, context} = await stranger();
+    const {page, wrong, context} = await newcomer();
     const whole = await recording('right-plain');
     const file = written(whole);
     const lying = Buffer.from(file);
@@ -173,7 +162,7 @@ test('what is no recording leaves the page as it is', async () => {
 });
 
 test('a drop that is too large is refused before it is read, whatever is open stays', async () => {
-    const {page, wrong, context} = await stranger();
+    const {page, wrong, context} = await newcomer();
     await page.evaluate(() => {
         const piece = new Blob([new Uint8Array(1 << 26)]);
         const data = new DataTransfer();

@@ -2,8 +2,10 @@
 import {mkdtemp, readdir, stat} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {after, before} from 'node:test';
 import {inflateSync} from 'node:zlib';
 import puppeteer from 'puppeteer-core';
+import {serve} from './server.mjs';
 
 export const sleep = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
 
@@ -45,6 +47,28 @@ export async function visit(browser, address, {width = 1280, height = 800, ratio
     await page.goto(address);
     await shown(page);
     return {page, wrong, asked};
+}
+
+// For all tests of a file: the server of the site, and a Chromium. Filled before the first of them.
+export function siteInChromium() {
+    const there = {};
+    before(async () => {
+        there.server = await serve(process.env.SITE);
+        there.browser = await chromium();
+    });
+    after(async () => {
+        await there.browser?.close();
+        there.server?.close();
+    });
+    return there;
+}
+
+// A visitor who was never here, with own settings and autosaves.
+export async function stranger({server, browser}, options = {}, address = '') {
+    const context = await browser.createBrowserContext();
+    await allowClipboard(context, server.url);
+    const visitor = await visit(context, server.url + address, options);
+    return {...visitor, context};
 }
 
 // "reverse · blocks.1.attn.pattern · Decoderscope": a model and a step are shown.
