@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/storage.h"
+#include "engine/index.h"
 
 #include <cstddef>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/index.h"
 
 #include <memory>
 #include <type_traits>

@@ -1,9 +1,10 @@
 #include "app/core/export/export.h"
 #include "app/cli/commands.h"
 #include "app/cli/progress.h"
-#include "app/core/export/exhibits.h"
 #include "app/core/export/watched.h"
 #include "app/core/norms/depth_curves.h"
+#include "app/core/norms/exhibit_norms.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/text/labels.h"
 #include "engine/error.h"
 

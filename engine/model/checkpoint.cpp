@@ -3,7 +3,6 @@
 #include "engine/json.h"
 #include "engine/message.h"
 #include "engine/model/folder_file.h"
-#include "engine/trace/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -18,21 +17,6 @@ namespace decoderscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kWeights = "model.safetensors";
-constexpr const char* kIndex = "model.safetensors.index.json";
-
-bool leads_to_folder(const fs::path& path) {
-    std::error_code failed;
-    return fs::is_directory(path, failed);
-}
-
-bool is_pickled(const fs::path& path) {
-    static constexpr std::array<std::string_view, 6> endings = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"};
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-    return std::find(endings.begin(), endings.end(), ending) != endings.end();
-}
 
 // The files of a folder that pass a test, sorted by name.
 template <class Passes>
@@ -95,7 +79,7 @@ std::size_t count_non_finite(std::span<const float> values) {
 
 // The file of a folder that holds the weights, or their index; the usual name if neither exists.
 fs::path weights_in(const fs::path& folder) {
-    for (const char* name : {kWeights, kIndex})
+    for (const char* name : {kWeightsFile, kWeightsIndex})
         if (is_there(folder / name)) return folder / name;
     const std::vector<fs::path> weights = files_of(folder, [](const fs::path& file) {
         return file.extension() == ".safetensors" && file.filename() != "inputs.safetensors";
@@ -103,7 +87,7 @@ fs::path weights_in(const fs::path& folder) {
     if (weights.size() == 1) return weights.front();
     const std::vector<fs::path> pickled = files_of(folder, is_pickled);
     if (weights.empty() && !pickled.empty()) throw NeedsConversion(pickled.front().string());
-    return folder / kWeights;
+    return folder / kWeightsFile;
 }
 
 // Which file of an index holds each tensor.
@@ -132,23 +116,11 @@ NeedsConversion::NeedsConversion(const std::string& path)
       problem_(message("{path}: pickled by Python, expected safetensors", {{"path", path}})),
       python_(conversion(path)) {}
 
-PathKind kind_of_path(const fs::path& path) {
-    if (leads_to_folder(path)) {
-        const bool model = is_there(path / kWeights) || is_there(path / kIndex) || is_there(path / "config.json");
-        return model ? PathKind::model_folder : PathKind::folder;
-    }
-    if (path.extension() == ".safetensors") return PathKind::weights;
-    const std::string name = path.filename().string();
-    if (path.extension() == ".npz" || name.ends_with(".manifest.json") || name.ends_with("_FULL_TENSORS.json"))
-        return PathKind::trace;
-    return is_pickled(path) ? PathKind::pickled : PathKind::other;
-}
-
 Checkpoint::Checkpoint(const fs::path& path)
     : is_folder_(leads_to_folder(path)), folder_(is_folder_ ? path : path.parent_path()) {
     if (is_pickled(path) && is_there(path)) throw NeedsConversion(path.string());
     const fs::path file = is_folder_ ? weights_in(path) : path;
-    if (file.filename() == kIndex)
+    if (file.filename() == kWeightsIndex)
         open_index(file);
     else
         open(file);

@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/model/load_progress.h"
+#include "engine/model/path_kind.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/state_dict.h"
 
@@ -25,10 +26,6 @@ private:
     Sentence problem_;
     std::string python_;
 };
-
-// What is at a path, judging by its name and file type.
-enum class PathKind { other, folder, model_folder, weights, pickled, trace };
-[[nodiscard]] PathKind kind_of_path(const std::filesystem::path& path);
 
 // A model's files: the folder that may hold its config.json and tokenizers, and the tensors, in one file or in several
 // with an index (model.safetensors.index.json) as Hugging Face splits large ones.

@@ -4,7 +4,6 @@
 #include "engine/file.h"
 #include "engine/json.h"
 #include "engine/limits.h"
-#include "engine/trace/trace.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

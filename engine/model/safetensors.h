@@ -14,6 +14,9 @@
 
 namespace decoderscope {
 
+// Where parameters are among a recorded file's tensors: "param/h.0.attn.q.weight".
+inline constexpr std::string_view kParameterPrefix = "param/";
+
 // A file in the safetensors format (https://github.com/huggingface/safetensors), mapped into memory: opening it reads
 // only the header. Every size and offset is checked against the file before anything is allocated. As with any mapping,
 // the file must keep its length while its tensors are in use (mapped_file.h says what happens if not). Replacing the

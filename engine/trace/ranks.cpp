@@ -1,6 +1,7 @@
 #include "engine/error.h"
 #include "engine/json_object.h"
 #include "engine/lazy.h"
+#include "engine/model/safetensors.h"
 #include "engine/trace/sources.h"
 
 #include <algorithm>

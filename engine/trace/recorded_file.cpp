@@ -2,6 +2,7 @@
 #include "engine/json.h"
 #include "engine/limits.h"
 #include "engine/model/mapped_file.h"
+#include "engine/model/safetensors.h"
 #include "engine/model/safetensors_header.h"
 #include "engine/trace/sources.h"
 

@@ -2,7 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/file.h"
-#include "engine/model/checkpoint.h"
+#include "engine/model/path_kind.h"
 #include "engine/trace/sources.h"
 
 #include <algorithm>

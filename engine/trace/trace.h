@@ -61,7 +61,4 @@ struct Trace {
 // Throws Error with the reason if a recording was cut short before its first tensor.
 void check_not_empty(const Trace& trace);
 
-// Where parameters are among a recorded file's tensors: "param/h.0.attn.q.weight".
-inline constexpr std::string_view kParameterPrefix = "param/";
-
 }  // namespace decoderscope

@@ -1,7 +1,7 @@
 #include "app/core/causes/shown_causes.h"
 
-#include "app/core/export/exhibits.h"
 #include "app/core/jobs/executed.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/text/labels.h"
 #include "app/core/text/numbers.h"
 #include "engine/cell_name.h"

@@ -1,4 +1,5 @@
-#include "app/core/export/exhibits.h"
+#include "app/core/diff/exhibit_diff.h"
+#include "app/core/step/exhibit_step.h"
 #include "engine/translate.h"
 
 namespace decoderscope {

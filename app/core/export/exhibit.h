@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/norms/depth_curves.h"
 #include "app/core/picture/colormap.h"
+#include "app/core/picture/depth_curve.h"
 #include "app/core/picture/heatmap.h"
 
 #include <functional>

@@ -1,6 +1,7 @@
-#include "app/core/export/exhibits.h"
+#include "app/core/generate/exhibit_generate.h"
 #include "app/core/generate/generation.h"
 #include "app/core/generate/logit_lens.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
 #include "engine/translate.h"

@@ -1,5 +1,6 @@
-#include "app/core/export/exhibits.h"
+#include "app/core/masks/exhibit_masks.h"
 #include "app/core/masks/mask_parts.h"
+#include "app/core/step/exhibit_step.h"
 
 #include <utility>
 #include <vector>

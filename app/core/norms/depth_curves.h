@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/core/norms/placements.h"
+#include "app/core/picture/depth_curve.h"
 #include "engine/message.h"
 #include "engine/run.h"
 
@@ -9,20 +10,6 @@
 #include <vector>
 
 namespace decoderscope {
-
-// One number of a curve by depth, and the step that it was measured on.
-struct DepthPoint {
-    double depth = 0.0;  // in blocks: block 2 lies from 2 to 3
-    double value = 0.0;
-    std::string step;  // "blocks.2.resid_mid"
-};
-
-struct DepthCurve {
-    std::string name;  // "attn_out", "ln1": the same in every block
-    Meaning meaning = Meaning::residual;
-    Part part = Part::residual_stream;
-    std::vector<DepthPoint> points;
-};
 
 // How a stack of blocks treats its residual stream, block by block. A length is the L2 norm of a row of d_model
 // numbers; every value is a mean over the rows (batch and position) that are not padding.

@@ -1,8 +1,9 @@
+#include "app/core/norms/exhibit_norms.h"
 #include "app/core/diff/step_pair.h"
-#include "app/core/export/exhibits.h"
 #include "app/core/export/figure_canvas.h"
 #include "app/core/norms/norm_row.h"
 #include "app/core/picture/meaning.h"
+#include "app/core/step/exhibit_step.h"
 #include "engine/translate.h"
 
 #include <algorithm>

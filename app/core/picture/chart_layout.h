@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/norms/depth_curves.h"
 #include "app/core/picture/chart_axis.h"
+#include "app/core/picture/depth_curve.h"
 
 #include <span>
 #include <string>

@@ -1,7 +1,8 @@
 #include "app/core/report/explained.h"
 
-#include "app/core/export/exhibits.h"
+#include "app/core/diff/reference_run.h"
 #include "app/core/report/page.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/step/explanation_text.h"
 #include "engine/translate.h"
 

@@ -1,7 +1,10 @@
 #include "app/core/report/report.h"
 
 #include "app/core/heads/head_scores.h"
+#include "app/core/diff/reference_run.h"
+#include "app/core/masks/exhibit_masks.h"
 #include "app/core/norms/depth_curves.h"
+#include "app/core/norms/exhibit_norms.h"
 #include "app/core/report/page.h"
 #include "app/core/report/recorded_report.h"
 #include "app/core/text/counting.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/export/exhibits.h"
+#include "app/core/step/exhibit_step.h"
 
 #include <iosfwd>
 #include <string>

@@ -250,4 +250,6 @@ using Command = std::variant<
     command::SelectCell, command::Follow, command::GoBack, command::Deselect, command::Accompany, command::Pin,
     command::CompareWithFile, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
+using Commands = std::vector<Command>;
+
 }  // namespace decoderscope

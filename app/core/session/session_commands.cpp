@@ -1,8 +1,8 @@
 // What each command does to a session: to the work, to what is shown, to the desk.
 #include "app/core/session/session.h"
 
-#include "app/core/export/exhibits.h"
 #include "app/core/session/scenario_edits.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/text/labels.h"
 #include "app/core/train/shown_training.h"
 #include "engine/error.h"

@@ -1,4 +1,4 @@
-#include "app/core/export/exhibits.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/heads/head_pictures.h"
 #include "app/core/text/labels.h"
 #include "engine/error.h"

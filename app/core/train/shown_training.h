@@ -2,7 +2,7 @@
 
 #include "app/core/derived/derived.h"
 #include "app/core/export/exhibit.h"
-#include "app/core/norms/depth_curves.h"
+#include "app/core/picture/depth_curve.h"
 #include "app/core/picture/heatmap.h"
 #include "app/core/session/scenario.h"
 #include "app/core/train/training_board.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/core/export/exhibits.h"
 #include "app/core/session/session.h"
+#include "app/core/step/exhibit_step.h"
 
 #include <functional>
 #include <optional>

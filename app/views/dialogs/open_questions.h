@@ -2,7 +2,6 @@
 
 #include "app/core/session/session.h"
 #include "app/views/dialogs/open_dialog.h"
-#include "app/views/shell/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 namespace decoderscope {

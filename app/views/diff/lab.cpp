@@ -1,6 +1,6 @@
 #include "app/views/diff/lab.h"
 
-#include "app/core/export/exhibits.h"
+#include "app/core/diff/exhibit_diff.h"
 #include "app/views/diff/diff_parts.h"
 #include "app/views/diff/diff_tab.h"
 #include "engine/trace/recorded_model.h"

@@ -1,6 +1,6 @@
 #include "app/views/generate/lab.h"
 
-#include "app/core/export/exhibits.h"
+#include "app/core/generate/exhibit_generate.h"
 #include "app/core/generate/generation.h"
 #include "app/views/generate/generate_parts.h"
 #include "app/views/generate/generate_tab.h"

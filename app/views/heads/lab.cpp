@@ -1,9 +1,9 @@
 #include "app/views/heads/lab.h"
 
-#include "app/core/export/exhibits.h"
 #include "app/core/heads/head_scores.h"
 #include "app/core/heads/head_switches.h"
 #include "app/core/heads/strongest_weight.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/views/heads/heads_tab.h"
 #include "engine/translate.h"
 

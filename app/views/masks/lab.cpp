@@ -1,6 +1,6 @@
 #include "app/views/masks/lab.h"
 
-#include "app/core/export/exhibits.h"
+#include "app/core/masks/exhibit_masks.h"
 #include "app/views/masks/masks_sections.h"
 #include "app/views/masks/masks_tab.h"
 #include "engine/translate.h"

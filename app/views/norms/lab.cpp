@@ -1,9 +1,10 @@
 #include "app/views/norms/lab.h"
 
-#include "app/core/export/exhibits.h"
 #include "app/core/introduction/introduction.h"
 #include "app/core/norms/depth_curves.h"
+#include "app/core/norms/exhibit_norms.h"
 #include "app/core/norms/norm_row.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/views/norms/norms_parts.h"
 #include "app/views/norms/norms_tab.h"
 #include "engine/translate.h"

@@ -4,7 +4,6 @@
 #include "app/core/session/session.h"
 #include "app/core/session/typed_inputs.h"
 #include "app/views/shell/input_bar.h"
-#include "app/views/shell/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 #include <vector>

@@ -103,6 +103,4 @@ struct ViewState {
     }
 };
 
-using Commands = std::vector<Command>;
-
 }  // namespace decoderscope

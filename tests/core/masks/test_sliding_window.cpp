@@ -1,6 +1,6 @@
 // The sliding window is a mask of its own: beside the others, in hatching, words and exports.
-#include "app/core/export/exhibits.h"
 #include "app/core/export/json.h"
+#include "app/core/masks/exhibit_masks.h"
 #include "app/core/masks/mask_parts.h"
 #include "app/core/picture/heatmap_image.h"
 #include "app/core/step/slice.h"

@@ -1,10 +1,10 @@
 // A soft cap is an operation that no code outside the engine knows. Hatching, checks, recording and export around it
 // must still be right.
 #include "app/core/checks/invariants.h"
-#include "app/core/export/exhibits.h"
 #include "app/core/masks/leak.h"
 #include "app/core/masks/mask_consequences.h"
 #include "app/core/session/recording.h"
+#include "app/core/step/exhibit_step.h"
 #include "app/core/step/outline.h"
 #include "engine/model/inputs.h"
 #include "engine/model/model.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
-#include "app/core/export/exhibits.h"
+#include "app/core/step/exhibit_step.h"
 #include "engine/run.h"
 
 #include <memory>

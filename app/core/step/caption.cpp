@@ -1,4 +1,4 @@
-#include "app/core/export/exhibits.h"
+#include "app/core/step/exhibit_step.h"
 #include "engine/translate.h"
 
 #include <algorithm>
