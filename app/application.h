@@ -3,8 +3,8 @@
 #include "app/core/language/languages.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/session/session.h"
-#include "app/views/shell/frontend.h"
-#include "app/views/shell/view_state.h"
+#include "app/views/frame/view_state.h"
+#include "app/window/frontend.h"
 
 #include <memory>
 #include <string>

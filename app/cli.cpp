@@ -1,13 +1,13 @@
 #include "app/cli.h"
 
 #include "app/cli/commands.h"
+#include "app/core/files/link.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/lessons/library.h"
-#include "app/core/work/link.h"
-#include "app/core/work/saved_work.h"
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/model/bundled.h"
-#include "engine/trace/recorded_model.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/recorded_model.h"
 
 #include <filesystem>
 #include <functional>

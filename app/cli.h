@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/work/saved_work.h"
+#include "app/core/files/saved_session.h"
 
 #include <functional>
 #include <iosfwd>

@@ -1,6 +1,6 @@
 // Writes the manual page and the shells' completions into a folder: describe FOLDER
-#include "engine/error.h"
-#include "engine/file.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "packaging/help_text.h"
 
 #include <filesystem>

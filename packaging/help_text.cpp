@@ -1,8 +1,8 @@
 #include "packaging/help_text.h"
 
 #include "app/cli.h"
-#include "engine/error.h"
-#include "engine/model/bundled.h"
+#include "engine/base/error.h"
+#include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <array>

@@ -16,28 +16,16 @@ screen='GLFW/|GL/|GLES|EGL/|X11/'
 
 wall engine "app/|cairo|CLI/|$imgui|$screen" 'the engine knows numbers, and nothing of the program around it'
 wall app/core "app/(views|window|cli)|CLI/|$imgui|$screen" 'app/core has no pixels'
-wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/plan.h, traits.h), and knows none by its type'
+wall app 'engine/ops/' 'the program asks a step or an operation what it is (engine/graph/plan.h, traits.h), and knows none by its type'
 wall engine/ops 'engine/(model|decoder)/' 'an operation knows neither models nor architectures'
-# A model is loaded by what its architecture asks for, so the architecture knows of a model its configuration and inputs
-# alone, and these know no architecture.
-beyond=$(grep -rn '#include "engine/model/' engine/decoder | grep -vE '"engine/model/(config|inputs)\.h"')
-if [ -n "$beyond" ]; then
-    printf 'the decoder knows a configuration and inputs, and nothing else of a model:\n%s\n' "$beyond"
-    broken=1
-fi
-for settled in config inputs inputs_part token_batch; do
-    for ending in h cpp; do
-        wall "engine/model/$settled.$ending" 'engine/decoder/' 'configuration and inputs know no architecture'
-    done
-done
 wall app/views "app/(window|cli)|CLI/|cairo|backends/|$screen|engine/(ops|decoder)/" \
     'app/views draw; they neither compute nor know the window'
 
 # What a step is, the step says; a name that ends or begins in some way tells nothing that could be relied on.
 guesses=$(grep -rnE '(name|attention|block|title|tensor)\.(ends_with|starts_with)\(|\.find\("\.|\.as<|(part|title) == "' app \
-    --include='*.h' --include='*.cpp' | grep -vE '^app/core/work/')
+    --include='*.h' --include='*.cpp' | grep -vE '^app/core/(files/|session/paths_to_open)')
 if [ -n "$guesses" ]; then
-    printf 'a step says what it is (engine/plan.h), nothing guesses it from a name:\n%s\n' "$guesses"
+    printf 'a step says what it is (engine/graph/plan.h), nothing guesses it from a name:\n%s\n' "$guesses"
     broken=1
 fi
 others=$(grep -rlE "#[[:space:]]*include[[:space:]]*<($screen)" app --include='*.h' --include='*.cpp' | grep -v '^app/window/')
@@ -46,7 +34,7 @@ if [ -n "$others" ]; then
     broken=1
 fi
 pages=$(grep -rlE '#[[:space:]]*include[[:space:]]*<emscripten' engine app --include='*.h' --include='*.cpp' |
-    grep -vE '^app/(window/browser|browser|core/export/canvas)/')
+    grep -vE '^app/(window/browser/|browser/|platform_browser|core/figure/canvas/)')
 if [ -n "$pages" ]; then
     printf 'only the folders of the browser know a page:\n%s\n' "$pages"
     broken=1
@@ -59,14 +47,14 @@ fi
 # One way to wait: what takes longer than a frame is a job, and only these files know a thread. app/window/ and the
 # clipboard's helper are the desktop's.
 threads=$(grep -rlE "#[[:space:]]*include[[:space:]]*<(thread|future|condition_variable|semaphore|latch|barrier)>" engine app |
-    grep -vE '^(engine/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/desktop/clipboard\.cpp|app/window/.*)$')
+    grep -vE '^(engine/base/parallel_on_threads\.cpp|app/core/jobs/on_threads\.cpp|app/platform_desktop\.cpp|app/window/.*)$')
 if [ -n "$threads" ]; then
-    printf 'threads are only in engine/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
+    printf 'threads are only in engine/base/parallel_on_threads.cpp and app/core/jobs/on_threads.cpp:\n%s\n' "$threads"
     broken=1
 fi
 # What is written goes to a temporary, is flushed and renamed, or a crash could take both the old and the new.
 writers=$(grep -rnE 'ofstream|fopen|O_WRONLY|O_RDWR' engine app --include='*.h' --include='*.cpp' |
-    grep -vE '^(engine/file|app/core/work/autosave)\.cpp:|"/dev/null"')
+    grep -vE '^(engine/base/file|app/core/files/autosave)\.cpp:|"/dev/null"')
 if [ -n "$writers" ]; then
     printf 'files are written by engine/file alone:\n%s\n' "$writers"
     broken=1

@@ -1,6 +1,6 @@
 # oneDNN: the large matrix products, by kernels that are made for the CPU at run time. Found without its own CMake
 # package, which on Debian 12 asks for OpenCL's headers, too. Its threads are OpenMP's; we ask for one at a time and
-# spread the work ourselves (engine/parallel.h).
+# spread the work ourselves (engine/base/parallel.h).
 find_path(DECODERSCOPE_ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(DECODERSCOPE_ONEDNN_LIBRARY dnnl REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)

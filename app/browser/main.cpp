@@ -2,9 +2,9 @@
 
 #include "app/application.h"
 #include "app/cli.h"
+#include "app/core/files/autosave.h"
+#include "app/core/files/settings.h"
 #include "app/core/lessons/progress.h"
-#include "app/core/work/autosave.h"
-#include "app/core/work/settings.h"
 #include "app/window/window.h"
 
 #include <iostream>

@@ -1,7 +1,7 @@
 #include "app/cli/commands.h"
-#include "app/core/bisect/bisection_text.h"
-#include "app/core/bisect/trace_inputs.h"
-#include "engine/error.h"
+#include "app/core/labs/bisect/bisection_text.h"
+#include "app/core/run/open_model.h"
+#include "engine/base/error.h"
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "app/cli/commands.h"
-#include "app/core/diff/comparison_text.h"
-#include "app/core/diff/reference_run.h"
-#include "engine/error.h"
+#include "app/core/labs/diff/comparison_text.h"
+#include "app/core/run/comparison.h"
+#include "engine/base/error.h"
 
 #include <ostream>
 

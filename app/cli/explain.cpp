@@ -1,7 +1,7 @@
 #include "app/cli/commands.h"
-#include "app/core/report/explained.h"
-#include "app/core/text/labels.h"
-#include "engine/error.h"
+#include "app/core/report/written_explanation.h"
+#include "app/core/run/labels.h"
+#include "engine/base/error.h"
 
 #include <charconv>
 #include <ostream>

@@ -1,9 +1,9 @@
 #include "app/cli/commands.h"
-#include "app/core/generate/generation.h"
-#include "app/core/generate/generator.h"
-#include "app/core/text/utf8.h"
-#include "engine/error.h"
-#include "engine/json.h"
+#include "app/core/labs/generate/generation.h"
+#include "app/core/labs/generate/generator.h"
+#include "app/core/text/characters.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
 
 #include <ostream>
 

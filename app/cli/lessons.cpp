@@ -1,13 +1,12 @@
 #include "app/cli/commands.h"
 #include "app/core/language/languages.h"
 #include "app/core/lessons/check_lesson.h"
-#include "app/core/lessons/compare_translation.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
-#include "app/core/lessons/page_html.h"
-#include "app/views/shell/lab.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "app/core/lessons/page.h"
+#include "app/views/frame/lab.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 
 #include <memory>
 #include <ostream>

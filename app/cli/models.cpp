@@ -1,7 +1,11 @@
 #include "app/cli/commands.h"
-#include "engine/model/bundled.h"
+#include "engine/base/file.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
 
+#include <memory>
 #include <ostream>
+#include <string>
 
 namespace decoderscope::cli {
 
@@ -10,6 +14,24 @@ void add_models(CLI::App& app, const Context& context) {
         context.work = [context] {
             for (const BundledModel& model : bundled_models())
                 context.out << model.name << "  " << model.description.english() << '\n';
+        };
+    });
+}
+
+void add_names(CLI::App& app, const Context& context) {
+    const auto path = std::make_shared<std::string>();
+    CLI::App& command =
+        *app.add_subcommand("names", "Print what each tensor of a model is taken for, as --map takes it");
+    command.add_option("MODEL", context.run.model, kModelHelp)->required();
+    add_set_option(command, context.run);
+    command.add_option("--out", *path, "the JSON file to write instead");
+    command.callback([context, path] {
+        context.work = [context, path] {
+            const std::string text = mapping_to_json(mapping_of_model(context.run.model, settings_of(context.run)));
+            if (path->empty())
+                context.out << text;
+            else
+                write_whole(*path, [&](std::ostream& out) { out << text; });
         };
     });
 }

@@ -1,5 +1,5 @@
 #include "app/cli/commands.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/trace/trace.h"
 
 #include <memory>

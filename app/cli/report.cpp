@@ -1,8 +1,8 @@
 #include "app/core/report/report.h"
 #include "app/cli/commands.h"
-#include "app/core/work/saved_work.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "app/core/files/saved_session.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 
 #include <filesystem>
 

@@ -1,10 +1,10 @@
 #include "app/desktop/tour.h"
 
 #include "app/application.h"
-#include "app/core/export/png.h"
+#include "app/core/figure/png.h"
 #include "app/window/desktop/window_offscreen.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/session/scenario.h"
+#include "app/core/run/scenario.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/widgets/input.h"
+#include "app/views/widgets/keys_and_mouse.h"
 
 namespace decoderscope {
 

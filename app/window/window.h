@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/shell/frontend.h"
+#include "app/window/frontend.h"
 
 #include <memory>
 

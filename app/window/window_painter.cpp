@@ -1,6 +1,6 @@
 #include "app/window/window_painter.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>

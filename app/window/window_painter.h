@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/views/shell/frontend.h"
 #include "app/views/widgets/fonts.h"
-#include "app/views/widgets/input.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "app/window/frontend.h"
 #include "app/window/window_textures.h"
 
 #include <memory>

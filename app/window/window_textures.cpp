@@ -1,7 +1,7 @@
 #include "app/window/window_textures.h"
 
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include "app/window/window_gl.h"
 

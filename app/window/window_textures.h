@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/widgets/textures.h"
+#include "app/views/widgets/theme.h"
 
 namespace decoderscope {
 

@@ -1,14 +1,13 @@
 #include "engine/decoder/layers.h"
 
 #include "engine/ops/append.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/head_norm.h"
 #include "engine/ops/head_outputs.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
-#include "engine/ops/relative_bias.h"
-#include "engine/ops/rope.h"
+#include "engine/ops/positions.h"
 #include "engine/ops/scaled_dot_product.h"
-#include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
 
 namespace decoderscope {

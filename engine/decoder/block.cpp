@@ -1,7 +1,6 @@
 #include "engine/decoder/layers.h"
 
-#include "engine/ops/add.h"
-#include "engine/ops/carry.h"
+#include "engine/ops/elementwise.h"
 
 namespace decoderscope {
 

@@ -1,15 +1,12 @@
 #include "engine/decoder/decoder.h"
 
+#include "engine/backward/gradient.h"
+#include "engine/base/error.h"
 #include "engine/decoder/layers.h"
-#include "engine/error.h"
-#include "engine/gradient.h"
-#include "engine/mutations/disguised.h"
-#include "engine/mutations/mutation.h"
-#include "engine/ops/carry.h"
+#include "engine/mutations/mutations.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/given.h"
 #include "engine/ops/linear.h"
-#include "engine/ops/rescale.h"
-#include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
 
 #include <algorithm>

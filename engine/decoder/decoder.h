@@ -1,11 +1,11 @@
 #pragma once
 
-#include "engine/decoder/past.h"
-#include "engine/edit.h"
-#include "engine/gradient.h"
+#include "engine/backward/gradient.h"
+#include "engine/decoder/kv_cache.h"
+#include "engine/graph/edit.h"
+#include "engine/graph/plan.h"
 #include "engine/model/config.h"
 #include "engine/model/inputs.h"
-#include "engine/plan.h"
 
 #include <cstdint>
 #include <map>
@@ -29,7 +29,8 @@ struct PassRequest {
     // positions, key masks cover all positions, and edits address cells of the shorter tensors.
     const Past* past = nullptr;
     bool logit_lens = false;  // also applies the final norm and the head after each block
-    // Also the way back: the gradient of this cell, or of the loss, by everything (engine/gradient.h). Empty: none.
+    // Also the way back: the gradient of this cell, or of the loss, by everything (engine/backward/gradient.h). Empty:
+    // none.
     std::string gradients_of = {};
     GradientsBy gradients_by = GradientsBy::everything;
     // A mistake to compute with (engine/mutations/); nullptr: none. What doesn't fit the model is an Error.

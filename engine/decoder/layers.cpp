@@ -1,9 +1,8 @@
 #include "engine/decoder/layers.h"
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "engine/ops/activation.h"
-#include "engine/ops/add.h"
-#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/embed.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/norm.h"

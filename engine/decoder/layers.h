@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/decoder/decoder.h"
-#include "engine/decoder/past.h"
+#include "engine/decoder/kv_cache.h"
 
 #include <functional>
 #include <string>

@@ -1,9 +1,9 @@
 #include "engine/model/config.h"
 
-#include "engine/error.h"
-#include "engine/explanation.h"
-#include "engine/json.h"
-#include "engine/limits.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/limits.h"
+#include "engine/graph/explanation.h"
 
 #include <fast_float/fast_float.h>
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "engine/base/message.h"
 #include "engine/ops/kinds.h"
-#include "engine/tensor.h"
+#include "engine/tensor/tensor.h"
 
 #include <limits>
 #include <optional>
@@ -95,5 +96,15 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 
 // Every key in the contract's order, with its value in this configuration as `--set` would write it.
 [[nodiscard]] Overrides config_values(const Config& config);
+
+// What names and shapes don't determine and what changes the computation: a key of the contract's configuration, or of
+// how the tensors are read (kNamingKeys).
+struct Question {
+    std::string key;
+    std::string proposal;              // the default if there is no answer, as --set writes it
+    std::vector<std::string> choices;  // empty: any number
+    bool required = false;             // the proposal is a guess and needs confirmation
+    Sentence why;                      // a few words: what it means, or where the proposal comes from
+};
 
 }  // namespace decoderscope

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "engine/model/config.h"
-#include "engine/tensor.h"
+#include "engine/tensor/tensor.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace decoderscope {
@@ -35,5 +37,25 @@ void check_inputs(const Inputs& inputs, const Config& config, Index past = 0);
 // Reads a file of batches to train on: the same tensors with one more axis in front, the steps. Throws Error naming the
 // file, the step (the first is 1), the tensor and what was expected.
 [[nodiscard]] std::vector<Inputs> load_batches(const std::string& path, const Config& config);
+
+// Some positions of the decoder's input, in all rows of the batch or in one.
+struct InputsPart {
+    Index first = 0, count = 0;
+    std::optional<Index> row = std::nullopt;
+};
+
+// The inputs of a pass over these positions: tokens or x for only these, key masks from the very first position to the
+// last of these, and the encoder's inputs whole. The part must lie within the inputs.
+[[nodiscard]] Inputs part_of(const Inputs& inputs, const InputsPart& part);
+
+// Rows of token ids as one batch, the shorter ones padded.
+struct TokenBatch {
+    Tensor tokens;  // [batch, length]
+    Tensor mask;    // the same, 1 = keep, 0 = padding; empty if nothing is padded
+};
+
+// At least one row; `length_axis` is pos or src, `pad` the id used for padding.
+[[nodiscard]] TokenBatch padded_batch(const std::vector<std::vector<Index>>& rows, std::string_view length_axis,
+                                      Index pad = 0);
 
 }  // namespace decoderscope

@@ -1,7 +1,154 @@
-#include "engine/mutations/families.h"
+#include "engine/mutations/heads.h"
+
+#include "engine/base/translate.h"
+#include "engine/mutations/mutations.h"
 #include "engine/mutations/sites.h"
-#include "engine/mutations/tiled_heads.h"
-#include "engine/mutations/wrong_heads.h"
+#include "engine/ops/linear.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+// The operands with the second one's heads repeated in turn, as many as the first has.
+struct Repeated {
+    Tensor few;  // [batch, head, key, d_head]
+    Operands operands;
+
+    explicit Repeated(const Operands& in) : few(repeated(in[1], in[0].dim(1))) {
+        operands.add(in[0]);
+        operands.add(few);
+    }
+    Repeated(const Repeated&) = delete;
+    Repeated& operator=(const Repeated&) = delete;
+
+private:
+    static Tensor repeated(const Tensor& few, Index heads) {
+        const Axes& axes = few.axes();
+        Tensor out({axes[0], {axis::head, heads}, axes[2], axes[3]});
+        const auto plane = static_cast<std::ptrdiff_t>(axes[2].size * axes[3].size);
+        auto to = out.writable().begin();
+        for (Index b = 0; b < axes[0].size; ++b)
+            for (Index h = 0; h < heads; ++h)
+                to = std::copy_n(few.data() + (b * axes[1].size + h % axes[1].size) * plane, plane, to);
+        return out;
+    }
+};
+
+}  // namespace
+
+About TiledHeads::about() const {
+    return {tr("heads repeated in turn"), "query head h reads head h mod kv_heads",  // not a message: a formula
+            tr("Keys and values of fewer heads, repeated as a whole: 0 1 0 1. A checkpoint with grouped queries means "
+               "0 0 1 1: neighbouring query heads share one. Where each key head has one query head, or there is only "
+               "one key head, both are the same.")};
+}
+
+Tensor TiledHeads::compute(const Operands& in, const Axes& axes) const {
+    const Repeated repeated(in);
+    return right.compute(repeated.operands, axes);
+}
+
+Explanation TiledHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    const Repeated repeated(in);
+    Explanation explanation = right.explain(repeated.operands, out, cell);
+    const auto place = [&](Factor& factor) {
+        if (factor.cell && factor.cell->operand == 1) factor.cell->cell[1] %= in[1].dim(1);
+    };
+    for (Line& line : explanation.lines) {
+        for (Term& term : line.terms)
+            for (Factor& factor : term.factors) place(factor);
+        for (Factor& factor : line.given) place(factor);
+    }
+    return explanation;
+}
+
+namespace {
+
+Axes flat_axes(const Axes& heads) {
+    return {heads[0], {axis::pos, heads[2].size}, {axis::d_model, heads[1].size * heads[3].size}};
+}
+
+}  // namespace
+
+About WrongHeads::about() const {
+    if (kind == Kind::strided)
+        return {tr("project to heads, columns dealt out in turn"),
+                "y[b, h, p, d] = Σ_i x[b, p, i] · W[d·heads + h, i] + bias",
+                tr("The projection's columns are dealt out to the heads in turn, where they lie head by head: each "
+                   "head gets a little of all of them.")};
+    return {tr("project to heads by a view alone"),
+            "y = (x · Wᵀ + bias).view(batch, head, pos, d_head)",  // not a message: a formula
+            tr("The numbers of a row lie head by head. A view to [batch, head, pos, d_head] without a transpose cuts "
+               "the text instead: the first head gets the first positions, and a causal mask no longer means what it "
+               "says.")};
+}
+
+Axes WrongHeads::axes(const OperandAxes& in) const {
+    return {in[0][0], {axis::head, heads}, in[0][1], {axis::d_head, in[1][0].size / heads}};
+}
+
+Cell WrongHeads::taken_from(const Cell& cell, const Axes& axes) const {
+    const Index positions = axes[2].size, d_head = axes[3].size;
+    if (kind == Kind::strided) return {cell[0], cell[2], cell[3] * heads + cell[1]};
+    const Index flat = (cell[1] * positions + cell[2]) * d_head + cell[3];
+    return {cell[0], flat / (heads * d_head), flat % (heads * d_head)};
+}
+
+Tensor WrongHeads::compute(const Operands& in, const Axes& axes) const {
+    const Tensor projected = Linear{}.compute(in, flat_axes(axes));
+    Tensor out(axes);
+    const std::span<float> y = out.writable();
+    for (Index i = 0; i < out.size(); ++i) y[static_cast<std::size_t>(i)] = projected.at(taken_from(out.cell(i), axes));
+    return out;
+}
+
+Explanation WrongHeads::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    return Linear{}.explain(in, out, taken_from(cell, out.axes()));
+}
+
+About JoinByView::about() const {
+    return {tr("join heads by a view alone"),
+            "y = z.view(batch, pos, d_model) · Wᵀ + bias",  // not a message: a formula
+            tr("The heads' outputs lie one after another. A view to [batch, pos, d_model] without the transpose back "
+               "puts neighbouring positions of one head into a row, where all heads of one position belong.")};
+}
+
+Axes JoinByView::axes(const OperandAxes& in) const {
+    return {in[0][0], {axis::pos, in[0][2].size}, {axis::d_model, in[1][0].size}};
+}
+
+namespace {
+
+// z as the view has it, under the Linear's axes.
+Tensor viewed(const Tensor& z) { return z.with_axes(flat_axes(z.axes())); }
+
+Operands linear_operands(const Operands& in, const Tensor& x) {
+    Operands read;
+    read.add(x);
+    for (std::size_t i = 1; i < in.size(); ++i) read.add(in[i]);
+    return read;
+}
+
+}  // namespace
+
+Tensor JoinByView::compute(const Operands& in, const Axes& axes) const {
+    const Tensor x = viewed(in[0]);
+    return Linear{}.compute(linear_operands(in, x), axes);
+}
+
+Explanation JoinByView::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    const Tensor x = viewed(in[0]);
+    Explanation explanation = Linear{}.explain(linear_operands(in, x), out, cell);
+    for (Term& term : explanation.lines.back().terms)
+        for (Factor& factor : term.factors)
+            if (factor.cell && factor.cell->operand == 0) factor.cell->cell = in[0].cell(x.offset(factor.cell->cell));
+    return explanation;
+}
+
+}  // namespace decoderscope
 
 namespace decoderscope::mutations_of {
 

@@ -1,9 +1,82 @@
-#include "engine/ops/positions.h"
-#include "engine/mutations/families.h"
-#include "engine/mutations/wrong_positions.h"
-#include "engine/ops/carry.h"
+#include "engine/mutations/positions.h"
 
+#include "engine/base/translate.h"
+#include "engine/mutations/mutations.h"
+#include "engine/mutations/sites.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/positions.h"
+
+#include <algorithm>
 #include <cmath>
+
+namespace decoderscope {
+
+About SinusoidInHalves::about() const {
+    return {tr("sinusoidal positions in halves"), "pos_embed[p] = [sin(p · f₀), sin(p · f₁), …, cos(p · f₀), …]",
+            tr("All sines, then all cosines. The code is as good as the alternating one to a model that is trained "
+               "with it, and wrong to one that was trained with the other.")};
+}
+
+float SinusoidInHalves::code(Index position, Index column) const {
+    const Index sines = (d_model + 1) / 2;
+    const Index pair = column < sines ? column : column - sines;
+    const auto frequency =
+        static_cast<float>(std::exp(-std::log(10000.0) * static_cast<double>(2 * pair) / static_cast<double>(d_model)));
+    const float angle = static_cast<float>(position) * frequency;
+    return (column < sines ? std::sin(angle) : std::cos(angle)) * static_cast<float>(scale);
+}
+
+Tensor SinusoidInHalves::compute(const Operands&, const Axes& axes) const {
+    Tensor out(axes);
+    float* to = out.writable().data();
+    for (Index p = 0; p < positions.size; ++p)
+        for (Index d = 0; d < d_model; ++d) *to++ = code(p, d);
+    return out;
+}
+
+Explanation SinusoidInHalves::explain(const Operands&, const Tensor&, const Cell& cell) const {
+    const bool sine = cell[1] < (d_model + 1) / 2;
+    return {
+        {line("pos_embed", {term({constant_factor(static_cast<double>(code(cell[0], cell[1])),
+                                                  (sine ? "sin(" : "cos(") + std::to_string(cell[0]) + " · f)")})})}};
+}
+
+About AddOtherPositions::about() const {
+    if (by_batch)
+        return {tr("add the batch row's code"), "y[b, p, d] = x[b, p, d] + pos_embed[b, d]",
+                tr("The table of positions is indexed by the first axis, which is the batch here: every token of a row "
+                   "carries the same code, and the model can't tell their order.")};
+    return {tr("add positions counted without padding"),
+            "y[b, p, d] = x[b, p, d] + pos_embed[Σ_{j≤p} padding[b, j] − 1, d]",
+            tr("Positions are counted over the tokens that are no padding, so that a text padded on the left begins "
+               "at position 0 all the same.")};
+}
+
+Index AddOtherPositions::row_for(const Operands& in, Index batch, Index pos) const {
+    if (by_batch) return std::min(batch, in[1].dim(0) - 1);
+    Index count = 0;
+    for (Index p = 0; p <= pos; ++p) count += in[2].at(Cell{batch, p}) != 0.0F ? 1 : 0;
+    return std::max(count - 1, Index{0});
+}
+
+Tensor AddOtherPositions::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const std::span<float> y = out.writable();
+    std::size_t at = 0;
+    for (Index b = 0; b < axes[0].size; ++b)
+        for (Index p = 0; p < axes[1].size; ++p) {
+            const float* code = in[1].data() + row_for(in, b, p) * axes[2].size;
+            for (Index d = 0; d < axes[2].size; ++d, ++at) y[at] = in[0].data()[at] + code[d];
+        }
+    return out;
+}
+
+Explanation AddOtherPositions::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line(tr("sum"), {term({cell_factor(in[0], 0, cell)}),
+                              term({cell_factor(in[1], 1, {row_for(in, cell[0], cell[1]), cell[2]})})})}};
+}
+
+}  // namespace decoderscope
 
 namespace decoderscope::mutations_of {
 
@@ -84,6 +157,71 @@ void positions(std::vector<Mutation>& list) {
                         if (config.scale_embedding)
                             config.position_scale *= std::sqrt(static_cast<double>(config.d_model));
                     }});
+}
+
+namespace {
+
+bool rotates(const Config& config) { return config.positional_encoding == PositionalEncoding::rope; }
+
+Mutation theta(std::string_view name, Phrase cause, double value) {
+    return {.name = name, .cause = cause, .configure = [value](Config& config) {
+                if (rotates(config)) config.rope_theta = value;
+            }};
+}
+
+}  // namespace
+
+void rope(std::vector<Mutation>& list) {
+    list.push_back({.name = "rope-other-pairs",
+                    .cause = message("RoPE turns other pairs of columns: neighbours where halves are meant, or the "
+                                     "other way round."),
+                    .configure = [](Config& config) {
+                        if (rotates(config)) config.rope_interleaved = !config.rope_interleaved;
+                    }});
+    list.push_back({.name = "no-rope",
+                    .cause = message("Queries and keys are not rotated by their position."),
+                    .configure = [](Config& config) {
+                        if (rotates(config)) config.positional_encoding = PositionalEncoding::none;
+                    }});
+    list.push_back(theta("rope-theta-10000", message("RoPE's theta is 10000."), 1e4));
+    list.push_back(theta("rope-theta-500000", message("RoPE's theta is 500000, as in Llama 3."), 5e5));
+    list.push_back(theta("rope-theta-1000000", message("RoPE's theta is 1000000, as in Qwen."), 1e6));
+    list.push_back(theta("rope-theta-100000", message("RoPE's theta is 100000."), 1e5));
+    list.push_back({.name = "rope-all-columns",
+                    .cause = message("RoPE turns all columns of a head, not only the first rotary_dim."),
+                    .configure = [](Config& config) { config.rotary_dim = 0; }});
+    list.push_back(
+        {.name = "rope-on-values",
+         .cause = message("The values are rotated by their position, too."),
+         .change = [](Plan& plan, const Config& config) {
+             if (!rotates(config)) return;
+             const Operation turn = Rope{config.rope_theta, config.rotary_columns(), config.rope_interleaved};
+             for (const std::string& attention : sites::attentions(plan, Part::self_attention))
+                 if (const Ref v = plan.find(attention + ".v"))
+                     plan.replace(v->id, Then{v->operation, turn, v->operands.size()}, v->operands);
+         }});
+    list.push_back({.name = "rope-one-late",
+                    .cause = message("RoPE counts positions from 1: only distances count, so nothing but the rotated "
+                                     "queries and keys differs."),
+                    .change =
+                        [](Plan& plan, const Config& config) {
+                            if (!rotates(config)) return;
+                            const Operation turn = Rope{config.rope_theta, config.rotary_columns(),
+                                                        config.rope_interleaved, RopeScaling{}, 1};
+                            for (const std::string& attention : sites::attentions(plan))
+                                for (const char* name : {".q", ".k"})
+                                    if (plan.find(attention + name + "_unrotated") != nullptr) {
+                                        const Ref rotated = plan.find(attention + name);
+                                        plan.replace(rotated->id, turn, rotated->operands);
+                                    }
+                        },
+                    .harmless = true});
+    list.push_back({.name = "no-rope-scaling",
+                    .cause = message("RoPE's frequencies are not lowered for long texts."),
+                    .configure = [](Config& config) { config.rope_scaling = RopeScalingKind::none; }});
+    list.push_back({.name = "no-query-key-norm",
+                    .cause = message("Queries and keys are not normalised."),
+                    .configure = [](Config& config) { config.qk_norm = false; }});
 }
 
 }  // namespace decoderscope::mutations_of

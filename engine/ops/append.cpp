@@ -1,6 +1,6 @@
 #include "engine/ops/append.h"
 
-#include "engine/translate.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 

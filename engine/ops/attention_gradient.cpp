@@ -1,10 +1,10 @@
-#include "engine/heads.h"
-#include "engine/linalg.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
 #include "engine/ops/head_outputs.h"
 #include "engine/ops/linear_gradient.h"
 #include "engine/ops/scaled_dot_product.h"
-#include "engine/parallel.h"
-#include "engine/translate.h"
+#include "engine/products/heads.h"
+#include "engine/products/linalg.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,12 +1,9 @@
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
 #include "engine/ops/activation.h"
-#include "engine/ops/add.h"
 #include "engine/ops/append.h"
-#include "engine/ops/carry.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/rescale.h"
-#include "engine/parallel.h"
-#include "engine/row_math.h"
-#include "engine/translate.h"
+#include "engine/ops/elementwise.h"
+#include "engine/tensor/row_math.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "engine/ops/embed.h"
 
-#include "engine/error.h"
-#include "engine/translate.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/operation.h"
+#include "engine/graph/operation.h"
 
 namespace decoderscope {
 

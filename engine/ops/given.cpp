@@ -1,6 +1,9 @@
 #include "engine/ops/given.h"
 
-#include "engine/translate.h"
+#include "engine/base/translate.h"
+
+#include <array>
+#include <string_view>
 
 namespace decoderscope {
 
@@ -12,6 +15,20 @@ About Given::about() const {
 
 Explanation Given::explain(const Operands&, const Tensor&, const Cell& cell) const {
     return {{line(tr("given"), {term({constant_factor(static_cast<double>(values.at(cell)), tr("recorded"))})})}};
+}
+
+About Recorded::about() const {
+    return {what.empty() ? std::string_view(tr("recorded elsewhere")) : std::string_view(what),
+            tr("recorded elsewhere: no weights to explain it"),
+            tr("Another program computed this, and only its result was recorded. The arrows lead to what it was "
+               "computed from, as far as that was recorded, too; without the weights the way from there can't be "
+               "recomputed. Where the recording holds the parameters, it can be opened as a model.")};
+}
+
+Explanation Recorded::explain(const Operands&, const Tensor& out, const Cell& cell) const {
+    std::array<float, 1> value = {};
+    out.copy(out.offset(cell), value);
+    return {{line(tr("recorded elsewhere"), {term({constant_factor(static_cast<double>(value[0]), "")})})}};
 }
 
 }  // namespace decoderscope

@@ -1,8 +1,8 @@
 #include "engine/ops/head_norm.h"
 
-#include "engine/parallel.h"
-#include "engine/row_math.h"
-#include "engine/translate.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
 
 #include <cmath>
 #include <span>

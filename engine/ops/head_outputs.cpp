@@ -1,10 +1,10 @@
 #include "engine/ops/head_outputs.h"
 
-#include "engine/heads.h"
-#include "engine/linalg.h"
-#include "engine/memory.h"
-#include "engine/parallel.h"
-#include "engine/translate.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/products/heads.h"
+#include "engine/products/linalg.h"
+#include "engine/tensor/memory.h"
 
 #include <algorithm>
 #include <cmath>

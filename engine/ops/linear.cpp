@@ -1,9 +1,9 @@
 #include "engine/ops/linear.h"
 
-#include "engine/heads.h"
-#include "engine/linalg.h"
-#include "engine/memory.h"
-#include "engine/translate.h"
+#include "engine/base/translate.h"
+#include "engine/products/heads.h"
+#include "engine/products/linalg.h"
+#include "engine/tensor/memory.h"
 
 namespace decoderscope {
 

@@ -1,11 +1,11 @@
 #include "engine/ops/linear_gradient.h"
 
-#include "engine/heads.h"
-#include "engine/linalg.h"
-#include "engine/memory.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
 #include "engine/ops/linear.h"
-#include "engine/parallel.h"
-#include "engine/translate.h"
+#include "engine/products/heads.h"
+#include "engine/products/linalg.h"
+#include "engine/tensor/memory.h"
 
 #include <algorithm>
 #include <vector>

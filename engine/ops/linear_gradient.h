@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/tensor/tensor.h"
 
 // The gradients of y = x · Wᵀ + bias, for all operations that are Linears: rows of x and y stand for batch and
 // position.

@@ -1,7 +1,6 @@
+#include "engine/base/translate.h"
 #include "engine/ops/embed.h"
 #include "engine/ops/positions.h"
-#include "engine/ops/rope.h"
-#include "engine/translate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "engine/ops/masks.h"
 
-#include "engine/translate.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <limits>

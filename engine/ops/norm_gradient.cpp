@@ -1,9 +1,8 @@
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
 #include "engine/ops/head_norm.h"
 #include "engine/ops/norm.h"
-#include "engine/ops/norm_row.h"
-#include "engine/parallel.h"
-#include "engine/row_math.h"
-#include "engine/translate.h"
+#include "engine/tensor/row_math.h"
 
 #include <cmath>
 #include <vector>

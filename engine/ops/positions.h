@@ -1,6 +1,9 @@
 #pragma once
 
-#include "engine/operation.h"
+#include "engine/graph/operation.h"
+#include "engine/ops/kinds.h"
+
+#include <utility>
 
 namespace decoderscope {
 
@@ -36,5 +39,79 @@ struct LearnedPositions {
     [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
     bool operator==(const LearnedPositions&) const = default;
 };
+
+// How the frequencies are lowered. linear divides all by `factor`; llama3 only those whose wave is longer than
+// original_positions / low_freq_factor, leaves those shorter than original_positions / high_freq_factor, and blends
+// between (Llama 3.1).
+struct RopeScaling {
+    RopeScalingKind kind = RopeScalingKind::none;
+    double factor = 1.0, low_freq_factor = 1.0, high_freq_factor = 4.0;
+    Index original_positions = 0;
+
+    [[nodiscard]] float scaled(float frequency) const;
+    bool operator==(const RopeScaling&) const = default;
+};
+
+// Rotary positions (Su et al. 2021): pairs of columns are the two coordinates of a point, turned by the angle
+// pos · theta^(−2i/columns) for pair i. Rotate-half (Hugging Face's Llama) pairs columns i and i + columns/2,
+// interleaved (Su et al., Llama's own release, GPT-J) 2i and 2i + 1. Columns after the first `columns` stay (GPT-J,
+// GPT-NeoX, Phi).   {q or k [batch, head, pos, d_head]} -> the same axes
+struct Rope {
+    double theta = 10000.0;
+    Index columns = 0;  // an even number up to d_head
+    bool interleaved = false;
+    RopeScaling scaling = {};
+    Index first = 0;  // the position of the first row
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Rope from_row(Index row) const { return {theta, columns, interleaved, scaling, first + row}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Rope&) const = default;
+
+private:
+    // The two columns of a pair.
+    [[nodiscard]] std::pair<Index, Index> columns_of(Index pair) const {
+        return interleaved ? std::pair{2 * pair, 2 * pair + 1} : std::pair{pair, pair + columns / 2};
+    }
+    [[nodiscard]] float angle_of(Index pos, Index pair) const;
+};
+
+// Adds to each score a number that was learned for the distance from query to key, by head (T5, Raffel et al. 2020).
+// Distances share rows of a table: each near one has its own, farther ones share a row in steps that grow like a
+// logarithm, and beyond `max_distance` all share the last.
+// {scores [batch, head, query, key], table [bucket, head]} -> the same axes as the scores
+struct RelativeBias {
+    Index max_distance = 128;
+    bool both_ways = false;  // an encoder's: one half of the rows for keys after the query; else those share row 0
+    Index first_query = 0;   // the position of the first query: the number of earlier keys kept
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Elementwise in the scores; a changed table changes all.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const {
+        return change.changed[1] == kUnchanged ? change.changed[0] : Changed{};
+    }
+    [[nodiscard]] RelativeBias from_row(Index row) const { return {max_distance, both_ways, first_query + row}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const RelativeBias&) const = default;
+
+private:
+    // The row of the table for a query's and a key's place among the scores.
+    [[nodiscard]] Index row_of(Index query, Index key, Index rows) const;
+};
+
+// The row of a table of so many rows for a key that stands `distance` after the query (negative: before it).
+[[nodiscard]] Index relative_bucket(Index distance, Index rows, Index max_distance, bool both_ways);
 
 }  // namespace decoderscope

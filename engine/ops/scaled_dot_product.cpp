@@ -1,8 +1,8 @@
 #include "engine/ops/scaled_dot_product.h"
 
-#include "engine/linalg.h"
-#include "engine/parallel.h"
-#include "engine/translate.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/products/linalg.h"
 
 #include <bit>
 #include <cmath>

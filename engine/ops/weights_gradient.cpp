@@ -1,8 +1,8 @@
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/masks.h"
-#include "engine/ops/soft_cap.h"
 #include "engine/ops/softmax.h"
-#include "engine/parallel.h"
-#include "engine/translate.h"
 
 #include <cmath>
 

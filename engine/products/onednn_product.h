@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/index.h"
+#include "engine/base/index.h"
 
 #include <dnnl.hpp>
 

@@ -1,7 +1,7 @@
-#include "engine/memory.h"
-#include "engine/parallel.h"
+#include "engine/base/parallel.h"
 #include "engine/products/onednn.h"
 #include "engine/products/onednn_layout.h"
+#include "engine/tensor/memory.h"
 
 #include <algorithm>
 #include <tuple>

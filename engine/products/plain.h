@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/linalg.h"
+#include "engine/products/linalg.h"
 
 #include <string>
 

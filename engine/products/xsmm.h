@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/linalg.h"
+#include "engine/products/linalg.h"
 
 // Products by libxsmm with weights that oneDNN packed. All run on the calling thread.
 namespace decoderscope::xsmm_products {

@@ -1,6 +1,6 @@
-#include "engine/error.h"
-#include "engine/json.h"
-#include "engine/trace/sources.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <filesystem>

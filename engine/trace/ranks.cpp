@@ -1,8 +1,8 @@
-#include "engine/error.h"
-#include "engine/json_object.h"
-#include "engine/lazy.h"
-#include "engine/model/safetensors.h"
-#include "engine/trace/sources.h"
+#include "engine/base/error.h"
+#include "engine/base/json_object.h"
+#include "engine/files/safetensors.h"
+#include "engine/tensor/storage.h"
+#include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <filesystem>

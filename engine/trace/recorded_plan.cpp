@@ -1,7 +1,7 @@
 #include "engine/trace/recorded_plan.h"
 
-#include "engine/error.h"
-#include "engine/ops/recorded.h"
+#include "engine/base/error.h"
+#include "engine/ops/given.h"
 
 #include <algorithm>
 #include <array>

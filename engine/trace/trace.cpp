@@ -1,9 +1,9 @@
 #include "engine/trace/trace.h"
 
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/model/path_kind.h"
-#include "engine/trace/sources.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/files/path_kind.h"
+#include "engine/trace/recorded_file.h"
 
 #include <algorithm>
 #include <cstddef>

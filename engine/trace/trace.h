@@ -1,8 +1,8 @@
 #pragma once
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "engine/model/config.h"
-#include "engine/tensor.h"
+#include "engine/tensor/tensor.h"
 
 #include <map>
 #include <optional>

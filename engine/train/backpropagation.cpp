@@ -1,6 +1,6 @@
 #include "engine/train/backpropagation.h"
 
-#include "engine/needed_steps.h"
+#include "engine/graph/plan.h"
 
 #include <algorithm>
 #include <array>

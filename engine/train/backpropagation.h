@@ -44,7 +44,7 @@ class Backpropagation {
 public:
     explicit Backpropagation(Config config) : config_(std::move(config)) {}
 
-    // The loss is defined in engine/gradient.h. Throws Error as plan_decoder() and execute() do.
+    // The loss is defined in engine/backward/gradient.h. Throws Error as plan_decoder() and execute() do.
     [[nodiscard]] LossAndGradients operator()(const Weights& weights, const Inputs& batch,
                                               std::optional<std::uint64_t> dropout_seed = std::nullopt);
     // The same in slices; the weights must outlive the run.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/plan.h"
+#include "engine/graph/plan.h"
 
 #include <functional>
 #include <map>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "engine/base/random.h"
 #include "engine/model/inputs.h"
-#include "engine/model/tokenizer/tokenizer.h"
-#include "engine/random.h"
+#include "engine/tokenizer/tokenizer.h"
 
 #include <cstdint>
 #include <functional>
@@ -62,5 +62,26 @@ void check_task(const Task& task, const Config& config);
 
 // The vocabulary.json of some pieces, special tokens first: "<pad>", "<bos>", "<eos>".
 [[nodiscard]] std::string vocabulary_json(const std::vector<std::string>& pieces);
+
+// Special tokens, then each character as a piece.
+[[nodiscard]] std::vector<std::string> characters(std::vector<std::string> special, std::string_view ascii);
+
+// Rows of tokens and of the token that each position has to answer, padded as one batch.
+[[nodiscard]] Inputs batch_of(const std::vector<std::vector<Index>>& tokens,
+                              const std::vector<std::vector<Index>>& answers);
+
+// A text for the encoder and what the decoder has to write.
+struct Pair {
+    std::string source, target;
+};
+
+// The task of an encoder and a decoder: both texts begin with <bos>, the whole target is given, and each position
+// answers the next character, the last one <eos>.
+[[nodiscard]] Task translation_task(std::string name, std::vector<std::string> source, std::vector<std::string> target,
+                                    Index rows, std::function<Pair(Choices&)> draw_pair);
+
+// The task of `dates`: a day of the years 1900 to 2099 in one of seven spellings, sometimes in lower case, is written
+// as ISO 8601 does. About one day in 73 is held out.
+[[nodiscard]] Task dates_task();
 
 }  // namespace decoderscope

@@ -1,6 +1,6 @@
 #include "engine/train/trainer.h"
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What single operations cost, beside the same work in Eigen or in the C++ library, at GPT-2-small's sizes:
 //     cmake --preset release -DDECODERSCOPE_BENCHMARKS=ON && cmake --build --preset release --target bench_operations
 //     build/release/tests/bench/bench_operations
-#include "engine/linalg.h"
+#include "engine/base/random.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/masks.h"
@@ -9,7 +9,7 @@
 #include "engine/ops/scaled_dot_product.h"
 #include "engine/ops/softmax.h"
 #include "engine/products/eigen.h"
-#include "engine/random.h"
+#include "engine/products/linalg.h"
 
 #include <benchmark/benchmark.h>
 

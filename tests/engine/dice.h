@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/random.h"
-#include "engine/storage.h"
+#include "engine/base/random.h"
+#include "engine/tensor/storage.h"
 
 #include <initializer_list>
 #include <string>

@@ -1,9 +1,9 @@
 #include "tests/engine/fixtures.h"
 
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/initial_weights.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/files/safetensors.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "engine/decoder/decoder.h"
-#include "engine/model/model.h"
-#include "engine/run.h"
+#include "engine/graph/run.h"
+#include "engine/load/model.h"
 
 #include <string>
 #include <utility>

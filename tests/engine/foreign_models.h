@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/file.h"
-#include "engine/json.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "engine/model/config.h"
 
 #include <algorithm>

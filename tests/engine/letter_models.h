@@ -1,9 +1,9 @@
 #pragma once
 
-#include "engine/model/bundled.h"
-#include "engine/model/initial_weights.h"
-#include "engine/model/model.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/model.h"
+#include "engine/tokenizer/vocabulary.h"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/run.h"
+#include "engine/graph/run.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/axes.h"
-#include "engine/plan.h"
+#include "engine/graph/plan.h"
+#include "engine/tensor/tensor.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "tests/engine/small_models.h"
 
-#include "engine/model/initial_weights.h"
-#include "engine/random.h"
+#include "engine/base/random.h"
+#include "engine/decoder/initial_weights.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/decoder/decoder.h"
-#include "engine/run.h"
+#include "engine/graph/run.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // Axes are values: copies share one list until one of them is written.
-#include "engine/axes.h"
+#include "engine/tensor/tensor.h"
 #include "tests/catch.h"
 
 using namespace decoderscope;

@@ -1,9 +1,9 @@
-#include "engine/model/bundled_texts.h"
+#include "engine/load/bundled_models.h"
 
-#include "engine/file.h"
-#include "engine/model/assets.h"
-#include "engine/model/example_file.h"
-#include "engine/translate.h"
+#include "engine/base/file.h"
+#include "engine/base/translate.h"
+#include "engine/load/assets.h"
+#include "engine/load/example_file.h"
 #include "tests/catch.h"
 
 #include <string>

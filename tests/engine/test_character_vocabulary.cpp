@@ -1,6 +1,6 @@
 // Vocabularies of characters: a text becomes ids and comes back.
-#include "engine/error.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/base/error.h"
+#include "engine/tokenizer/vocabulary.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 

@@ -1,7 +1,7 @@
 // The configuration: the contract's keys and defaults, and the errors for a bad one.
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/families/family.h"
 #include "engine/model/config.h"
-#include "engine/model/families/family.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"

@@ -1,6 +1,6 @@
 // For any sequence of edits, undos, switches and on-demand requests, a run that reuses what it can is the same, bit for
 // bit, as one from scratch. On random small models, from fixed seeds.
-#include "engine/linalg.h"
+#include "engine/products/linalg.h"
 #include "tests/catch.h"
 #include "tests/engine/random_models.h"
 #include "tests/engine/same_bits.h"

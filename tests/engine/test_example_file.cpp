@@ -1,8 +1,8 @@
 // example.json, and batches of texts.
-#include "engine/model/example_file.h"
-#include "engine/model/safetensors.h"
-#include "engine/model/token_batch.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/example_file.h"
+#include "engine/model/inputs.h"
+#include "engine/tokenizer/vocabulary.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/small_models.h"

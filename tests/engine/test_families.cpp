@@ -1,8 +1,8 @@
 // Hugging Face's config.json, family by family: what its keys mean, and that none is passed over.
-#include "engine/file.h"
-#include "engine/json.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/load/families/family.h"
 #include "engine/model/config.h"
-#include "engine/model/families/family.h"
 #include "tests/catch.h"
 #include "tests/engine/foreign_models.h"
 #include "tests/engine/messages.h"

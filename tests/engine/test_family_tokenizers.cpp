@@ -1,9 +1,9 @@
 // Tokenizers as today's families ship them: ids and texts of Hugging Face's own library, of its JavaScript port and of
 // sentencepiece (tests/reference/foreign/README.md).
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/tokenizer/tokenizer_json.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/tokenizer/read.h"
 #include "tests/catch.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Files: one is written completely or not at all, and nothing else is left behind.
-#include "engine/file.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/file.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/temporary_folder.h"

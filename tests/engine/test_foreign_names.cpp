@@ -1,9 +1,9 @@
 // Other projects' decoders (tests/reference/foreign): each of their tensors is taken for what its module says it is.
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/families/family.h"
-#include "engine/model/names/recognise_names.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/load/checkpoint.h"
+#include "engine/load/families/family.h"
+#include "engine/load/names/recognise_names.h"
 #include "tests/catch.h"
 #include "tests/engine/foreign_models.h"
 

@@ -1,7 +1,7 @@
 // The way back against PyTorch's autograd (tests/reference/make_gradients.py) and against central differences.
-#include "engine/gradient.h"
-#include "engine/model/safetensors.h"
-#include "engine/random.h"
+#include "engine/backward/gradient.h"
+#include "engine/base/random.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/largest_difference.h"

@@ -1,7 +1,7 @@
 // The KV cache: a pass over only the new positions, with kept k and v, gives the same as the full pass there.
-#include "engine/decoder/past.h"
-#include "engine/error.h"
-#include "engine/model/inputs_part.h"
+#include "engine/base/error.h"
+#include "engine/decoder/kv_cache.h"
+#include "engine/model/inputs.h"
 #include "tests/catch.h"
 #include "tests/engine/largest_difference.h"
 #include "tests/engine/messages.h"

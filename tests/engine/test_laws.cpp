@@ -1,6 +1,6 @@
 // What holds for every decoder, whatever its numbers: the identities from the lessons, as tests.
-#include "engine/model/initial_weights.h"
-#include "engine/ops/relative_bias.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/ops/positions.h"
 #include "engine/ops/scaled_dot_product.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"

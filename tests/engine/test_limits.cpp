@@ -1,9 +1,9 @@
-// What is refused before any memory is taken for it (engine/limits.h): one sentence that names what is too large, and
-// the limit.
-#include "engine/json.h"
-#include "engine/limits.h"
+// What is refused before any memory is taken for it (engine/base/limits.h): one sentence that names what is too large,
+// and the limit.
+#include "engine/base/json.h"
+#include "engine/base/limits.h"
+#include "engine/files/safetensors.h"
 #include "engine/model/inputs.h"
-#include "engine/model/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_safetensors.h"

@@ -1,6 +1,6 @@
 // The logit lens: the final norm and the head after each block.
-#include "engine/file.h"
-#include "engine/json.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/same_bits.h"

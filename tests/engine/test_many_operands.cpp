@@ -1,7 +1,7 @@
 // Operations of any number of operands: a sum of six tensors, some of which lack the batch's axis.
-#include "engine/ops/add.h"
-#include "engine/plan.h"
-#include "engine/run.h"
+#include "engine/graph/plan.h"
+#include "engine/graph/run.h"
+#include "engine/ops/elementwise.h"
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"
 

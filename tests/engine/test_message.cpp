@@ -1,5 +1,5 @@
-#include "engine/error.h"
-#include "engine/translate.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 
 using namespace decoderscope;

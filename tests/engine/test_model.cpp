@@ -1,8 +1,8 @@
 // Models: a folder as Hugging Face lays one out, and the bundled ones.
-#include "engine/model/bundled.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/model.h"
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/checkpoint.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/engine/filled.h"
 #include "tests/engine/fixtures.h"

@@ -1,7 +1,7 @@
 // Marked mistakes: what each changes, first and honestly.
-#include "engine/decoder/past.h"
-#include "engine/error.h"
-#include "engine/mutations/mutation.h"
+#include "engine/base/error.h"
+#include "engine/decoder/kv_cache.h"
+#include "engine/mutations/mutations.h"
 #include "tests/catch.h"
 #include "tests/engine/same_bits.h"
 #include "tests/engine/small_models.h"

@@ -1,8 +1,8 @@
 // Matrix products: right for any shape and any kernel, and the same bits from any number of threads.
-#include "engine/heads.h"
-#include "engine/linalg.h"
-#include "engine/parallel.h"
-#include "engine/random.h"
+#include "engine/base/parallel.h"
+#include "engine/base/random.h"
+#include "engine/products/heads.h"
+#include "engine/products/linalg.h"
 #include "tests/catch.h"
 
 #include <algorithm>

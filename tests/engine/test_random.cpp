@@ -1,7 +1,7 @@
 // The same random numbers on every machine: those that tests/reference/ computed in Python, to the last bit.
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/random.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/base/random.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 

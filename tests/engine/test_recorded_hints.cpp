@@ -1,6 +1,6 @@
 // What a recording says of its model beyond names and shapes.
-#include "engine/model/model.h"
-#include "engine/trace/recorded_hints.h"
+#include "engine/load/model.h"
+#include "engine/load/recorded_model.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"
 

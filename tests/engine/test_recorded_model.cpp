@@ -1,7 +1,7 @@
 // Traces as steps, without the model that made them.
-#include "engine/error.h"
-#include "engine/run.h"
-#include "engine/trace/recorded_model.h"
+#include "engine/base/error.h"
+#include "engine/graph/run.h"
+#include "engine/load/recorded_model.h"
 #include "engine/trace/recorded_plan.h"
 #include "tests/catch.h"
 #include "tests/engine/raw_safetensors.h"

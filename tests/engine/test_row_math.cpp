@@ -1,7 +1,7 @@
 // Row operations in vector instructions, against the C++ library's functions one number at a time.
+#include "engine/base/random.h"
 #include "engine/ops/activation.h"
-#include "engine/random.h"
-#include "engine/row_math.h"
+#include "engine/tensor/row_math.h"
 #include "tests/catch.h"
 #include "tests/engine/not_finite.h"
 

@@ -1,5 +1,5 @@
 // Reading safetensors files: every type, any alignment, and headers that lie.
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/not_finite.h"

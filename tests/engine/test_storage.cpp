@@ -1,8 +1,8 @@
 // Values computed on demand, memory that is reused, work that is spread over threads.
-#include "engine/memory.h"
-#include "engine/model/safetensors.h"
-#include "engine/parallel.h"
-#include "engine/tensor.h"
+#include "engine/base/parallel.h"
+#include "engine/files/safetensors.h"
+#include "engine/tensor/memory.h"
+#include "engine/tensor/tensor.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

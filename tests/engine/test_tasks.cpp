@@ -1,7 +1,7 @@
 // The tasks that models are trained on: what a batch asks for, and that the bundled models know the answers.
-#include "engine/model/bundled.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
+#include "engine/load/bundled_models.h"
 #include "engine/ops/kinds.h"
+#include "engine/tokenizer/vocabulary.h"
 #include "engine/train/backpropagation.h"
 #include "engine/train/tasks.h"
 #include "tests/catch.h"

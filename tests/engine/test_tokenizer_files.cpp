@@ -1,9 +1,8 @@
 // Tokenizer files in a model's folder: which one is read, the remarks about an incomplete one, and what is refused.
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/tokenizer/read_tokenizer.h"
-#include "engine/model/tokenizer/tokenizer_json.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/tokenizer/read.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/reduced_gpt2_tokens.h"

@@ -1,6 +1,6 @@
 // Traces that other programs recorded: what they hold is read, what is wrong with them is said.
-#include "engine/error.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/error.h"
+#include "engine/files/safetensors.h"
 #include "engine/trace/trace.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"

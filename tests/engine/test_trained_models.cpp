@@ -1,9 +1,9 @@
 // The models that the project trained do what their model cards say. Nothing here is taken from the scripts that
 // trained and measured them: words, decoding and measures are written independently.
-#include "engine/error.h"
-#include "engine/model/assets.h"
-#include "engine/model/bundled.h"
-#include "engine/model/token_batch.h"
+#include "engine/base/error.h"
+#include "engine/load/assets.h"
+#include "engine/load/bundled_models.h"
+#include "engine/model/inputs.h"
 #include "tests/catch.h"
 #include "tests/engine/fixtures.h"
 #include "tests/engine/messages.h"

@@ -1,9 +1,9 @@
 // Files that are wrong on purpose, as in tests/reference/foreign/wrong.py: each is answered with a sentence that names
 // the key or the tensor, and nothing is opened.
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/model.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/engine/foreign_models.h"
 #include "tests/engine/messages.h"

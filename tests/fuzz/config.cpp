@@ -1,7 +1,7 @@
 // config.json, the contract's or Hugging Face's: writing what was read and reading it back gives the same. A second
 // part holds values as for --set, one "KEY=VALUE" per line.
 #include "engine/model/config.h"
-#include "engine/model/families/family.h"
+#include "engine/load/families/family.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;

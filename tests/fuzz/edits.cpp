@@ -1,10 +1,10 @@
 // A list of edits: writing what was read and reading it back gives the same. The edits can be put in words, and fit a
 // small model or are refused. The same bytes are also read as an example.json.
 #include "engine/decoder/decoder.h"
-#include "engine/edit.h"
-#include "engine/model/bundled.h"
-#include "engine/model/example_file.h"
-#include "engine/model/initial_weights.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/graph/edit.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/example_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;

@@ -1,8 +1,8 @@
 // A link to a session: as it came, and with any bytes in it as the session's JSON, which chance would never pack with
 // the right checksum. Copying what was opened gives a link to the same, or says that it would be too long.
-#include "app/core/work/link.h"
-#include "app/core/text/base64url.h"
-#include "engine/packed_text.h"
+#include "app/core/files/link.h"
+#include "app/core/text/base64.h"
+#include "engine/base/packed_text.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string>

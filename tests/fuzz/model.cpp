@@ -1,7 +1,7 @@
 // A model's folder: config.json, example.json, the index, weights, each a part of the input; an empty part means that
 // the file is absent. With an empty config.json the weights are recognised by names and shapes, and the question for
 // heads is answered with two.
-#include "engine/model/model.h"
+#include "engine/load/model.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Any safetensors file: every tensor in the header is read, as floats and as integers. The files that `diff` compares
 // with are read the same way.
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;

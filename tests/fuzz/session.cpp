@@ -1,8 +1,8 @@
 // A saved session: writing what was read and reading it back gives the same. Its input fits small models or is refused.
-#include "app/core/work/saved_input.h"
-#include "app/core/work/session_file.h"
-#include "engine/model/bundled.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
+#include "app/core/files/saved_session.h"
+#include "app/core/files/session_file.h"
+#include "engine/load/bundled_models.h"
+#include "engine/tokenizer/vocabulary.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;

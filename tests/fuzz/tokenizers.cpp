@@ -1,10 +1,9 @@
 // The files that say what tokens stand for. The input's first byte chooses the kind: j tokenizer.json, b vocab.json and
 // merges.txt, c vocabulary.json, p pieces.json. A tokenizer that was read can show every id, and encodes texts into ids
 // that it has.
-#include "engine/model/tokenizer/byte_level_bpe.h"
-#include "engine/model/tokenizer/character_vocabulary.h"
-#include "engine/model/tokenizer/pieces.h"
-#include "engine/model/tokenizer/tokenizer_json.h"
+#include "engine/tokenizer/bpe.h"
+#include "engine/tokenizer/read.h"
+#include "engine/tokenizer/vocabulary.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Traces that other programs recorded, as each kind of file: every tensor that one lists is read.
-#include "engine/trace/sources.h"
+#include "engine/trace/recorded_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace decoderscope;

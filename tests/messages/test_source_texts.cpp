@@ -14,13 +14,13 @@ namespace {
 
 // Sources of texts outside the window: the command line, and files that machines read.
 constexpr std::array<std::string_view, 14> kElsewhere = {
-    "app/cli", "app/browser/main", "app/core/export/csv.cpp", "app/core/export/json.cpp", "app/core/export/svg.cpp",
-    "app/core/export/cairo/fonts.cpp", "app/core/export/canvas/png.cpp", "app/core/lessons/page_html.cpp",
-    "app/core/report/page.cpp",
+    "app/cli", "app/browser/main", "app/core/figure/csv.cpp", "app/core/figure/json.cpp", "app/core/figure/svg.cpp",
+    "app/core/figure/cairo/cairo_pen.cpp", "app/core/figure/canvas/png.cpp", "app/core/lessons/page.cpp",
+    "app/core/report/html_page.cpp",
     // The HTML that shows a stage in another page.
-    "app/core/work/link_address.cpp",
+    "app/core/files/link.cpp",
     // A browser's names of keys.
-    "app/window/browser/page_keys.cpp", "engine/model/checkpoint.cpp",
+    "app/window/browser/page_keys.cpp", "engine/load/checkpoint.cpp",
     // The words that tokenizer.json is written in.
     "engine/model/tokenizer/", "engine/products/"};
 

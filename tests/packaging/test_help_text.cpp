@@ -1,6 +1,6 @@
 // The manual page and the completions say what --help says: all of it, and nothing else.
 #include "app/cli.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "packaging/help_text.h"
 #include "tests/catch.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch measures between two tensors: writes labs_diff.json, which tests/core/diff/test_comparison.cpp is held to.
+"""What PyTorch measures between two tensors: writes labs_diff.json, which tests/core/labs/diff/test_comparison.cpp is held to.
 
     OPENBLAS_NUM_THREADS=1 python3 labs_diff.py
 """

@@ -1,9 +1,9 @@
 // Everything that runs on its own threads, for the thread sanitizer (preset tsan): runs that split their work,
 // concurrent runs, and a session whose worker and loader are interrupted at any moment.
 #include "app/core/session/session.h"
+#include "engine/base/parallel.h"
 #include "engine/decoder/decoder.h"
-#include "engine/model/bundled.h"
-#include "engine/parallel.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/dice.h"
 #include "tests/engine/same_bits.h"

@@ -1,8 +1,8 @@
 // What a frame of each tab costs to build on a model of 12 layers × 12 heads at 64 tokens: CPU time of the whole
 // window, and of the first frame after a change. Hidden: test_app_views "[bench]" prints it.
-#include "app/views/norms/norms_tab.h"
-#include "app/views/shell/lab.h"
-#include "engine/model/initial_weights.h"
+#include "app/views/frame/lab.h"
+#include "app/views/labs/norms/lab.h"
+#include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

@@ -1,6 +1,6 @@
 #include "tests/views/drawn_contrast.h"
 
-#include "app/core/picture/colormap.h"
+#include "app/core/figure/colormap.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/theme.h"
 #include "tests/views/drawn_text.h"

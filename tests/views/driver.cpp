@@ -1,8 +1,8 @@
 #include "tests/views/driver.h"
 
-#include "app/views/shell/saved_view.h"
+#include "app/views/dialogs/saving.h"
 #include "app/views/widgets/theme.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <ctime>

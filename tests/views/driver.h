@@ -4,8 +4,8 @@
 #include "app/views/shell/workspace.h"
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/input.h"
-#include "app/views/widgets/textures.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "app/views/widgets/theme.h"
 #include "tests/views/drawn_pictures.h"
 #include "tests/views/drawn_text.h"
 

@@ -1,6 +1,6 @@
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/textures.h"
+#include "app/views/widgets/theme.h"
 #include "app/window/desktop/window_offscreen.h"
 #include "tests/catch.h"
 

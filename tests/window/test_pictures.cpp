@@ -1,10 +1,10 @@
 // Real frames of the whole program, drawn without a screen: is the right thing where it should be?
 #include "app/application.h"
-#include "app/core/picture/colormap.h"
+#include "app/core/figure/colormap.h"
 #include "app/desktop/tour.h"
 #include "app/views/widgets/theme.h"
 #include "app/window/desktop/window_offscreen.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

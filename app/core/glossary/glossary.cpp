@@ -1,8 +1,7 @@
 #include "app/core/glossary/glossary.h"
 
-#include "app/core/text/scripts.h"
-#include "app/core/text/utf8.h"
-#include "engine/translate.h"
+#include "app/core/text/characters.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cctype>

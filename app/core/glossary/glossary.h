@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/message.h"
-#include "engine/plan.h"
+#include "engine/base/message.h"
+#include "engine/graph/plan.h"
 
 #include <cstddef>
 #include <map>

@@ -1,5 +1,5 @@
 // Work in slices, on the thread that calls advance().
-#include "app/core/jobs/job_runner.h"
+#include "app/core/jobs/job.h"
 
 namespace decoderscope {
 

@@ -1,5 +1,5 @@
 // Work on its own thread, which is created when the first work is started.
-#include "app/core/jobs/job_runner.h"
+#include "app/core/jobs/job.h"
 
 #include <atomic>
 #include <condition_variable>

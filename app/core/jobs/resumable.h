@@ -1,7 +1,10 @@
 #pragma once
 
+#include "engine/graph/run.h"
+
 #include <coroutine>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -111,5 +114,13 @@ auto in_one_slice(Function function) -> Resumable<decltype(function())> {
 
 // The result of work that delivers its results along the way.
 struct Done {};
+
+// execute() in slices, one step each. What the options refer to must outlive it.
+[[nodiscard]] inline Resumable<std::shared_ptr<const Run>> executed(std::shared_ptr<const Plan> plan,
+                                                                    ExecuteOptions options = {}) {
+    Execution execution(std::move(plan), options);
+    while (!execution.advance()) co_yield kPause;
+    co_return execution.run();
+}
 
 }  // namespace decoderscope

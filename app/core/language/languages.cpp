@@ -1,11 +1,11 @@
 #include "app/core/language/languages.h"
 
 #include "app/core/language/po_file.h"
+#include "app/core/text/characters.h"
 #include "app/core/text/missing_glyphs.h"
-#include "app/core/text/utf8.h"
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/model/assets.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/load/assets.h"
 
 #include <algorithm>
 #include <filesystem>

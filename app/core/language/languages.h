@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/message.h"
-#include "engine/translate.h"
+#include "engine/base/message.h"
+#include "engine/base/translate.h"
 
 #include <functional>
 #include <map>

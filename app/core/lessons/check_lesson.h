@@ -1,9 +1,10 @@
 #pragma once
 
 #include "app/core/lessons/lesson.h"
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,5 +13,10 @@ namespace decoderscope::lessons {
 // Plays a lesson: opens every place, computes every number, gives every solution and every wrong answer, and answers at
 // random. What is wrong, a sentence each that begins with file and line. `tabs` are the ids of the window's tabs.
 [[nodiscard]] std::vector<Sentence> check_lesson(const Lesson& lesson, std::span<const std::string_view> tabs);
+
+// What differs between a lesson's file and its translation beyond the words: pages, blocks, keys, and the numbers that
+// stand in the texts. A sentence each that begins with the translation's file and line. Throws Error where one of them
+// can't be read.
+[[nodiscard]] std::vector<Sentence> compare_translation(const std::string& lesson, const std::string& translation);
 
 }  // namespace decoderscope::lessons

@@ -1,8 +1,7 @@
 #include "app/core/lessons/evaluate.h"
 
 #include "app/core/lessons/functions.h"
-#include "app/core/lessons/text_functions.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <algorithm>
 #include <cmath>

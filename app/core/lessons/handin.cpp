@@ -1,11 +1,11 @@
 #include "app/core/lessons/handin.h"
 
+#include "app/core/files/saved_session.h"
+#include "app/core/files/session_file.h"
 #include "app/core/lessons/library.h"
-#include "app/core/work/saved_work.h"
-#include "app/core/work/session_file.h"
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/json_object.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json_object.h"
 
 #include <algorithm>
 #include <cmath>

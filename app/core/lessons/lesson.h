@@ -1,19 +1,29 @@
 #pragma once
 
-#include "app/core/lessons/changes.h"
 #include "app/core/lessons/expression.h"
 #include "app/core/lessons/prose.h"
-#include "app/core/lessons/withheld.h"
+#include "app/core/lessons/runs.h"
+#include "engine/base/error.h"
 
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-// A lesson as its file says it; docs/lessons.md describes the format.
 namespace decoderscope::lessons {
+
+// What is closed while a question is open, because it would give the answer away.
+struct Withheld {
+    bool diff = false, checks = false, configuration = false;
+    bool operator==(const Withheld&) const = default;
+
+    [[nodiscard]] bool anything() const { return diff || checks || configuration; }
+};
+
+// A lesson as its file says it; docs/lessons.md describes the format.
 
 // The parts of the window that a place can point at.
 enum class WindowPart { none, input, toolbar, map, tabs, stage, timeline, inspector };
@@ -140,5 +150,39 @@ struct Lesson {
 
 // All its questions, in order.
 [[nodiscard]] std::vector<const Question*> questions_of(const Lesson& lesson);
+
+// A line of a lesson's block: "key: value".
+struct BlockLine {
+    std::string key, value;
+    int line = 0;
+};
+
+// The lines of a block whose contents begin at `line` of the file. Throws Error with the line.
+[[nodiscard]] std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path);
+
+// Runs `work`; an Error gets the file and the line in front.
+template <class Work>
+auto at_line(const std::string& path, int line, Work work) {
+    return naming(path + ":" + std::to_string(line), work);
+}
+
+// The kinds of block that a lesson has of its own. All throw Error with path, line and what was expected.
+
+struct BlockSource {
+    std::vector<BlockLine> lines;
+    const FormulaTable& formulas;
+    const std::string& path;
+    int line = 0;  // of the block
+};
+
+void read_head(const BlockSource& source, Lesson& lesson);
+[[nodiscard]] Place read_place(const BlockSource& source);
+[[nodiscard]] Question read_question(const BlockSource& source);
+[[nodiscard]] Table read_table(const BlockSource& source);
+
+// "STEP[EXPRESSION, …]" or "STEP".
+[[nodiscard]] CellAnswer parse_cell_answer(const std::string& text);
+// "NAME = EXPRESSION".
+void add_let(Lets& lets, const std::string& text);
 
 }  // namespace decoderscope::lessons

@@ -1,7 +1,7 @@
 #include "app/core/lessons/library.h"
 
-#include "engine/error.h"
-#include "engine/model/assets.h"
+#include "engine/base/error.h"
+#include "engine/load/assets.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,11 +1,10 @@
 #include "app/core/lessons/player.h"
 
-#include "app/core/work/saved_work.h"
-#include "app/core/work/session_file.h"
-#include "app/core/work/unsaved.h"
-#include "engine/error.h"
-#include "engine/json.h"
-#include "engine/translate.h"
+#include "app/core/files/saved_session.h"
+#include "app/core/files/session_file.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
 #include "app/core/lessons/progress.h"
 
-#include "app/core/work/settings.h"
-#include "engine/error.h"
-#include "engine/file.h"
-#include "engine/json_object.h"
+#include "app/core/files/settings.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json_object.h"
 
 #include <algorithm>
 #include <array>

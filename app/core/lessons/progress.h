@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/lessons/judge.h"
-#include "engine/json.h"
+#include "engine/base/json.h"
 
 #include <map>
 #include <optional>

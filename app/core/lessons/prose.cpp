@@ -1,7 +1,7 @@
 #include "app/core/lessons/prose.h"
 
-#include "app/core/text/wrapping.h"
-#include "engine/error.h"
+#include "app/core/text/text_layout.h"
+#include "engine/base/error.h"
 
 #include <cmark.h>
 

@@ -2,7 +2,6 @@
 
 #include "app/core/lessons/evaluate.h"
 #include "app/core/lessons/expression.h"
-#include "app/core/lessons/value.h"
 
 #include <memory>
 #include <string>

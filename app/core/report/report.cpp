@@ -1,17 +1,16 @@
 #include "app/core/report/report.h"
 
-#include "app/core/heads/head_scores.h"
-#include "app/core/diff/reference_run.h"
-#include "app/core/masks/exhibit_masks.h"
-#include "app/core/norms/depth_curves.h"
-#include "app/core/norms/exhibit_norms.h"
-#include "app/core/report/page.h"
-#include "app/core/report/recorded_report.h"
-#include "app/core/text/counting.h"
-#include "app/core/text/labels.h"
+#include "app/core/labs/heads/head_scores.h"
+#include "app/core/labs/masks/shown_masks.h"
+#include "app/core/labs/norms/depth_curves.h"
+#include "app/core/labs/norms/shown_norms.h"
+#include "app/core/report/html_page.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
 #include "app/core/text/token_text.h"
-#include "engine/error.h"
-#include "engine/translate.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 
@@ -186,6 +185,37 @@ void write_report(std::ostream& out, const ReportOf& report) {
     attention_sections(page, report);
     masks_section(page, report);
     norms_section(page, report);
+}
+
+namespace {
+
+// Every tensor with its shape and what it was computed from, as far as that was recorded.
+Page::Table tensors_of(const Plan& plan, std::size_t most) {
+    Page::Table table;
+    table.caption = tr("In the order of recording");
+    table.columns = {tr("tensor"), tr("shape"), tr("computed from")};
+    for (const Step& step : plan.steps()) {
+        if (table.rows.size() == most) break;
+        std::vector<Page::Text> from;
+        for (const StepId operand : step.operands) from.push_back({plan[operand].name, {}});
+        table.rows.push_back({{{step.name, {}}}, {{shape_text(step.axes), {}}}, std::move(from)});
+    }
+    return table;
+}
+
+}  // namespace
+
+void write_recorded_sections(Page& page, const ReportOf& report) {
+    constexpr std::size_t kMost = 500;
+    const Model& model = *report.shown.scenario.model();
+    const Plan& plan = report.shown.run->plan();
+    page.section(tr("Recording"));
+    page.paragraph(tr(model.description));
+    for (const Sentence& remark : model.remarks) page.paragraph(tr(remark));
+    page.section(tr("Tensors"));
+    page.table(tensors_of(plan, kMost));
+    if (const std::size_t all = plan.steps().size(); all > kMost)
+        page.paragraph(tr_n("… and {count} more tensor.", "… and {count} more tensors.", all - kMost));
 }
 
 }  // namespace decoderscope

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "app/core/step/exhibit_step.h"
+#include "app/core/report/html_page.h"
+#include "app/core/run/exhibit_step.h"
 
 #include <iosfwd>
 #include <string>
@@ -20,5 +21,8 @@ struct ReportOf {
 // and has no external references. Names and texts are escaped. Computes the run with the other norm placement for the
 // curves. Throws Error if the page cannot be written.
 void write_report(std::ostream& out, const ReportOf& report);
+
+// The sections of a report on a trace that was opened without its model: what it is, and its tensors.
+void write_recorded_sections(Page& page, const ReportOf& report);
 
 }  // namespace decoderscope

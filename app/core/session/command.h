@@ -1,16 +1,16 @@
 #pragma once
 
-#include "app/core/export/export.h"
-#include "app/core/generate/sampling.h"
-#include "app/core/masks/mask_edits.h"
-#include "app/core/session/open_as.h"
-#include "app/core/session/recording.h"
-#include "app/core/session/typed_inputs.h"
-#include "app/core/step/slice.h"
-#include "app/core/work/saved_view.h"
-#include "engine/edit.h"
-#include "engine/message.h"
-#include "engine/model/model_folder.h"
+#include "app/core/figure/export.h"
+#include "app/core/files/saved_view.h"
+#include "app/core/labs/generate/sampling.h"
+#include "app/core/run/edits.h"
+#include "app/core/run/open_model.h"
+#include "app/core/run/recording.h"
+#include "app/core/run/slice.h"
+#include "app/core/run/typed_inputs.h"
+#include "engine/base/message.h"
+#include "engine/graph/edit.h"
+#include "engine/load/model_folder.h"
 
 #include <memory>
 #include <optional>
@@ -82,7 +82,7 @@ struct SetDropout {
     std::optional<std::uint64_t> seed;
 };
 // Also computes the gradient of this by everything: a cell as "logits[0, 1, 2]", or "loss"; empty: none
-// (engine/gradient.h).
+// (engine/backward/gradient.h).
 struct SetGradients {
     std::string of;
 };

@@ -1,6 +1,6 @@
 #include "app/core/session/edit_groups.h"
 
-#include "app/core/text/counting.h"
+#include "app/core/text/numbers.h"
 
 #include <algorithm>
 #include <map>

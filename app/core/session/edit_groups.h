@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/edit.h"
-#include "engine/message.h"
+#include "engine/base/message.h"
+#include "engine/graph/edit.h"
 
 #include <cstddef>
 #include <string>

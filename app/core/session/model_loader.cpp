@@ -1,10 +1,10 @@
 #include "app/core/session/model_loader.h"
 
-#include "app/core/session/open_model.h"
-#include "app/core/work/link.h"
-#include "engine/error.h"
-#include "engine/message.h"
-#include "engine/model/checkpoint.h"
+#include "app/core/files/link.h"
+#include "app/core/run/open_model.h"
+#include "engine/base/error.h"
+#include "engine/base/message.h"
+#include "engine/load/checkpoint.h"
 
 #include <new>
 #include <utility>

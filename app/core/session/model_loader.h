@@ -1,11 +1,11 @@
 #pragma once
 
-#include "app/core/diff/reference_run.h"
+#include "app/core/files/saved_session.h"
 #include "app/core/jobs/job.h"
-#include "app/core/session/open_as.h"
-#include "app/core/work/saved_work.h"
-#include "engine/message.h"
-#include "engine/model/model.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/open_model.h"
+#include "engine/base/message.h"
+#include "engine/load/model.h"
 
 #include <chrono>
 #include <functional>

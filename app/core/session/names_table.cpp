@@ -1,8 +1,8 @@
 #include "app/core/session/names_table.h"
 
-#include "engine/json.h"
-#include "engine/model/names/words.h"
-#include "engine/tensor.h"
+#include "engine/base/json.h"
+#include "engine/load/names/modules.h"
+#include "engine/tensor/tensor.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/model/recognised.h"
+#include "engine/load/recognised.h"
 
 #include <string>
 #include <utility>

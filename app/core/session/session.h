@@ -1,11 +1,11 @@
 #pragma once
 
-#include "app/core/generate/target_writer.h"
+#include "app/core/files/session_file.h"
+#include "app/core/labs/generate/generator.h"
 #include "app/core/session/computed.h"
-#include "app/core/session/desk.h"
-#include "app/core/session/work.h"
-#include "app/core/work/unsaved.h"
-#include "engine/message.h"
+#include "app/core/session/file_jobs.h"
+#include "app/core/session/user_state.h"
+#include "engine/base/message.h"
 
 #include <chrono>
 #include <functional>

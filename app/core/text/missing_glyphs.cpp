@@ -1,7 +1,6 @@
 #include "app/core/text/missing_glyphs.h"
 
-#include "app/core/text/scripts.h"
-#include "app/core/text/utf8.h"
+#include "app/core/text/characters.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 #include <set>
 #include <span>

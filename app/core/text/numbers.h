@@ -1,5 +1,9 @@
 #pragma once
 
+#include "engine/base/index.h"
+#include "engine/base/message.h"
+
+#include <cstddef>
 #include <string>
 
 namespace decoderscope {
@@ -13,5 +17,14 @@ namespace decoderscope {
 
 // number_text() without trailing zeros, unless they show that the number was rounded.
 [[nodiscard]] std::string short_number_text(double value, int digits);
+
+// A whole number with thousands separators: "2,304".
+[[nodiscard]] std::string grouped(Index number);
+
+// "1 row", "2,304 rows".
+[[nodiscard]] Sentence counted_rows(std::size_t count);
+[[nodiscard]] Sentence counted_numbers(std::size_t count);
+[[nodiscard]] Sentence counted_steps(std::size_t count);
+[[nodiscard]] Sentence counted_tensors(std::size_t count);
 
 }  // namespace decoderscope

@@ -1,6 +1,6 @@
 #include "app/core/text/token_text.h"
 
-#include "app/core/text/utf8.h"
+#include "app/core/text/characters.h"
 
 #include <algorithm>
 

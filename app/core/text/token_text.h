@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/model/tokenizer/tokenizer.h"
+#include "engine/tokenizer/tokenizer.h"
 
 #include <string>
 #include <string_view>

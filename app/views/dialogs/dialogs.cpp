@@ -1,15 +1,16 @@
-#include "app/core/text/utf8.h"
-#include "app/core/work/link_address.h"
-#include "app/core/work/path_list.h"
-#include "app/core/work/session_file.h"
-#include "app/views/dialogs/close_dialog.h"
+#include "app/views/dialogs/dialogs.h"
+
+#include "app/core/files/link.h"
+#include "app/core/files/session_file.h"
+#include "app/core/session/paths_to_open.h"
+#include "app/core/text/characters.h"
+#include "app/views/dialogs/saving.h"
+#include "app/views/frame/panels.h"
+#include "app/views/frame/window_layout.h"
 #include "app/views/shell/actions.h"
-#include "app/views/shell/panels.h"
-#include "app/views/shell/saved_view.h"
-#include "app/views/shell/text_size.h"
-#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/translate.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>

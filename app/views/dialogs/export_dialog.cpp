@@ -1,15 +1,15 @@
 #include "app/views/dialogs/export_dialog.h"
 
-#include "app/core/export/csv.h"
-#include "app/core/export/pdf.h"
-#include "app/core/work/path_list.h"
-#include "app/views/dialogs/close_dialog.h"
-#include "app/views/shell/links.h"
-#include "app/views/shell/panels.h"
-#include "app/views/widgets/focus.h"
+#include "app/core/figure/csv.h"
+#include "app/core/figure/pdf.h"
+#include "app/core/session/paths_to_open.h"
+#include "app/views/dialogs/dialogs.h"
+#include "app/views/dialogs/saving.h"
+#include "app/views/frame/panels.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/file.h"
-#include "engine/translate.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/file.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <cmath>

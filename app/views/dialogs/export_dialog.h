@@ -1,10 +1,10 @@
 #pragma once
 
-#include "app/core/export/export.h"
+#include "app/core/figure/export.h"
 #include "app/core/session/session.h"
-#include "app/views/dialogs/export_choices.h"
+#include "app/views/frame/export_choices.h"
 #include "app/views/widgets/widgets.h"
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 #include <array>
 #include <memory>

@@ -1,11 +1,11 @@
 #include "app/views/dialogs/glossary_dialog.h"
 
-#include "app/views/dialogs/close_dialog.h"
-#include "app/views/shell/lab.h"
-#include "app/views/shell/panels.h"
+#include "app/views/dialogs/dialogs.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "app/views/frame/terms.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/terms.h"
-#include "engine/translate.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 

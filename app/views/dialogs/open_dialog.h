@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/core/session/names_table.h"
-#include "app/core/work/path_list.h"
+#include "app/core/session/paths_to_open.h"
+#include "app/core/session/session.h"
+#include "app/views/widgets/widgets.h"
 
 #include <array>
 #include <map>
@@ -23,5 +25,12 @@ struct OpenDialogState {
     std::vector<NamesRow> names;                 // what each tensor is taken for, as changed in the form
     bool copied = false;                         // the lines of Python are on the clipboard
 };
+
+// How the user left the form.
+enum class QuestionsEnd { none, open, back };
+
+// What a model's names and shapes tell, and a form for the rest, filled in with likely answers.
+[[nodiscard]] QuestionsEnd draw_open_questions(const Ui& ui, const Opening& opening, OpenDialogState& open, float width,
+                                               Commands& commands);
 
 }  // namespace decoderscope

@@ -1,14 +1,17 @@
 #include "app/views/lessons/lesson_page.h"
 
-#include "app/views/lessons/lesson_table.h"
-#include "app/views/lessons/spans.h"
-#include "app/views/shell/inspector_parts.h"
-#include "app/views/widgets/focus.h"
+#include "app/core/run/labels.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/prose.h"
-#include "engine/translate.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
 
 namespace decoderscope {
 
@@ -130,6 +133,214 @@ void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, Le
     }
     if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel);
     if (panel.player) draw_foot(ui, panel);
+}
+
+namespace {
+
+using namespace lessons;
+
+struct Drawn {
+    const Ui& ui;
+    const Session& session;
+    LessonsState& panel;
+    const lessons::Question& question;
+    const ShownBlock& shown;
+};
+
+// Another question is open: nothing is marked or typed yet.
+void begin_question(LessonsState& panel, const lessons::Question& question) {
+    if (panel.question == question.id) return;
+    panel.question = question.id;
+    panel.choice.reset();
+    panel.wrong_step.clear();
+    panel.number.fill('\0');
+}
+
+void give(const Drawn& d, const lessons::Answer& answer) {
+    d.panel.verdict = d.panel.player->answer(d.session, d.question, answer);
+    d.panel.judged = d.question.id;
+    d.panel.reveal = Reveal::reply;
+}
+
+// Whether something that is new on the page is here; its end is to be seen.
+void show_if_new(LessonsState& panel, Reveal here) {
+    if (panel.reveal != here) return;
+    panel.reveal = Reveal::nothing;
+    const float below = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
+    if (ImGui::GetItemRectMax().y > below) ImGui::SetScrollHereY(1.0F);
+}
+
+// ---- what a question is answered with
+
+// The choices below one another; a ring beside each says whether it is marked.
+void draw_choices_of(const Drawn& d) {
+    const Ui& ui = d.ui;
+    for (std::size_t i = 0; i < d.shown.choices.size(); ++i) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x - ui.px(6), indent = ui.px(24), pad = ui.px(4);
+        const float height = draw_spans(ui, d.shown.choices[i], at, width - indent - pad, ui.theme.text, false);
+        ImGui::PushID(static_cast<int>(i));
+        if (press_area("choice", {width, height + pad * 2})) d.panel.choice = i;
+        ImGui::PopID();
+        const bool hovered = ImGui::IsItemHovered(), marked = d.panel.choice == i;
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        if (hovered || marked)
+            list.AddRectFilled(at, {at.x + width, at.y + height + pad * 2},
+                               marked ? ui.theme.accent_soft : ui.theme.raised, ui.px(4));
+        const ImVec2 ring = {at.x + ui.px(12), at.y + pad + compat::font_size(ui.fonts.text) * 0.55F};
+        list.AddCircle(ring, ui.px(5), marked ? ui.theme.accent : ui.theme.muted, 0, ui.px(1.5F));
+        if (marked) list.AddCircleFilled(ring, ui.px(2.5F), ui.theme.accent);
+        static_cast<void>(
+            draw_spans(ui, d.shown.choices[i], {at.x + indent, at.y + pad}, width - indent - pad, ui.theme.text));
+    }
+}
+
+// The button below the choices. Returns whether it was pressed with one of them marked.
+bool marked_answer(const Drawn& d) {
+    const bool pressed = button(tr("Answer"), "answer");
+    if (!d.panel.choice) tooltip(tr("Mark one of them first"));
+    return pressed && d.panel.choice;
+}
+
+// The number in a text; nothing if it is none. A comma counts as a point, a true minus as a hyphen.
+std::optional<double> typed_number(std::string text) {
+    for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
+    std::ranges::replace(text, ',', '.');
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    while (*end == ' ') ++end;
+    if (end == text.c_str() || *end != '\0' || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+void draw_number(const Drawn& d) {
+    ImGui::SetNextItemWidth(d.ui.px(110));
+    focusable_field("##number");
+    const bool entered = ImGui::InputText("##number", d.panel.number.data(), d.panel.number.size(),
+                                          ImGuiInputTextFlags_EnterReturnsTrue);
+    if (entered) ImGui::SetKeyboardFocusHere(-1);  // another number is typed next, unless this one was right
+    ImGui::SameLine();
+    const bool pressed = button(tr("Answer"), "answer");
+    const std::optional<double> number = typed_number(d.panel.number.data());
+    if ((entered || pressed) && number) give(d, NumberAnswer{*number});
+    if (!number && d.panel.number[0] != '\0') text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is no number."));
+}
+
+void draw_pointing(const Drawn& d, bool wants_cell) {
+    const Cursor& cursor = d.session.cursor();
+    const std::string& step = d.session.step().name;
+    const std::string place = cursor.cell ? cell_name(step, *cursor.cell) : step;
+    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
+              wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
+                                         : tr("You point at {place}", {{"place", place}}));
+    if (button(tr("This one"), "point")) give(d, PointedAnswer{step, cursor.cell});
+}
+
+void draw_bug(const Drawn& d, const ByBug& by) {
+    if (!by.solution.empty()) {
+        const std::string& step = d.session.step().name;
+        if (button(tr("This step"), "step")) d.panel.wrong_step = step;
+        tooltip(tr("Name {step} as the first wrong step", {{"step", step}}).c_str());
+        paragraph(d.ui.fonts.caption, d.ui.theme.muted,
+                  d.panel.wrong_step.empty() ? std::string(tr("Go to the first wrong step, then press This step."))
+                                             : tr("First wrong step: {step}", {{"step", d.panel.wrong_step}}));
+        ImGui::Dummy({1, d.ui.px(2)});
+    }
+    draw_choices_of(d);
+    if (marked_answer(d)) give(d, BugAnswer{d.panel.wrong_step, *d.panel.choice});
+}
+
+struct DrawAnswer {
+    const Drawn& d;
+
+    void operator()(const ByChoice&) const {
+        draw_choices_of(d);
+        if (marked_answer(d)) give(d, ChosenAnswer{*d.panel.choice});
+    }
+    void operator()(const ByNumber&) const { draw_number(d); }
+    void operator()(const ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
+    void operator()(const ByRun&) const {
+        paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: it is noticed when it is done."));
+    }
+    void operator()(const ByBug& by) const { draw_bug(d, by); }
+};
+
+// ---- what is said about it
+
+void draw_verdict(const Drawn& d) {
+    if (!d.panel.verdict || d.panel.judged != d.question.id) return;
+    const Ui& ui = d.ui;
+    for (const Shown& reply : d.panel.verdict->replies) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
+        spans_line(ui, reply, ui.theme.text, ui.px(20));
+    }
+    show_if_new(d.panel, Reveal::reply);
+}
+
+void draw_hints(const Drawn& d) {
+    const auto& progress = d.panel.player->progress().questions;
+    const auto found = progress.find(d.question.id);
+    const std::size_t asked = found == progress.end() ? 0 : found->second.hints;
+    for (std::size_t i = 0; i < std::min(asked, d.shown.hints.size()); ++i) {
+        text_line(d.ui.fonts.caption, d.ui.theme.muted, tr("Hint {number}", {{"number", i + 1}}));
+        spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
+    }
+    show_if_new(d.panel, Reveal::hint);
+    if (asked >= kHints) return;
+    if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
+        d.panel.player->ask_hint(d.question);
+        d.panel.reveal = Reveal::hint;
+    }
+    if (asked + 1 == kHints) tooltip(tr("The last one gives the answer away"));
+}
+
+// Which parts are closed, and that they come back.
+void draw_withheld(const Drawn& d) {
+    const Withheld& withheld = d.question.withheld;
+    if (!withheld.anything()) return;
+    std::string parts;
+    const auto add = [&](bool closed, const char* name) {
+        if (closed) append_name(parts, name);
+    };
+    add(withheld.diff, tr("Diff"));
+    add(withheld.checks, tr("Checks"));
+    add(withheld.configuration, tr("configuration"));
+    paragraph(d.ui.fonts.caption, d.ui.theme.muted,
+              tr("Closed while this question is open: {parts}", {{"parts", parts}}));
+}
+
+}  // namespace
+
+void draw_question(const Ui& ui, const Session& session, ViewState&, LessonsState& panel,
+                   const lessons::Question& question, const ShownBlock& shown) {
+    const Drawn d{ui, session, panel, question, shown};
+    const bool solved = panel.player->progress().solved(question.id);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({1, ui.px(2)});
+    ImGui::Indent(ui.px(10));
+    spans_line(ui, shown.text, ui.theme.text);
+    if (solved) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        draw_text(ui, ui.fonts.text, at, ui.theme.accent, "✓");
+        spans_line(ui, shown.learned, ui.theme.text, ui.px(20));
+        // Choices are gone, and what follows is shown: what was learned may lie above the panel now.
+        if (panel.reveal == Reveal::reply && panel.judged == question.id) {
+            panel.reveal = Reveal::nothing;
+            const float above = start.y - ImGui::GetWindowPos().y;
+            if (above < 0.0F) ImGui::SetScrollY(std::max(0.0F, ImGui::GetScrollY() + above));
+        }
+    } else {
+        begin_question(panel, question);
+        std::visit(DrawAnswer{d}, question.answer);
+        draw_verdict(d);
+        draw_hints(d);
+        draw_withheld(d);
+    }
+    ImGui::Unindent(ui.px(10));
+    const float end = ImGui::GetCursorScreenPos().y - ui.px(2);
+    ImGui::GetWindowDrawList()->AddRectFilled({start.x, start.y}, {start.x + ui.px(3), end},
+                                              solved ? ui.theme.line : ui.theme.accent);
 }
 
 }  // namespace decoderscope

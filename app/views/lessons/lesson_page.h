@@ -1,12 +1,53 @@
 #pragma once
 
-#include "app/core/lessons/shown_page.h"
-#include "app/views/lessons/lesson_state.h"
-#include "app/views/shell/view_state.h"
+#include "app/core/lessons/library.h"
+#include "app/core/lessons/page.h"
+#include "app/core/lessons/player.h"
+#include "app/core/lessons/progress.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
-// A page of the lesson that is open, in the panel's flow.
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace decoderscope {
+
+enum class Reveal { nothing, reply, hint };
+
+// What the lessons' panel remembers from frame to frame.
+struct LessonsState {
+    bool open = false;                        // the panel stands where the inspector is
+    bool inspector = false;                   // its other half is shown
+    std::string language;                     // that the texts are read in; empty: English
+    std::vector<lessons::LessonCard> cards;   // the list, read when the panel is first opened
+    bool listed = false;                      // they were read
+    std::shared_ptr<lessons::Player> player;  // the lesson that is open; nullptr: the list is shown
+
+    Value<lessons::ShownPage> last;  // the page's texts as last computed
+    // Of the open question:
+    std::string question;                     // its id
+    std::optional<std::size_t> choice;        // that is marked
+    std::string wrong_step;                   // of a bug: the step that was named
+    std::array<char, 32> number{};            // as it was typed
+    std::optional<lessons::Verdict> verdict;  // on the last answer
+    std::string judged;                       // the question that the verdict is on
+    bool to_top = false;                      // another page: it is read from its top
+    Reveal reveal = Reveal::nothing;          // what is new on the page and may lie outside the panel
+    std::optional<bool> noticed;              // a deed was judged while the inspector was shown: whether it was right
+
+    lessons::Progress progress;
+    std::string progress_path;  // where it is kept; empty: nowhere
+    bool hands_in = false;      // the answers are to be written to a file; the application does it
+    std::string handed_in;      // the file that they were written to; empty: none yet
+
+    lessons::WindowPart point = lessons::WindowPart::none;  // that is pointed at
+    double point_until = 0.0;                               // seconds, ImGui's clock
+};
+
+// A page of the lesson that is open, in the panel's flow.
 
 void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel);
 

@@ -1,15 +1,14 @@
 #include "app/views/lessons/lessons_panel.h"
 
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "app/views/inspector/inspector.h"
 #include "app/views/lessons/lesson_page.h"
-#include "app/views/lessons/lesson_state.h"
-#include "app/views/lessons/spans.h"
-#include "app/views/shell/inspector_parts.h"
-#include "app/views/shell/lab.h"
-#include "app/views/shell/panels.h"
-#include "app/views/widgets/focus.h"
+#include "app/views/lessons/lesson_text.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/error.h"
-#include "engine/translate.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/session/session.h"
-#include "app/views/shell/view_state.h"
+#include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 
 #include <memory>

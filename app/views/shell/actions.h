@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/views/shell/view_state.h"
-#include "app/views/widgets/input.h"
-#include "engine/message.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "engine/base/message.h"
 
 #include <functional>
 #include <string>

@@ -1,12 +1,12 @@
 // The one list of labs. Nothing else is in this file, so that a test can be linked with a longer list.
-#include "app/views/causes/lab.h"
-#include "app/views/diff/lab.h"
-#include "app/views/generate/lab.h"
-#include "app/views/heads/lab.h"
-#include "app/views/masks/lab.h"
-#include "app/views/norms/lab.h"
-#include "app/views/step/lab.h"
-#include "app/views/train/lab.h"
+#include "app/views/labs/causes/lab.h"
+#include "app/views/labs/diff/lab.h"
+#include "app/views/labs/generate/lab.h"
+#include "app/views/labs/heads/lab.h"
+#include "app/views/labs/masks/lab.h"
+#include "app/views/labs/norms/lab.h"
+#include "app/views/labs/step/lab.h"
+#include "app/views/labs/train/lab.h"
 
 #include <array>
 

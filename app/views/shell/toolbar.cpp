@@ -1,14 +1,14 @@
-#include "app/core/norms/placements.h"
-#include "app/core/work/path_list.h"
+#include "app/core/run/norm_placements.h"
+#include "app/core/session/paths_to_open.h"
+#include "app/views/dialogs/saving.h"
+#include "app/views/frame/panels.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/actions.h"
-#include "app/views/shell/links.h"
-#include "app/views/shell/panels.h"
-#include "app/views/widgets/focus.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/input.h"
-#include "engine/model/bundled.h"
-#include "engine/translate.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "engine/base/translate.h"
+#include "engine/load/bundled_models.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/shell/panels.h"
+#include "app/views/frame/panels.h"
 
 namespace decoderscope {
 

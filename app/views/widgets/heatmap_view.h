@@ -1,17 +1,33 @@
 #pragma once
 
-#include "app/core/picture/heatmap.h"
-#include "app/core/picture/heatmap_image.h"
-#include "app/views/widgets/heatmap_legend.h"
+#include "app/core/figure/heatmap.h"
+#include "app/core/figure/heatmap_image.h"
 #include "app/views/widgets/widgets.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace decoderscope {
+
+// What is drawn below a heatmap.
+enum class Legend {
+    full,  // the colour bar, and what each hatch means
+    bar,   // the colour bar only: the hatches are explained next to it
+    none,
+};
+
+// How many rows of text the legend takes at this width; 0 for none.
+[[nodiscard]] int legend_rows(const Ui& ui, const Heatmap& heatmap, Legend legend, float width);
+
+// Draws the colour bar with its exact range, and what each hatch means, from `start` on.
+void draw_legend(const Ui& ui, const Heatmap& heatmap, Legend legend, ImVec2 start, float width);
+
+// The hatch for a block of cells that is hidden by several masks at once.
+void draw_hatch(const Ui& ui, std::uint8_t causes, Area box, float spacing);
 
 // Row and column of a heatmap's cell.
 using Spot = std::pair<Index, Index>;
@@ -54,5 +70,19 @@ struct HeatmapGesture {
 // its numbers where they have room. The hovered and the selected cell are marked with their rows and columns. The wheel
 // zooms at the pointer, the middle button (or the left, where not all is visible) pans, a double click fits.
 [[nodiscard]] HeatmapGesture draw_heatmap(const Ui& ui, const HeatmapDrawing& drawing, Viewport& view, Area area);
+
+struct TooltipLine {
+    ImFont* font;
+    ImU32 color;
+    std::string text;
+};
+
+// Shows lines about the hovered cell of a heatmap. They cover neither the cell nor its row and column: they are below
+// the picture, above it, or, if there is no room, in the part of it that is furthest from the cell. To the right they
+// don't reach beyond the picture, where a click is explained.
+void draw_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, std::span<const TooltipLine> lines);
+
+// Gives the next tooltip that place; for one of about so many lines.
+void place_cell_tooltip(const Ui& ui, const HeatmapGesture& gesture, int lines);
 
 }  // namespace decoderscope

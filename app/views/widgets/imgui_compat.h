@@ -3,8 +3,8 @@
 // What differs between the versions of Dear ImGui that the program is built with: 1.86 (Debian 12), 1.90 (Debian 13)
 // and 1.92 (upstream). Views call these functions; only they know the version.
 
-#include "app/views/widgets/glyphs.h"
-#include "app/views/widgets/input.h"
+#include "app/views/widgets/fonts.h"
+#include "app/views/widgets/keys_and_mouse.h"
 
 #include <imgui.h>
 

@@ -1,6 +1,6 @@
 #include "app/views/widgets/wide_characters.h"
 
-#include "app/core/text/utf8.h"
+#include "app/core/text/characters.h"
 
 #include <algorithm>
 

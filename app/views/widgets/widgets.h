@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The small building blocks of all panels.
 namespace decoderscope {
@@ -65,5 +66,21 @@ enum class Icon { first, back, forward, last, play, pause, undo, redo };
 
 // The bar between two panels; drags `width`. `direction` is +1 if the panel is left of the bar.
 void splitter(const Ui& ui, const char* id, Area area, float& width, float direction, float least, float most);
+
+// Prose in as many lines as it needs, at most `lines`; the last one is cut with "…". Returns the y below it.
+float draw_prose(const Ui& ui, ImVec2 at, float width, ImU32 color, const std::string& text, int lines);
+
+// The text with line breaks, so that no line is wider. Not ImGui's own wrapping, which breaks numbers at their decimal
+// point, and Chinese only before a space.
+[[nodiscard]] std::string in_lines(ImFont* font, std::string_view text, float width);
+// The same lines one by one.
+[[nodiscard]] std::vector<std::string> lines_of(ImFont* font, std::string_view text, float width);
+
+// Prose over several lines of an area, from its top. Returns the height used.
+float text_block(const Ui& ui, ImFont* font, ImU32 color, Area area, const std::string& text);
+
+// A heading and a paragraph in the middle of an area that has nothing else to show. Returns where the next line may
+// start.
+ImVec2 draw_empty_page(const Ui& ui, Area area, const std::string& heading, const std::string& text, ImU32 color);
 
 }  // namespace decoderscope

@@ -232,7 +232,7 @@ Module.page = (() => {
 
     // What the link needs of the files that come later: those of its models and of its lesson. What is wrong with a link
     // the program says.
-    const mostLink = 8000;  // characters, as in app/core/work/link.h
+    const mostLink = 8000;  // characters, as in app/core/files/link.h
     const ofModel = (entries, name) => entries.filter(({path}) => name && path.startsWith(`/usr/share/decoderscope/models/${name}/`));
     const neededByLink = async entries => {
         if (!Module.hasLink() || location.hash.length > mostLink) return [];

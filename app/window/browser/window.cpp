@@ -7,7 +7,7 @@
 #include "app/window/browser/page_keys.h"
 #include "app/window/browser/page_script.h"
 #include "app/window/window_painter.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <emscripten/emscripten.h>
 #include <emscripten/html5.h>

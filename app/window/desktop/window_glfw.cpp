@@ -1,9 +1,9 @@
 #include "app/window/desktop/window_glfw.h"
 
-#include "app/views/shell/text_size.h"
+#include "app/views/frame/window_layout.h"
 #include "app/window/desktop/glfw_keys.h"
 #include "app/window/window_wake.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <GLFW/glfw3.h>
 

@@ -1,7 +1,7 @@
 #include "app/window/desktop/window_offscreen.h"
 
 #include "app/window/window_painter.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>

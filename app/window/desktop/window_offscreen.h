@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/views/shell/frontend.h"
-#include "app/views/widgets/input.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "app/window/frontend.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 // The command line: what it prints, what it writes, and its exit status.
-#include "app/core/work/saved_work.h"
-#include "engine/json.h"
-#include "engine/model/bundled.h"
-#include "engine/model/safetensors.h"
+#include "app/core/files/saved_session.h"
+#include "engine/base/json.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/engine/contains.h"

@@ -1,7 +1,7 @@
 // decoderscope bisect, open and recorder.
 #include "app/cli.h"
-#include "engine/json.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/json.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/engine/contains.h"

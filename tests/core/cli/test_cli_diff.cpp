@@ -1,6 +1,6 @@
 // decoderscope diff: a run against a trace's file.
-#include "app/core/diff/comparison.h"
-#include "engine/model/safetensors.h"
+#include "app/core/run/comparison.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/engine/contains.h"

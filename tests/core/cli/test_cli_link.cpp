@@ -1,7 +1,7 @@
 // A link on the command line: it opens the window, and stands wherever a model does.
 #include "app/cli.h"
-#include "app/core/work/link.h"
-#include "engine/model/bundled.h"
+#include "app/core/files/link.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

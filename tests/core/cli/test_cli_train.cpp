@@ -1,8 +1,8 @@
 // decoderscope train: what it prints and writes, and what it refuses.
-#include "engine/file.h"
-#include "engine/json.h"
-#include "engine/model/model.h"
-#include "engine/model/safetensors.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 #include "tests/core/cli/outcome.h"
 #include "tests/engine/contains.h"

@@ -1,5 +1,5 @@
 // A picture on the desktop's clipboard, through a program that keeps it there.
-#include "app/clipboard.h"
+#include "app/platform.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

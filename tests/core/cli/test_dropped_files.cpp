@@ -1,10 +1,10 @@
 // What a file dropped on the window does.
 #include "app/application.h"
-#include "app/core/work/link.h"
-#include "app/link_base.h"
-#include "app/views/diff/diff_tab.h"
-#include "engine/model/bundled.h"
-#include "engine/model/safetensors.h"
+#include "app/core/files/link.h"
+#include "app/platform.h"
+#include "app/views/labs/diff/lab.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

@@ -1,9 +1,9 @@
 #include "tests/core/gallery/exercises.h"
 
+#include "app/core/lessons/judge.h"
 #include "app/core/lessons/library.h"
-#include "app/core/lessons/open_place.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/core/lessons/lesson.h"
-#include "app/core/session/scenario.h"
-#include "engine/mutations/mutation.h"
-#include "engine/run.h"
+#include "app/core/run/scenario.h"
+#include "engine/graph/run.h"
+#include "engine/mutations/mutations.h"
 
 #include <memory>
 #include <string>

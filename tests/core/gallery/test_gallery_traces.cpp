@@ -1,6 +1,6 @@
 // The gallery's mistakes, saved as traces: bisect names the first wrong step and the cause.
-#include "app/core/bisect/bisection.h"
-#include "engine/model/safetensors.h"
+#include "app/core/labs/bisect/bisection.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/gallery/exercises.h"
 #include "tests/engine/temporary_folder.h"

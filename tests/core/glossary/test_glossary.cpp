@@ -1,8 +1,8 @@
 // The glossary: every term that the window shows has an entry, and every entry is about something that it shows.
 #include "app/core/glossary/glossary.h"
-#include "app/core/session/scenario.h"
-#include "engine/model/bundled.h"
-#include "engine/translate.h"
+#include "app/core/run/scenario.h"
+#include "engine/base/translate.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

@@ -1,5 +1,5 @@
 #include "app/core/language/languages.h"
-#include "engine/file.h"
+#include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

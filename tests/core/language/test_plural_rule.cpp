@@ -1,6 +1,6 @@
 // The plural rules that gettext's manual lists, each compared with the language's grammar.
-#include "app/core/language/plural_rule.h"
-#include "engine/error.h"
+#include "app/core/language/po_file.h"
+#include "engine/base/error.h"
 #include "tests/catch.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 #include "app/core/language/po_file.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/catch.h"
 
 #include <string>

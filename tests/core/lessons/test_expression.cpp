@@ -1,8 +1,8 @@
 // Expressions over a run: what they come to, and what is said of a mistake.
 #include "app/core/lessons/evaluate.h"
-#include "app/core/session/scenario.h"
-#include "engine/error.h"
-#include "engine/model/bundled.h"
+#include "app/core/run/scenario.h"
+#include "engine/base/error.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 
 #include <array>

@@ -1,9 +1,9 @@
 // Lessons as pages of HTML: one language, nothing from outside, and every question that the page can judge.
 #include "app/cli.h"
 #include "app/core/lessons/library.h"
-#include "app/core/lessons/page_html.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "app/core/lessons/page.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

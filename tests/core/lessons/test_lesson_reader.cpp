@@ -1,8 +1,7 @@
 // A lesson's file: what is read from it, and how a mistake is answered: with its line.
 #include "app/core/lessons/check_lesson.h"
-#include "app/core/lessons/compare_translation.h"
 #include "app/core/lessons/lesson.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

@@ -1,13 +1,12 @@
 // The lessons that come with the program, played as a learner plays them: every wrong answer first, then the solution,
 // through the window's commands.
 #include "app/core/lessons/check_lesson.h"
-#include "app/core/lessons/compare_translation.h"
 #include "app/core/lessons/handin.h"
 #include "app/core/lessons/library.h"
 #include "app/core/lessons/player.h"
-#include "app/views/shell/lab.h"
-#include "engine/error.h"
-#include "engine/file.h"
+#include "app/views/frame/lab.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 

@@ -1,7 +1,7 @@
 // The list of edits: what was done in one gesture is one entry.
 #include "app/core/session/edit_groups.h"
 #include "app/core/session/session.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 
 #include <set>

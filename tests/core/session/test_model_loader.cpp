@@ -1,8 +1,8 @@
 // Models opened in the background: read on their own thread, asked about, cancelled, refused.
+#include "app/core/files/settings.h"
 #include "app/core/session/session.h"
-#include "app/core/work/settings.h"
-#include "engine/model/bundled.h"
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/messages.h"
 #include "tests/engine/raw_safetensors.h"

@@ -1,8 +1,8 @@
 // Fewer recorded steps: the memory they need, what remains readable, and the error if a run would not fit.
-#include "app/core/session/recording.h"
+#include "app/core/run/recording.h"
 #include "app/core/session/session.h"
-#include "engine/error.h"
-#include "engine/model/initial_weights.h"
+#include "engine/base/error.h"
+#include "engine/decoder/initial_weights.h"
 #include "tests/catch.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // What the user's commands do to the scenario and to what is shown.
 #include "app/core/session/session.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
 #include "tests/engine/temporary_folder.h"

@@ -2,7 +2,7 @@
 // edits.
 #include "app/cli.h"
 #include "app/core/session/session.h"
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/core/session/apply.h"
 #include "tests/engine/letter_models.h"

@@ -1,7 +1,7 @@
 // What the worker shows before everything is computed.
-#include "app/core/session/scenario.h"
-#include "app/core/session/worker.h"
-#include "engine/model/model.h"
+#include "app/core/run/scenario.h"
+#include "app/core/session/computed.h"
+#include "engine/load/model.h"
 #include "tests/catch.h"
 
 #include <mutex>

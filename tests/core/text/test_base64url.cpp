@@ -1,5 +1,5 @@
 // Bytes as characters that a URL can hold: RFC 4648's own examples, and everything that is not exactly such a text.
-#include "app/core/text/base64url.h"
+#include "app/core/text/base64.h"
 #include "tests/catch.h"
 
 #include <utility>

@@ -1,7 +1,7 @@
 // Counting and wrapping.
-#include "app/core/text/counting.h"
-#include "app/core/text/utf8.h"
-#include "app/core/text/wrapping.h"
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_layout.h"
 #include "tests/catch.h"
 
 using namespace decoderscope;

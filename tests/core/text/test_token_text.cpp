@@ -1,10 +1,10 @@
 // A token's text: one way to write it, everywhere.
 #include "app/core/text/token_text.h"
 
-#include "app/core/session/scenario.h"
-#include "app/core/text/labels.h"
-#include "app/core/text/utf8.h"
-#include "engine/model/bundled.h"
+#include "app/core/run/labels.h"
+#include "app/core/run/scenario.h"
+#include "app/core/text/characters.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 
 #include <algorithm>

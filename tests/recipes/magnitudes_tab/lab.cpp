@@ -1,7 +1,7 @@
 #include "tests/recipes/magnitudes_tab/lab.h"
 
-#include "engine/json_object.h"
-#include "engine/translate.h"
+#include "engine/base/json_object.h"
+#include "engine/base/translate.h"
 #include "tests/recipes/magnitudes_tab/magnitudes.h"
 #include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
 

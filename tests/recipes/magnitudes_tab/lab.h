@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/shell/lab.h"
+#include "app/views/frame/lab.h"
 
 namespace decoderscope {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/core/derived/derived.h"
-#include "app/core/step/exhibit_step.h"
-#include "engine/run.h"
+#include "app/core/run/exhibit_step.h"
+#include "engine/graph/run.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #include "tests/recipes/magnitudes_tab/magnitudes_tab.h"
 
 #include "app/views/widgets/imgui_compat.h"
-#include "engine/explanation.h"
+#include "engine/graph/explanation.h"
 #include "tests/recipes/magnitudes_tab/magnitudes.h"
 
 #include <algorithm>

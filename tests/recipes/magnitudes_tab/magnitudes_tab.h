@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/views/shell/view_state.h"
+#include "app/views/frame/view_state.h"
 
 namespace decoderscope {
 

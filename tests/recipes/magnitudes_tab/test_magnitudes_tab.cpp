@@ -1,8 +1,8 @@
 // The third recipe of CONTRIBUTING, carried out: a tab is a folder and a line in the list of labs. This executable is
 // linked with that longer list (written by recipes.cmake, next to this folder), and with no other changed file.
-#include "app/core/export/csv.h"
-#include "app/core/export/export.h"
-#include "app/core/work/session_file.h"
+#include "app/core/figure/csv.h"
+#include "app/core/figure/export.h"
+#include "app/core/files/session_file.h"
 #include "app/views/shell/actions.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"

@@ -1,6 +1,6 @@
 // Every term can be asked: by the mouse, by F1 on it, and in the glossary.
 #include "app/core/glossary/glossary.h"
-#include "app/views/shell/lab.h"
+#include "app/views/frame/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"

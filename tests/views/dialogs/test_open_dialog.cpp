@@ -1,5 +1,5 @@
 // The dialog that opens a model: paths, progress, questions, and what can't be read.
-#include "engine/model/safetensors.h"
+#include "engine/files/safetensors.h"
 #include "tests/catch.h"
 #include "tests/engine/state_dict_folder.h"
 #include "tests/engine/temporary_folder.h"

@@ -1,7 +1,7 @@
 // The palette finds anything by its name.
 #include "app/views/dialogs/palette.h"
 
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

@@ -1,8 +1,8 @@
 // The lessons beside the stage: found, read, answered, left.
-#include "app/views/lessons/lesson_state.h"
-#include "app/views/lessons/lesson_table.h"
+#include "app/views/lessons/lesson_page.h"
+#include "app/views/lessons/lesson_text.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/core/session/scenario.h"
+#include "app/core/run/scenario.h"
 #include "app/core/text/numbers.h"
-#include "engine/run.h"
+#include "engine/graph/run.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Question 10: what changes if head 3 is off? One gesture on the default screen.
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/questions/output_by_hand.h"

@@ -1,5 +1,5 @@
 // How does the residual stream grow with depth, Pre-Norm against Post-Norm? Where do they first differ on this input?
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

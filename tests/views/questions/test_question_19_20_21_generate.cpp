@@ -1,8 +1,7 @@
 // What would the model have said after a block? How probable is the next token, before and after temperature and top-p?
 // What is kept in the KV cache?
-#include "app/core/text/counting.h"
 #include "app/core/text/numbers.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

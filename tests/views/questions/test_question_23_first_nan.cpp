@@ -1,6 +1,6 @@
 // Where did the first NaN appear?
-#include "app/core/text/labels.h"
-#include "engine/model/bundled.h"
+#include "app/core/run/labels.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

@@ -1,7 +1,7 @@
 // Questions 2, 14 and 15: what is this weight made of; how are heads joined; what does LayerNorm do to this row?
-#include "app/core/text/labels.h"
+#include "app/core/run/labels.h"
 #include "app/core/text/numbers.h"
-#include "engine/explanation.h"
+#include "engine/graph/explanation.h"
 #include "tests/catch.h"
 #include "tests/views/questions/cells_on_stage.h"
 #include "tests/views/questions/learner.h"

@@ -1,6 +1,6 @@
 // Questions 9, 13, 18 and 22: what does a head, the MLP, the position add; what are q, k and v of this token?
+#include "app/core/text/characters.h"
 #include "app/core/text/numbers.h"
-#include "app/core/text/utf8.h"
 #include "tests/catch.h"
 #include "tests/views/questions/cells_on_stage.h"
 #include "tests/views/questions/learner.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/core/language/languages.h"
-#include "app/views/shell/lab.h"
+#include "app/views/frame/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

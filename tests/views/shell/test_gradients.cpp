@@ -1,5 +1,5 @@
 // Gradients in the window: asked for at a cell, seen on the way back, switched off again.
-#include "app/core/text/labels.h"
+#include "app/core/run/labels.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

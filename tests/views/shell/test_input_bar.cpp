@@ -1,7 +1,7 @@
 // What is typed into the input bar is run at once, and what is then shown.
-#include "app/views/widgets/token_chips.h"
+#include "app/views/input/token_chips.h"
 #include "app/views/widgets/wide_characters.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/contains.h"
 #include "tests/engine/letter_models.h"

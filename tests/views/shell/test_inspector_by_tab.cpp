@@ -1,8 +1,8 @@
 // The inspector explains what the open tab shows, not a tensor that isn't there.
 #include "app/core/text/numbers.h"
-#include "app/views/diff/diff_tab.h"
-#include "app/views/generate/generate_tab.h"
-#include "app/views/norms/norms_tab.h"
+#include "app/views/labs/diff/lab.h"
+#include "app/views/labs/generate/lab.h"
+#include "app/views/labs/norms/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"

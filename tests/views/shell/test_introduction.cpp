@@ -1,7 +1,7 @@
 // The first minute: a strip that says what the model does and offers three things to try.
-#include "app/views/shell/lab.h"
-#include "app/views/shell/panels.h"
-#include "engine/model/bundled.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/strip_check.h"

@@ -1,9 +1,9 @@
 // The window in every language that comes with it.
-#include "app/core/export/export.h"
+#include "app/core/figure/export.h"
 #include "app/core/language/languages.h"
-#include "app/views/dialogs/export_choices.h"
-#include "app/views/shell/lab.h"
-#include "engine/file.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/frame/lab.h"
+#include "engine/base/file.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

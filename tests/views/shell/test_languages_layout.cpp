@@ -1,6 +1,6 @@
 // Whether the texts of every language have room.
-#include "app/views/shell/lab.h"
-#include "engine/translate.h"
+#include "app/views/frame/lab.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

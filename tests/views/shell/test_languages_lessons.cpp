@@ -1,7 +1,7 @@
 // Whether the lessons have room in every language.
-#include "app/views/lessons/lesson_state.h"
+#include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
-#include "engine/translate.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

@@ -1,6 +1,6 @@
 // Map and inspector yield to the stage, and come back.
-#include "app/views/shell/panel_layout.h"
-#include "engine/model/bundled.h"
+#include "app/views/frame/window_layout.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

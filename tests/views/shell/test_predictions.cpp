@@ -1,8 +1,8 @@
 // What the model answers, on the first screen: predictions under the tokens, chips that select, and targets that the
 // model writes.
-#include "app/core/generate/prediction.h"
+#include "app/core/labs/generate/prediction.h"
 #include "app/core/text/numbers.h"
-#include "engine/model/bundled.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/engine/letter_models.h"
 #include "tests/views/driver.h"

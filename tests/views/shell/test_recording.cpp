@@ -1,9 +1,9 @@
 // A trace that was opened without its model: every panel shows what it holds, and says what it can't.
 #include "app/core/report/report.h"
 #include "app/core/session/session.h"
-#include "app/views/dialogs/export_choices.h"
-#include "app/views/shell/lab.h"
-#include "engine/trace/recorded_model.h"
+#include "app/views/frame/export_choices.h"
+#include "app/views/frame/lab.h"
+#include "engine/load/recorded_model.h"
 #include "tests/catch.h"
 #include "tests/engine/recorded_traces.h"
 #include "tests/engine/temporary_folder.h"

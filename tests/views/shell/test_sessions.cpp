@@ -1,6 +1,6 @@
 // Sessions in the window: saved, opened, recovered.
-#include "app/core/work/session_file.h"
-#include "app/views/norms/norms_tab.h"
+#include "app/core/files/session_file.h"
+#include "app/views/labs/norms/lab.h"
 #include "tests/catch.h"
 #include "tests/engine/temporary_folder.h"
 #include "tests/views/driver.h"

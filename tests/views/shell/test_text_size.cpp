@@ -1,5 +1,5 @@
 // Which text sizes a window bears.
-#include "app/views/shell/text_size.h"
+#include "app/views/frame/window_layout.h"
 
 #include "tests/catch.h"
 #include "tests/views/driver.h"

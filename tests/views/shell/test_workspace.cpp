@@ -1,6 +1,6 @@
 // The commands that gestures give, and what is then shown.
-#include "app/core/step/explanation_text.h"
-#include "engine/model/bundled.h"
+#include "app/core/labs/step/explanation_text.h"
+#include "engine/load/bundled_models.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 #include "tests/views/layout_check.h"

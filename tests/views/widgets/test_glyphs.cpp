@@ -2,7 +2,7 @@
 #include "app/core/text/missing_glyphs.h"
 #include "app/views/widgets/imgui_compat.h"
 #include "app/views/widgets/widgets.h"
-#include "engine/translate.h"
+#include "engine/base/translate.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

@@ -1,6 +1,6 @@
 #include "app/views/widgets/fonts.h"
 #include "app/views/widgets/imgui_compat.h"
-#include "app/views/widgets/input.h"
+#include "app/views/widgets/keys_and_mouse.h"
 #include "tests/catch.h"
 
 #include <memory>

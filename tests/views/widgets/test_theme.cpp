@@ -1,7 +1,7 @@
 // Contrasts of the theme's colours (WCAG 2.2: 1.4.3 text 4.5:1, 1.4.11 graphics and controls 3:1).
 #include "app/views/widgets/theme.h"
 
-#include "app/core/picture/colormap.h"
+#include "app/core/figure/colormap.h"
 #include "app/views/widgets/widgets.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"

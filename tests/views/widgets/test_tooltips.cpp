@@ -1,5 +1,5 @@
 // A tooltip never covers what it explains, and stays inside the window.
-#include "app/views/shell/lab.h"
+#include "app/views/frame/lab.h"
 #include "tests/catch.h"
 #include "tests/views/driver.h"
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+
+#include <optional>
+
+namespace decoderscope {
+
+struct BenchResult {
+    double forward_ms = 0.0;     // median over the runs
+    double unrecorded_ms = 0.0;  // the same with each tensor freed after its last reader
+    // The same for the answer to the edits, reusing a run without them: until the last row of the logits is done, and
+    // until everything is.
+    std::optional<double> edit_ms, edit_complete_ms;
+    std::optional<double> with_gradients_ms;  // both ways, every gradient kept, if the scenario asks for gradients
+    int runs = 0;
+    std::size_t recorded_bytes = 0;
+};
+
+// Times the recorded forward pass, and if the scenario asks for gradients the way back with it, recomputing everything
+// each time, after one uncounted warm-up run.
+[[nodiscard]] BenchResult bench_forward(const Scenario& scenario, int repeat);
+
+}  // namespace decoderscope

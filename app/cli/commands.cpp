@@ -1,0 +1,165 @@
+#include "app/cli/commands.h"
+
+#include "app/core/files/link.h"
+#include "app/core/files/saved_session.h"
+#include "app/core/run/open_model.h"
+#include "app/core/run/typed_inputs.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/checkpoint.h"
+
+#include <algorithm>
+#include <ostream>
+
+namespace decoderscope::cli {
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    auto* inputs = command.add_option("--inputs", options.inputs, "safetensors file: tokens or x, memory, masks");
+    auto* text = command.add_option("--text", options.text,
+                                    "text instead of a file, for a model with a vocabulary; each line is a batch row");
+    auto* tokens =
+        command.add_option("--tokens", options.tokens, "token ids instead of a file: \"1 2 3\"; ';' ends a row");
+    auto* source = command.add_option("--source,--encoder-text", options.source, "the encoder's text, in the same way");
+    auto* encoder_tokens =
+        command.add_option("--encoder-tokens", options.encoder_tokens, "the encoder's token ids, in the same way");
+    inputs->excludes(text)->excludes(tokens);
+    text->excludes(tokens);
+    source->excludes(encoder_tokens);
+    command.add_option("--edits", options.edits, "JSON file with a list of edits, applied in order");
+    add_set_option(command, options);
+    command.add_option(
+        "--map", options.map,
+        "JSON file that says what each tensor of MODEL is: {\"their name\": \"our name\"}; `decoderscope "
+        "names MODEL` prints one");
+    command
+        .add_option("--record", options.record,
+                    "all: every tensor is kept (the default); patterns: scores and the inside of the MLPs are "
+                    "recomputed on demand, for runs that would not fit into memory")
+        ->check(CLI::IsMember({"all", "patterns"}).description(""));
+    command.add_option("--dropout-seed", options.dropout_seed, "turns dropout on, with this seed");
+    command.add_option("--mutation", options.mutation,
+                       "computes with a mistake of the gallery of bugs: no-scale, mask-inverted, …");
+}
+
+void add_set_option(CLI::App& command, RunOptions& options) {
+    command.add_option("--set", options.settings, "KEY=VALUE: overrides a configuration key; may be repeated")
+        ->type_size(1)
+        ->allow_extra_args(false);
+}
+
+Overrides settings_of(const RunOptions& options) {
+    Overrides overrides;
+    for (const std::string& setting : options.settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw CLI::ValidationError("--set " + setting, "expected KEY=VALUE");
+        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return overrides;
+}
+
+namespace {
+
+// A text needs a tokenizer that can encode it.
+Typed typed_text(const Model& model, const Tokenizer& tokenizer, const std::string& text, const std::string& option) {
+    const std::string ids = option == "--text" ? "--tokens" : "--encoder-tokens";
+    if (!tokenizer.can_encode())
+        throw Error("{option}: {model} {lack}, expected {ids} with ids such as \"1 2 3\"",
+                    {{"option", option},
+                     {"model", model.name},
+                     {"lack", tokenizer.size() == 0 ? message("has no vocabulary")
+                                                    : message("has a vocabulary that only labels tokens")},
+                     {"ids", ids}});
+    return {.text = text, .name = option};
+}
+
+// The inputs typed on the command line instead of read from a file.
+TypedSequences typed_sequences(const RunOptions& options, const Model& model) {
+    TypedSequences typed;
+    if (options.text) typed.target = typed_text(model, model.tokenizer, *options.text, "--text");
+    if (options.source) typed.source = typed_text(model, model.encoder_tokenizer, *options.source, "--source");
+    if (!options.tokens.empty()) typed.target = {.text = options.tokens, .ids = true, .name = "--tokens"};
+    if (!options.encoder_tokens.empty())
+        typed.source = {.text = options.encoder_tokens, .ids = true, .name = "--encoder-tokens"};
+    return typed;
+}
+
+void note(const RunOptions& options, const std::vector<Sentence>& remarks) {
+    if (options.notes == nullptr) return;
+    for (const Sentence& remark : remarks) *options.notes << "decoderscope: note: " << remark.english() << '\n';
+}
+
+Mapping mapping_of(const RunOptions& options) {
+    if (options.map.empty()) return {};
+    const std::string text = read_text(options.map);
+    return naming(options.map, [&] { return parse_mapping(text); });
+}
+
+// The default work: the model on its own example, or a session.
+SavedWork opened(const RunOptions& options, const Overrides& overrides) {
+    const bool link = is_link(options.model);
+    if (link || is_session_path(options.model)) {
+        if (!options.map.empty())
+            throw Error("--map: {model} is a session, which keeps its own; expected a model",
+                        {{"model", link ? link_name() : Sentence::verbatim(options.model)}});
+        return link ? open_link(options.model) : open_session(options.model);
+    }
+    SavedWork work;
+    const OpenAs as = kind_of_path(options.model) == PathKind::trace ? OpenAs::trace : OpenAs::model;
+    work.scenario = decoderscope::scenario_of(open_model(options.model, as, overrides, nullptr, mapping_of(options)));
+    return work;
+}
+
+// Answers that say how tensors are read did so when the model was opened.
+Overrides configuration_of(const Model& model, Overrides overrides) {
+    const auto asked = [&](const std::string& key) {
+        return std::ranges::find(model.recognised.names.questions, key, &Question::key) !=
+               model.recognised.names.questions.end();
+    };
+    std::erase_if(overrides, [&](const auto& setting) { return is_naming_key(setting.first) && asked(setting.first); });
+    return overrides;
+}
+
+}  // namespace
+
+SavedWork work_of(const RunOptions& options) {
+    const Overrides settings = settings_of(options);
+    SavedWork work = opened(options, settings);
+    Scenario& scenario = work.scenario;
+    const Overrides overrides = configuration_of(*scenario.model(), settings);
+    note(options, work.remarks);
+    note(options, scenario.model()->remarks);
+    if (!overrides.empty()) scenario = naming("--set", [&] { return with_overrides(scenario, overrides); });
+    if (options.dropout_seed) scenario.dropout_seed = options.dropout_seed;
+    if (!options.mutation.empty()) scenario.mutation = options.mutation;
+    static_cast<void>(mutation_of(scenario));  // throws if there is none of that name
+    if (options.record == "patterns") scenario.recording = Recording::patterns;
+    if (!options.inputs.empty()) {
+        scenario.inputs = load_inputs(options.inputs, scenario.config());
+        scenario.inputs_path = options.inputs;
+    }
+    scenario.inputs = typed_inputs(*scenario.model(), scenario.inputs, typed_sequences(options, *scenario.model()));
+    if (!options.edits.empty()) {
+        const std::vector<Edit> more = naming(options.edits, [&] { return parse_edits(read_text(options.edits)); });
+        scenario.edits.insert(scenario.edits.end(), more.begin(), more.end());
+    }
+    return work;
+}
+
+Scenario scenario_of(const RunOptions& options) { return work_of(options).scenario; }
+
+std::shared_ptr<const Plan> plan_naming_files(const Scenario& scenario, const RunOptions& options) {
+    if (options.edits.empty()) return plan_of(scenario);
+    Scenario unedited = scenario;
+    unedited.edits.clear();
+    static_cast<void>(plan_of(unedited));  // an error without any edits is not theirs
+    return naming(options.edits, [&] { return plan_of(scenario); });
+}
+
+std::shared_ptr<const Run> run_of(const Scenario& scenario, const RunOptions& options,
+                                  const std::vector<std::string>& asked) {
+    return execute(plan_naming_files(scenario, options), {.asked = asked, .kept = kept_steps(scenario.recording)});
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,57 @@
+#include "app/cli/commands.h"
+#include "app/core/run/comparison.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/assets.h"
+
+#include <ostream>
+
+namespace decoderscope::cli {
+
+void add_recorder(CLI::App& app, const Context& context) {
+    CLI::App& command = *app.add_subcommand(
+        "recorder", "Print the Python file that records a PyTorch model: decoderscope recorder > record.py");
+    command.callback(
+        [context] { context.work = [context] { context.out << read_text(asset_path("recorder/record.py")); }; });
+}
+
+namespace {
+
+struct TraceRequest {
+    std::string path;
+    std::vector<std::string> asked;
+    std::string gradients_of;
+};
+
+void trace(const RunOptions& options, const TraceRequest& request) {
+    Scenario scenario = scenario_of(options);
+    scenario.gradients_of = request.gradients_of;
+    std::vector<std::string> asked = request.asked;
+    for (const std::string& name : request.asked) asked.push_back("grad." + name);
+    const std::shared_ptr<const Run> run = run_of(scenario, options, asked);
+    for (const std::string& name : request.asked)
+        if (name != "*" && run->plan().find(name) == nullptr)
+            throw Error("{name}: this run has no such tensor; expected a name such as blocks.0.attn.result",
+                        {{"name", name}});
+    write_safetensors(request.path, recorded_tensors(*run));
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, const Context& context) {
+    const auto request = std::make_shared<TraceRequest>();
+    CLI::App& command =
+        add_running(app, context, "trace", "Run a model and write every recorded tensor to one safetensors file");
+    command.add_option("--out", request->path, "the safetensors file to write")->required();
+    command
+        .add_option("--ask", request->asked,
+                    "also compute a tensor that is made on demand (blocks.0.attn.result, or * for all)")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    command.add_option("--gradients-of", request->gradients_of,
+                       "also write the gradients of a cell (\"logits[0,3,7]\") or of the loss by everything: grad.*");
+    command.callback([context, request] { context.work = [context, request] { trace(context.run, *request); }; });
+}
+
+}  // namespace decoderscope::cli

@@ -1,0 +1,299 @@
+#include "app/core/figure/cairo/cairo_pen.h"
+
+#include "app/core/figure/png.h"
+#include "app/core/text/characters.h"
+#include "engine/base/error.h"
+
+#include <cairo-ft.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <ostream>
+#include <span>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::array<const char*, 4> proportional_families = {"Inter", "Helvetica", "Arial", "sans-serif"};
+constexpr std::array<const char*, 3> monospaced_families = {"JetBrains Mono", "DejaVu Sans Mono", "monospace"};
+
+std::span<const char* const> families(bool monospace) {
+    if (monospace) return monospaced_families;
+    return proportional_families;
+}
+
+// The request to fontconfig, which matches the character first, then the families in turn.
+Fontconfig<FcPattern> wanted(bool bold, bool monospace, char32_t code) {
+    Fontconfig<FcPattern> pattern(FcPatternCreate());
+    for (const char* name : families(monospace)) {
+        FcPatternAddString(pattern.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(name));
+    }
+    FcPatternAddInteger(pattern.get(), FC_WEIGHT, bold ? FC_WEIGHT_BOLD : FC_WEIGHT_REGULAR);
+    if (code != 0) {
+        const Fontconfig<FcCharSet> characters(FcCharSetCreate());
+        FcCharSetAddChar(characters.get(), code);
+        FcPatternAddCharSet(pattern.get(), FC_CHARSET, characters.get());
+        // Han characters differ between languages.
+        if (is_unspaced(code)) FcPatternAddString(pattern.get(), FC_LANG, reinterpret_cast<const FcChar8*>("zh-cn"));
+    }
+    return pattern;
+}
+
+Fontconfig<FcPattern> best_match(const Fontconfig<FcPattern>& pattern) {
+    FcConfigSubstitute(nullptr, pattern.get(), FcMatchPattern);
+    FcDefaultSubstitute(pattern.get());
+    FcResult result = FcResultMatch;
+    return Fontconfig<FcPattern>(FcFontMatch(nullptr, pattern.get(), &result));
+}
+
+bool has_character(FcPattern* font, char32_t code) {
+    FcCharSet* characters = nullptr;
+    const bool known = font != nullptr && FcPatternGetCharSet(font, FC_CHARSET, 0, &characters) == FcResultMatch;
+    return known && FcCharSetHasChar(characters, code) == FcTrue;
+}
+
+// Without any installed font, only Cairo's own "sans" is left.
+Cairo<cairo_font_face_t> face_of(FcPattern* font, bool bold) {
+    if (font != nullptr) return Cairo<cairo_font_face_t>(cairo_ft_font_face_create_for_pattern(font));
+    const cairo_font_weight_t weight = bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL;
+    return Cairo<cairo_font_face_t>(cairo_toy_font_face_create("sans", CAIRO_FONT_SLANT_NORMAL, weight));
+}
+
+}  // namespace
+
+cairo_font_face_t* FigureFonts::face_for(char32_t code, bool bold, bool monospace) {
+    const Font& usual = font(bold, monospace, 0);
+    if (has_character(usual.pattern.get(), code)) return usual.face.get();
+    const Font& other = font(bold, monospace, code);
+    return has_character(other.pattern.get(), code) ? other.face.get() : nullptr;
+}
+
+const FigureFonts::Font& FigureFonts::font(bool bold, bool monospace, char32_t code) {
+    const auto key = std::make_tuple(bold, monospace, code);
+    const auto found = fonts_.find(key);
+    if (found != fonts_.end()) return found->second;
+    Fontconfig<FcPattern> pattern = best_match(wanted(bold, monospace, code));
+    Cairo<cairo_font_face_t> face = face_of(pattern.get(), bold);
+    return fonts_.emplace(key, Font{std::move(pattern), std::move(face)}).first->second;
+}
+
+namespace {
+
+// A colour channel times its opacity, as Cairo stores it.
+std::uint32_t premultiplied(std::uint8_t channel, std::uint8_t alpha) {
+    return (static_cast<std::uint32_t>(channel) * alpha + 127U) / 255U;
+}
+
+std::uint32_t argb(Rgba color) {
+    return static_cast<std::uint32_t>(color.a) << 24U | premultiplied(color.r, color.a) << 16U |
+           premultiplied(color.g, color.a) << 8U | premultiplied(color.b, color.a);
+}
+
+}  // namespace
+
+void check_cairo(cairo_status_t status, const char* what) {
+    if (status != CAIRO_STATUS_SUCCESS)
+        throw Error("cannot draw the {what}: {reason}", {{"what", what}, {"reason", cairo_status_to_string(status)}});
+}
+
+// Cairo is C: no exception may escape into it.
+cairo_status_t append_to_stream(void* out, const unsigned char* bytes, unsigned int count) noexcept {
+    try {
+        auto& stream = *static_cast<std::ostream*>(out);
+        stream.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+        return stream ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    } catch (...) {
+        return CAIRO_STATUS_WRITE_ERROR;
+    }
+}
+
+Cairo<cairo_surface_t> new_image(double width, double height, cairo_format_t format) {
+    check_picture_size(width, height);
+    Cairo<cairo_surface_t> image(cairo_image_surface_create(format, static_cast<int>(width), static_cast<int>(height)));
+    check_cairo(cairo_surface_status(image.get()), "PNG");
+    return image;
+}
+
+Cairo<cairo_surface_t> image_of(Index width, Index height, std::span<const Rgba> pixels) {
+    const bool opaque = std::all_of(pixels.begin(), pixels.end(), [](Rgba pixel) { return pixel.a == 255; });
+    Cairo<cairo_surface_t> image = new_image(static_cast<double>(width), static_cast<double>(height),
+                                             opaque ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32);
+    cairo_surface_flush(image.get());
+    const int stride = cairo_image_surface_get_stride(image.get());
+    for (Index row = 0; row < height; ++row) {
+        auto* line = reinterpret_cast<std::uint32_t*>(cairo_image_surface_get_data(image.get()) + row * stride);
+        const auto colors = pixels.subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
+        std::transform(colors.begin(), colors.end(), line, argb);
+    }
+    cairo_surface_mark_dirty(image.get());
+    return image;
+}
+
+// ---- the pen
+
+Pen::Pen(cairo_t* cairo, CellsAs cells) : cairo_(cairo), cells_(cells) {
+    const Cairo<cairo_font_options_t> options(cairo_font_options_create());
+    cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options.get(), CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options.get(), CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cairo_, options.get());
+}
+
+void Pen::draw(const Figure& figure) {
+    (*this)(figure::FilledRectangle{{0, 0, figure.width + 1, figure.height + 1}, figure.background});
+    for (const figure::Primitive& primitive : figure.primitives) std::visit(*this, primitive);
+}
+
+void Pen::use(Rgba color) {
+    cairo_set_source_rgba(cairo_, color.r / 255.0, color.g / 255.0, color.b / 255.0, color.a / 255.0);
+}
+
+void Pen::outline(const figure::Box& box) { cairo_rectangle(cairo_, box.x, box.y, box.width, box.height); }
+
+void Pen::operator()(const figure::FilledRectangle& rectangle) {
+    use(rectangle.fill);
+    outline(rectangle.box);
+    cairo_fill(cairo_);
+}
+
+void Pen::operator()(const figure::Line& line) {
+    use(line.color);
+    cairo_set_line_cap(cairo_, CAIRO_LINE_CAP_SQUARE);
+    cairo_set_line_width(cairo_, line.width);
+    cairo_move_to(cairo_, line.x1, line.y1);
+    cairo_line_to(cairo_, line.x2, line.y2);
+    cairo_stroke(cairo_);
+}
+
+void Pen::operator()(const figure::Polyline& line) {
+    cairo_save(cairo_);
+    use(line.color);
+    cairo_set_line_cap(cairo_, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_dash(cairo_, &line.dash, line.dash > 0 ? 1 : 0, 0);
+    cairo_set_line_width(cairo_, line.width);
+    cairo_new_path(cairo_);
+    for (const figure::Point& point : line.points) cairo_line_to(cairo_, point.x, point.y);
+    cairo_stroke(cairo_);
+    cairo_restore(cairo_);
+}
+
+void Pen::operator()(const figure::Circle& circle) {
+    cairo_new_path(cairo_);
+    cairo_arc(cairo_, circle.center.x, circle.center.y, circle.radius, 0, 4 * std::acos(0.0));
+    use(circle.fill);
+    cairo_fill_preserve(cairo_);
+    use(circle.edge);
+    cairo_set_line_width(cairo_, circle.edge_width);
+    cairo_stroke(cairo_);
+}
+
+void Pen::operator()(const figure::HatchedRectangle& rectangle) {
+    use(rectangle.color);
+    const bool dots = rectangle.hatch == Hatch::dots;
+    cairo_set_line_cap(cairo_, dots ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_width(cairo_, figure::stroke_width(rectangle));
+    for (const figure::Segment& segment : figure::hatch_segments(rectangle)) {
+        cairo_move_to(cairo_, segment.x1, segment.y1);
+        cairo_line_to(cairo_, segment.x2, segment.y2);
+    }
+    cairo_stroke(cairo_);
+}
+
+// ---- cells
+
+void Pen::operator()(const figure::CellGrid& grid) {
+    if (grid.rows == 0 || grid.columns == 0) return;
+    if (cells_ == CellsAs::picture)
+        draw_picture(grid);
+    else
+        draw_rectangles(grid);
+}
+
+// One image with a pixel per cell, enlarged without smoothing.
+void Pen::draw_picture(const figure::CellGrid& grid) {
+    const Cairo<cairo_surface_t> cells = image_of(grid.columns, grid.rows, grid.colors);
+    cairo_save(cairo_);
+    cairo_set_antialias(cairo_, CAIRO_ANTIALIAS_NONE);
+    outline(grid.box);
+    cairo_clip(cairo_);
+    cairo_translate(cairo_, grid.box.x, grid.box.y);
+    cairo_scale(cairo_, grid.box.width / static_cast<double>(grid.columns),
+                grid.box.height / static_cast<double>(grid.rows));
+    cairo_set_source_surface(cairo_, cells.get(), 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cairo_), CAIRO_FILTER_NEAREST);
+    cairo_pattern_set_extend(cairo_get_source(cairo_), CAIRO_EXTEND_PAD);
+    cairo_paint(cairo_);
+    cairo_restore(cairo_);
+}
+
+// A rectangle for each run of one colour. Each reaches a little under its neighbours to the right and below, which are
+// drawn over it: without this overlap, smoothed edges would let the page show between the cells.
+void Pen::draw_rectangles(const figure::CellGrid& grid) {
+    const double width = grid.box.width / static_cast<double>(grid.columns),
+                 height = grid.box.height / static_cast<double>(grid.rows);
+    const auto reach = [](double side, Index end, Index count) { return end < count ? side * 0.25 : 0.0; };
+    for (Index row = 0; row < grid.rows; ++row) {
+        const Rgba* colors = grid.colors.data() + row * grid.columns;
+        for (Index column = 0; column < grid.columns;) {
+            Index end = column + 1;
+            while (end < grid.columns && colors[end] == colors[column]) ++end;
+            use(colors[column]);
+            outline({grid.box.x + static_cast<double>(column) * width, grid.box.y + static_cast<double>(row) * height,
+                     static_cast<double>(end - column) * width + reach(width, end, grid.columns),
+                     height + reach(height, row + 1, grid.rows)});
+            cairo_fill(cairo_);
+            column = end;
+        }
+    }
+}
+
+// ---- text
+
+void Pen::operator()(const figure::Text& text) {
+    cairo_save(cairo_);
+    cairo_translate(cairo_, text.x, text.y);
+    if (text.vertical) cairo_rotate(cairo_, -std::acos(0.0));
+    use(text.color);
+    cairo_set_font_size(cairo_, text.size);
+    show(runs_of(text), text.anchor);
+    cairo_restore(cairo_);
+}
+
+// Characters that no font here can draw become boxes.
+std::vector<Pen::FaceRun> Pen::runs_of(const figure::Text& text) {
+    std::vector<FaceRun> runs;
+    const std::string shown = printable(text.text);
+    for (const Utf8Character& character : characters(shown)) {
+        if (is_ignorable(character.code)) continue;
+        cairo_font_face_t* face = fonts_.face_for(character.code, text.bold, text.monospace);
+        const std::string drawn = face != nullptr ? std::string(character.bytes) : "□";
+        if (face == nullptr) face = fonts_.usual_face(text.bold, text.monospace);
+        if (runs.empty() || runs.back().face != face) runs.push_back({face, ""});
+        runs.back().text += drawn;
+    }
+    return runs;
+}
+
+double Pen::advance(const FaceRun& run) {
+    cairo_text_extents_t extents;
+    cairo_set_font_face(cairo_, run.face);
+    cairo_text_extents(cairo_, run.text.c_str(), &extents);
+    return extents.x_advance;
+}
+
+void Pen::show(const std::vector<FaceRun>& runs, figure::Anchor anchor) {
+    double width = 0;
+    for (const FaceRun& run : runs) width += advance(run);
+    const double start = anchor == figure::Anchor::start ? 0 : anchor == figure::Anchor::middle ? -width / 2 : -width;
+    cairo_move_to(cairo_, start, 0);
+    for (const FaceRun& run : runs) {
+        cairo_set_font_face(cairo_, run.face);
+        cairo_show_text(cairo_, run.text.c_str());
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,15 @@
+// A page's canvas draws no PDF.
+#include "app/core/figure/pdf.h"
+
+#include "engine/base/error.h"
+#include "engine/base/message.h"
+
+namespace decoderscope {
+
+Sentence pdf_obstacle() {
+    return message("A browser draws no PDF. SVG keeps shapes and text as well; the desktop program writes both.");
+}
+
+void write_pdf(std::ostream&, const Figure&) { throw Error(pdf_obstacle()); }
+
+}  // namespace decoderscope

@@ -1,0 +1,158 @@
+#include "app/core/figure/cell_text.h"
+
+#include "app/core/text/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr int kMostDecimals = 4;
+constexpr double kScientificFrom = 1e5, kTiny = 1e-3;
+
+// In characters: every byte of UTF-8 but those that continue one.
+std::size_t length(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// "0.95" -> ".95", "−0.95" -> "−.95".
+std::string without_leading_zero(std::string text) {
+    const std::size_t zero = text.find('0');
+    const bool leads = zero != std::string::npos && zero + 1 < text.size() && text[zero + 1] == '.' &&
+                       text.find_first_of("123456789.") > zero;
+    if (leads) text.erase(zero, 1);
+    return text;
+}
+
+bool shows_a_digit(const std::string& text) { return text.find_first_of("123456789") != std::string::npos; }
+
+std::string scientific_text(double value, std::size_t room) {
+    for (int digits = 4; digits >= 1; --digits)
+        if (std::string text = short_number_text(value, digits); length(text) <= room) return text;
+    return {};
+}
+
+// With the most decimals that fit, as long as they show a digit that isn't 0. A fraction keeps one, or is rounded to 1
+// where a cell holds more than a single digit.
+std::string decimal_text(double value, const CellFormat& format) {
+    const double magnitude = std::fabs(value);
+    const int least = magnitude >= 1.0 || (magnitude >= 0.5 && format.room >= 2) ? 0 : 1;
+    for (int decimals = std::max(format.decimals, magnitude < 1.0 ? 1 : 0); decimals >= least; --decimals) {
+        const std::string text = fixed_text(value, decimals);
+        if (!shows_a_digit(text)) return {};
+        if (length(text) <= format.room) return text;
+        if (std::string shorter = without_leading_zero(text); length(shorter) <= format.room) return shorter;
+    }
+    return {};
+}
+
+bool is_whole(double value) { return std::fabs(value) < kScientificFrom && value == std::trunc(value); }
+
+// ---- the choice of a format
+
+// Characters before the decimal point, without the 0 of a fraction, which can be left out.
+int digits_before_point(double magnitude) {
+    int digits = 0;
+    for (double power = 1.0; magnitude >= power && power <= kScientificFrom; power *= 10.0) ++digits;
+    return digits;
+}
+
+// What the format is chosen by, from one pass over the cells.
+struct Numbers {
+    using Counts = std::array<std::size_t, kMostDecimals + 1>;
+    // How many numbers fit with so many decimals, to at most four significant digits: written in full, or without the 0
+    // of a fraction.
+    Counts in_full{}, without_zero{};
+    std::size_t all = 0;
+    double largest = 0.0;
+
+    void add(double value, std::size_t room) {
+        const double magnitude = std::fabs(value);
+        const int before = digits_before_point(magnitude), sign = value < 0.0 ? 1 : 0;
+        ++all;
+        largest = std::max(largest, magnitude);
+        for (int decimals = 0; decimals <= kMostDecimals; ++decimals) {
+            const int point = decimals > 0 && !is_whole(value) ? 1 + decimals : 0;
+            const bool precise = point == 0 || before + decimals <= 4;
+            const auto fits = [&](int digits) { return precise && sign + digits + point <= static_cast<int>(room); };
+            const auto at = static_cast<std::size_t>(decimals);
+            if (fits(std::max(before, 1))) ++in_full[at];
+            if (fits(point > 0 ? before : std::max(before, 1))) ++without_zero[at];
+        }
+    }
+
+    // The most decimals, up to `most`, that three quarters of the numbers have room for.
+    [[nodiscard]] int decimals(const Counts& fitting, int most) const {
+        while (most > 0 && fitting[static_cast<std::size_t>(most)] * 4 < all * 3) --most;
+        return most;
+    }
+};
+
+// The fill of a masked cell is shown by its hatch, too: the other cells decide.
+bool is_hidden(const Heatmap& heatmap, Index row, Index column) {
+    return !heatmap.hidden.empty() &&
+           heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)] != hidden_by::nothing;
+}
+
+Numbers numbers_of(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    Numbers numbers;
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row) {
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column) {
+            const auto value = static_cast<double>(heatmap.at(row, column));
+            if (!is_hidden(heatmap, row, column) && std::isfinite(value) && value != 0.0 &&
+                std::fabs(value) < kScientificFrom)
+                numbers.add(value, room);
+        }
+    }
+    return numbers;
+}
+
+bool mostly_empty(const Heatmap& heatmap, const CellRect& seen, const std::vector<std::string>& texts) {
+    std::size_t open = 0, empty = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto at = static_cast<Index>(i);
+        if (is_hidden(heatmap, seen.row + at / seen.columns, seen.column + at % seen.columns)) continue;
+        ++open;
+        if (texts[i].empty()) ++empty;
+    }
+    return empty * 2 > open;
+}
+
+}  // namespace
+
+CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    const Numbers numbers = numbers_of(heatmap, seen, room);
+    // The 0 of a fraction is left out only for a second decimal.
+    const int decimals =
+        std::max(numbers.decimals(numbers.in_full, kMostDecimals), numbers.decimals(numbers.without_zero, 2));
+    return {.room = room, .decimals = decimals, .scientific = numbers.all > 0 && numbers.largest < kTiny};
+}
+
+std::string cell_text(double value, const CellFormat& format) {
+    const auto if_it_fits = [&](std::string text) { return length(text) <= format.room ? text : std::string(); };
+    if (!std::isfinite(value) || value == 0.0) return if_it_fits(short_number_text(value, 1));
+    if (is_whole(value))
+        if (std::string text = if_it_fits(fixed_text(value, 0)); !text.empty()) return text;
+    if (!format.scientific && std::fabs(value) < kScientificFrom)
+        if (std::string text = decimal_text(value, format); !text.empty()) return text;
+    if (format.scientific || std::fabs(value) >= 1.0)
+        if (std::string text = scientific_text(value, format.room); !text.empty()) return text;
+    return std::fabs(value) < 0.5 ? if_it_fits("~0") : std::string();
+}
+
+std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room) {
+    const CellFormat format = cell_format(heatmap, seen, room);
+    std::vector<std::string> texts;
+    texts.reserve(static_cast<std::size_t>(seen.rows * seen.columns));
+    for (Index row = seen.row; row < seen.row + seen.rows; ++row)
+        for (Index column = seen.column; column < seen.column + seen.columns; ++column)
+            texts.push_back(cell_text(static_cast<double>(heatmap.at(row, column)), format));
+    if (mostly_empty(heatmap, seen, texts)) texts.clear();
+    return texts;
+}
+
+}  // namespace decoderscope

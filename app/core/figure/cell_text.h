@@ -1,0 +1,32 @@
+#pragma once
+
+#include "app/core/figure/heatmap.h"
+#include "app/core/figure/heatmap_image.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// How the numbers of one matrix are written into its cells.
+struct CellFormat {
+    std::size_t room = 0;     // characters that a cell holds
+    int decimals = 0;         // of every number that has room for them, so that columns compare
+    bool scientific = false;  // all numbers are so small that decimals would show none of their digits
+    bool operator==(const CellFormat&) const = default;
+};
+
+// The format for the visible cells of a matrix: the most decimals, to at most four significant digits, that most of its
+// numbers have room for.
+[[nodiscard]] CellFormat cell_format(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
+
+// A number as its cell shows it: "0.95", ".95", "~0", "−1e9", "−∞", "NaN"; empty if it doesn't fit in any form. It is
+// always correctly rounded. Only zero itself is "0": a magnitude that the decimals can't show is "~0". Whole numbers
+// have no decimals; a number too long for the format has fewer, or is in scientific notation.
+[[nodiscard]] std::string cell_text(double value, const CellFormat& format);
+
+// The texts of the visible cells, [row, column] of `seen`; none at all if most of the cells would stay empty.
+[[nodiscard]] std::vector<std::string> cell_texts(const Heatmap& heatmap, const CellRect& seen, std::size_t room);
+
+}  // namespace decoderscope

@@ -1,0 +1,261 @@
+#include "app/core/figure/colormap.h"
+
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace decoderscope {
+
+namespace {
+
+// A map as a table: colours from its low end to its high end. Odd, so that one entry is exactly the middle.
+constexpr std::size_t table_size = 513;
+constexpr std::size_t table_middle = table_size / 2;
+constexpr auto last_entry = static_cast<double>(table_size - 1);
+using Table = std::array<Rgba, table_size>;
+
+// Every eighth colour of viridis (S. van der Walt and N. Smith, 2015; dedicated to the public domain under CC0).
+constexpr std::array<std::uint32_t, 33> viridis_anchors = {
+    0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453681, 0x424086, 0x3f4989, 0x3b528b, 0x375a8d, 0x33638d,
+    0x2f6a8e, 0x2c728e, 0x297a8e, 0x26818e, 0x23898e, 0x21908c, 0x1f988b, 0x1f9f88, 0x21a685, 0x28ae80, 0x31b57b,
+    0x3ebc74, 0x4cc26c, 0x5dc963, 0x6ece58, 0x82d34c, 0x96d83f, 0xabdc32, 0xc0df24, 0xd5e21a, 0xeae51a, 0xfde725,
+};
+
+// Every eighth colour of cividis (J. Nuñez, C. Anderton and R. Renslow, PLoS ONE 13(7), 2018; an article under CC0).
+constexpr std::array<std::uint32_t, 33> cividis_anchors = {
+    0x00204c, 0x00265a, 0x002b68, 0x00306f, 0x05366e, 0x1e3c6c, 0x2c416b, 0x37476b, 0x414d6b, 0x49536b, 0x51586c,
+    0x595e6d, 0x60646e, 0x686a70, 0x6f6f72, 0x757575, 0x7c7b78, 0x838178, 0x8b8778, 0x938d78, 0x9b9377, 0xa39a75,
+    0xaba174, 0xb4a771, 0xbcae6e, 0xc5b56b, 0xcdbc67, 0xd6c363, 0xdfcb5d, 0xe8d257, 0xf1da50, 0xfbe147, 0xffe945,
+};
+
+constexpr Rgba from_hex(std::uint32_t rgb) {
+    return {static_cast<std::uint8_t>(rgb >> 16U), static_cast<std::uint8_t>(rgb >> 8U), static_cast<std::uint8_t>(rgb),
+            255};
+}
+
+std::uint8_t to_byte(double value) { return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0))); }
+
+std::uint8_t between(std::uint8_t from, std::uint8_t to, double part) { return to_byte(from + part * (to - from)); }
+
+Table interpolated(std::span<const std::uint32_t> anchors) {
+    Table table;
+    for (std::size_t i = 0; i < table_size; ++i) {
+        const double at =
+            static_cast<double>(i) * static_cast<double>(anchors.size() - 1) / static_cast<double>(table_size - 1);
+        const std::size_t left = std::min(static_cast<std::size_t>(at), anchors.size() - 2);
+        const double part = at - static_cast<double>(left);
+        const Rgba from = from_hex(anchors[left]);
+        const Rgba to = from_hex(anchors[left + 1]);
+        table[i] = {between(from.r, to.r, part), between(from.g, to.g, part), between(from.b, to.b, part), 255};
+    }
+    return table;
+}
+
+// A colour in Oklab (B. Ottosson, 2020), where equal distances look about equally large.
+struct Oklab {
+    double lightness = 0.0, a = 0.0, b = 0.0;
+};
+
+Oklab from_polar(double lightness, double chroma, double hue_degrees) {
+    const double hue = hue_degrees * 3.14159265358979323846 / 180.0;
+    return {lightness, chroma * std::cos(hue), chroma * std::sin(hue)};
+}
+
+double to_linear(std::uint8_t channel) {
+    const double c = channel / 255.0;
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+std::uint8_t from_linear(double c) {
+    const double bounded = std::clamp(c, 0.0, 1.0);
+    return to_byte(255.0 * (bounded <= 0.0031308 ? 12.92 * bounded : 1.055 * std::pow(bounded, 1.0 / 2.4) - 0.055));
+}
+
+double cubed(double x) { return x * x * x; }
+
+Rgba to_rgba(const Oklab& color) {
+    const double l = cubed(color.lightness + 0.3963377774 * color.a + 0.2158037573 * color.b);
+    const double m = cubed(color.lightness - 0.1055613458 * color.a - 0.0638541728 * color.b);
+    const double s = cubed(color.lightness - 0.0894841775 * color.a - 1.2914855480 * color.b);
+    return {from_linear(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+            from_linear(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+            from_linear(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 255};
+}
+
+// One arm of a diverging map: a Bézier curve in Oklab from the neutral middle over `via` to the end.
+struct Arm {
+    Oklab middle, via, end;
+
+    [[nodiscard]] Rgba at(double t) const {
+        const double x = (1 - t) * (1 - t);
+        const double y = 2 * t * (1 - t);
+        const double z = t * t;
+        return to_rgba({x * middle.lightness + y * via.lightness + z * end.lightness,
+                        x * middle.a + y * via.a + z * end.a, x * middle.b + y * via.b + z * end.b});
+    }
+};
+
+// Lightness runs evenly from the middle to both ends, the same on either side; hue carries the sign.
+Table blue_orange(bool dark) {
+    const double middle = dark ? 0.27 : 0.975;
+    const double end = dark ? 0.80 : 0.46;
+    const double via = (middle + end) / 2;
+    const Arm blue = dark ? Arm{{middle}, from_polar(via, 0.13, 258), from_polar(end, 0.105, 250)}
+                          : Arm{{middle}, from_polar(via, 0.14, 250), from_polar(end, 0.145, 257)};
+    const Arm orange = dark ? Arm{{middle}, from_polar(via, 0.13, 52), from_polar(end, 0.145, 66)}
+                            : Arm{{middle}, from_polar(via, 0.17, 66), from_polar(end, 0.118, 50)};
+    Table table;
+    for (std::size_t i = 0; i <= table_middle; ++i) {
+        const double t = static_cast<double>(i) / static_cast<double>(table_middle);
+        table[table_middle - i] = blue.at(t);
+        table[table_middle + i] = orange.at(t);
+    }
+    return table;
+}
+
+const Table& table_of(ColorMap map, bool dark) {
+    static const Table viridis = interpolated(viridis_anchors);
+    static const Table cividis = interpolated(cividis_anchors);
+    static const Table on_light = blue_orange(false);
+    static const Table on_dark = blue_orange(true);
+    switch (map) {
+        case ColorMap::viridis:
+            return viridis;
+        case ColorMap::cividis:
+            return cividis;
+        case ColorMap::blue_orange:
+            break;
+    }
+    return dark ? on_dark : on_light;
+}
+
+// The colours of the five marks, in the order of Mark.
+using MarkColors = std::array<std::uint32_t, 5>;
+constexpr MarkColors marks_on_sequential = {0xff2ce1, 0xd30108, 0x000000, 0xff9a9a, 0x6b2f00};
+constexpr MarkColors marks_on_diverging = {0xa3007a, 0x8fe000, 0x005c3c, 0x3d1400, 0x020c30};
+constexpr MarkColors marks_on_diverging_dark = {0xff5c8a, 0xa1ff0f, 0x00a86b, 0xfff0b0, 0xe6f4ff};
+
+}  // namespace
+
+ColorMap default_map(Scale scale) { return scale == Scale::sequential ? ColorMap::viridis : ColorMap::blue_orange; }
+
+std::string_view color_map_name(ColorMap map) {
+    constexpr std::array<std::string_view, 3> names = {"viridis", "cividis", "blue-orange"};
+    return names[static_cast<std::size_t>(map)];
+}
+
+Mark mark_of(float value, Range range) {
+    if (std::isnan(value)) return Mark::nan;
+    if (std::isinf(value)) return value > 0.0F ? Mark::positive_infinity : Mark::negative_infinity;
+    if (value > range.high) return Mark::above;
+    if (value < range.low) return Mark::below;
+    return Mark::none;
+}
+
+Rgba mark_color(Mark mark, ColorMap map, bool dark) {
+    const MarkColors& colors = map != ColorMap::blue_orange ? marks_on_sequential
+                               : dark                       ? marks_on_diverging_dark
+                                                            : marks_on_diverging;
+    const auto at = std::max(static_cast<std::size_t>(mark), std::size_t{1}) - 1;
+    return from_hex(colors[at]);
+}
+
+std::string_view mark_text(Mark mark) {
+    constexpr std::array<Phrase, 6> texts = {Phrase(""),
+                                             message("NaN"),
+                                             message("+∞"),
+                                             message("−∞"),
+                                             message("above the range"),
+                                             message("below the range")};
+    return mark == Mark::none ? "" : tr(texts[static_cast<std::size_t>(mark)]);
+}
+
+Rgba color_of(float value, Range range, Scale scale, ColorMap map, bool dark) {
+    return Coloring(range, scale, map, dark)(value);
+}
+
+Coloring::Coloring(Range range, Scale scale, ColorMap map, bool dark)
+    : range_(range), map_(map), dark_(dark), table_(table_of(map, dark)) {
+    const double low = range.low, high = range.high;
+    const bool diverging = scale == Scale::diverging;
+    const double length = diverging ? 2.0 * std::max(std::fabs(low), std::fabs(high)) : high - low;
+    origin_ = diverging ? 0.0 : low;
+    at_origin_ = diverging ? last_entry / 2.0 : 0.0;
+    entries_a_unit_ = length > 0.0 ? last_entry / length : 0.0;
+}
+
+Rgba Coloring::operator()(float value) const {
+    const Mark mark = mark_of(value, range_);
+    if (mark != Mark::none) return mark_color(mark, map_, dark_);
+    const double at = at_origin_ + (static_cast<double>(value) - origin_) * entries_a_unit_;
+    return table_[static_cast<std::size_t>(std::clamp(at, 0.0, last_entry) + 0.5)];
+}
+
+double luminance(Rgba color) {
+    return 0.2126 * to_linear(color.r) + 0.7152 * to_linear(color.g) + 0.0722 * to_linear(color.b);
+}
+
+Rgba text_color_on(Rgba background) {
+    const double light = luminance(background);
+    const bool white_contrasts_more = 1.05 / (light + 0.05) > (light + 0.05) / 0.05;
+    return white_contrasts_more ? Rgba{255, 255, 255, 255} : Rgba{0, 0, 0, 255};
+}
+
+double contrast(Rgba a, Rgba b) {
+    const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
+    return (lighter + 0.05) / (darker + 0.05);
+}
+
+Rgba meaning_color(Meaning meaning) {
+    switch (meaning) {
+        case Meaning::embedding:
+            return {0xF0, 0xE4, 0x42, 255};
+        case Meaning::query:
+            return {0x00, 0x72, 0xB2, 255};
+        case Meaning::key:
+            return {0xD5, 0x5E, 0x00, 255};
+        case Meaning::value:
+            return {0x00, 0x9E, 0x73, 255};
+        case Meaning::attention:
+            return {0xCC, 0x79, 0xA7, 255};
+        case Meaning::mlp:
+            return {0xE6, 0x9F, 0x00, 255};
+        case Meaning::norm:
+            return {0x56, 0xB4, 0xE9, 255};
+        case Meaning::residual:
+            return {0x6E, 0x6E, 0x6E, 255};
+        case Meaning::output:
+            break;
+    }
+    return {0x8A, 0x55, 0x32, 255};
+}
+
+std::string_view meaning_name(Meaning meaning) {
+    switch (meaning) {
+        case Meaning::embedding:
+            return "embedding";
+        case Meaning::query:
+            return "query";
+        case Meaning::key:
+            return "key";
+        case Meaning::value:
+            return "value";
+        case Meaning::attention:
+            return "attention";
+        case Meaning::mlp:
+            return "MLP";
+        case Meaning::norm:
+            return "norm";
+        case Meaning::residual:
+            return "residual stream";  // not a message: a name, like an axis's
+        case Meaning::output:
+            break;
+    }
+    return "output";
+}
+
+}  // namespace decoderscope

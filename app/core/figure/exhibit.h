@@ -1,0 +1,57 @@
+#pragma once
+
+#include "app/core/figure/chart.h"
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/heatmap.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// One of several heatmaps that are shown together. It is made when it is written and then freed, so that hundreds of
+// them are never in memory at once.
+struct Panel {
+    std::string tensor;  // "blocks.0.attn.pattern"
+    std::string label;   // tells it from others of the same tensor: "head 3"; empty if it is the only one
+    Index rows = 0, columns = 0;
+    std::function<Heatmap()> heatmap;
+
+    // "blocks.0.attn.pattern.head3": a name for a file.
+    [[nodiscard]] std::string file_name() const;
+};
+[[nodiscard]] Panel panel_of(std::string tensor, Heatmap heatmap);
+
+// A curve of a chart, and what tells it from the others.
+struct ChartCurve {
+    std::string run;   // "Pre-Norm"
+    DepthCurve curve;  // its name is the same in every run
+    Rgba color;        // opaque
+    bool dashed = false;
+};
+
+// Curves by depth.
+struct Chart {
+    std::string name;            // "stream": for files
+    std::string title, caption;  // "Residual stream", "length of x"
+    Index blocks = 1;
+    bool may_be_logarithmic = true;
+    std::vector<ChartCurve> curves;
+};
+
+// What one file shows: heatmaps or charts, with the text around them.
+struct Exhibit {
+    std::string title, subtitle;  // of several together; a single heatmap has its own
+    std::string caption;          // what was run and changed
+    std::vector<Panel> panels;
+    std::vector<Chart> charts;
+    std::size_t columns = 2;  // panels or charts per row
+
+    // Slices with the same axes and scale, such as the heads of a layer: drawn small, side by side, with one legend.
+    bool alike = false;
+    bool own_ranges = false;             // if alike: each panel's colours span its own range
+    std::vector<std::string> row_names;  // of a grid's rows: "layer 0"; may be empty
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,183 @@
+#include "app/core/figure/export.h"
+
+#include "app/core/figure/csv.h"
+#include "app/core/figure/exhibit_figure.h"
+#include "app/core/figure/json.h"
+#include "app/core/figure/numpy.h"
+#include "app/core/figure/pdf.h"
+#include "app/core/figure/png.h"
+#include "app/core/figure/svg.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/translate.h"
+#include "engine/files/safetensors.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <ostream>
+#include <utility>
+
+namespace decoderscope {
+namespace {
+
+using Write = void (*)(std::ostream& out, const Exhibit& exhibit, const ExportOptions& options);
+
+struct Format {
+    std::string_view ending;
+    Write write;  // nullptr for safetensors, which writes its file itself
+};
+
+constexpr std::array<Format, 8> formats = {{
+    {".png", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_png(out, exhibit_figure(exhibit, o.style), o.scale); }},
+    {".svg", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_svg(out, exhibit_figure(exhibit, o.style)); }},
+    {".pdf", [](std::ostream& out, const Exhibit& exhibit,
+                const ExportOptions& o) { write_pdf(out, exhibit_figure(exhibit, o.style)); }},
+    {".csv", [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_csv(out, exhibit); }},
+    {".npy",
+     [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_npy(out, one_array_of(exhibit)); }},
+    {".npz",
+     [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_npz(out, arrays_of(exhibit)); }},
+    {".json", [](std::ostream& out, const Exhibit& exhibit, const ExportOptions&) { write_json(out, exhibit); }},
+    {".safetensors", nullptr},
+}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// The path's last ending in lower case, with its point; empty if it has none.
+std::string ending_of(std::string_view path) {
+    const std::size_t name = path.find_last_of('/') + 1;
+    const std::size_t point = path.find_last_of('.');
+    if (point == std::string_view::npos || point < name) return "";
+    std::string ending(path.substr(point));
+    std::transform(ending.begin(), ending.end(), ending.begin(), lower);
+    return ending;
+}
+
+// The format of a path; nullptr if its ending is none of them.
+const Format* format_of(std::string_view path) {
+    const std::string ending = ending_of(path);
+    for (const Format& format : formats) {
+        if (format.ending == ending) return &format;
+    }
+    return nullptr;
+}
+
+// A tensor's axes have names; an exported array's axes only need distinct ones.
+Tensor tensor_of(const NamedArray& array) {
+    constexpr std::array<std::string_view, 4> names = {"a", "b", "c", "d"};
+    Axes axes;
+    for (std::size_t i = 0; i < array.shape.size(); ++i) axes.push_back({names[i], array.shape[i]});
+    Tensor tensor(axes);
+    auto to = tensor.writable().begin();
+    array.for_each_piece([&](std::span<const float> values) { to = std::copy(values.begin(), values.end(), to); });
+    return tensor;
+}
+
+void write_tensors(const Exhibit& exhibit, const std::string& path) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const NamedArray& array : arrays_of(exhibit)) tensors.emplace_back(array.name, tensor_of(array));
+    write_safetensors(path, tensors);
+}
+
+// A folder next to the target, removed with everything in it unless it was renamed.
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(const std::string& target) : target_(target) {
+        std::error_code failed;
+        const bool there = std::filesystem::exists(target, failed);
+        if (there && (!std::filesystem::is_directory(target, failed) || !std::filesystem::is_empty(target, failed)))
+            throw Error("{target}: is there already, expected a new or an empty folder", {{"target", target}});
+        path_ = std::filesystem::path(target).string();
+        while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+        path_ += ".part-" + std::to_string(::getpid());
+        std::filesystem::create_directory(path_, failed);
+        if (failed)
+            throw Error("{target}: cannot be made: {reason}", {{"target", target}, {"reason", failed.message()}});
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // An error message that names the target instead of this folder.
+    [[nodiscard]] std::string named_as_target(std::string message) const {
+        if (const std::size_t at = message.find(path_); at != std::string::npos)
+            message.replace(at, path_.size(), target_);
+        return message;
+    }
+    void keep() {
+        std::error_code failed;
+        std::filesystem::rename(path_, target_, failed);
+        if (failed)
+            throw Error("{target}: cannot be written: {reason}", {{"target", target_}, {"reason", failed.message()}});
+        path_.clear();
+    }
+
+private:
+    std::string target_, path_;
+};
+
+}  // namespace
+
+std::string export_endings() {
+    std::string text;
+    for (std::size_t i = 0; i < formats.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < formats.size() ? ", " : " or ") + std::string(formats[i].ending);
+    return text;
+}
+
+bool is_export_path(std::string_view path) { return format_of(path) != nullptr; }
+
+void export_exhibit(const Exhibit& exhibit, const std::string& path, const ExportOptions& options) {
+    const InEnglish english;
+    const Format* format = format_of(path);
+    if (format == nullptr)
+        throw Error("{path}: cannot tell the format of the export; expected a path that ends in {endings}",
+                    {{"path", path}, {"endings", export_endings()}});
+    if (format->write == nullptr) return write_tensors(exhibit, path);
+    write_whole(path, [&](std::ostream& out) {
+        try {
+            format->write(out, exhibit, options);
+        } catch (const ExportStopped&) {
+            throw;
+        } catch (const Error& error) {
+            throw Error("{path}: {error}", {{"path", path}, {"error", error.sentence()}});
+        }
+    });
+}
+
+void export_heatmap(const Heatmap& heatmap, const std::string& path) {
+    export_exhibit({.panels = {panel_of(heatmap.title, heatmap)}}, path);
+}
+
+void export_each(const Exhibit& exhibit, const std::string& folder, const std::string& ending,
+                 const ExportOptions& options) {
+    finished(each_exported(exhibit, folder, ending, options));
+}
+
+Resumable<Done> each_exported(const Exhibit& exhibit, std::string folder, std::string ending, ExportOptions options) {
+    TemporaryFolder temporary(folder);
+    try {
+        for (const Panel& panel : exhibit.panels) {
+            const Exhibit one{.caption = exhibit.caption, .panels = {panel}};
+            export_exhibit(one, temporary.path() + "/" + panel.file_name() + ending, options);
+            co_yield kPause;
+        }
+    } catch (const ExportStopped&) {
+        throw;
+    } catch (const Error& error) {
+        throw Error(Sentence::verbatim(temporary.named_as_target(error.what())));
+    }
+    temporary.keep();
+    co_return Done{};
+}
+
+}  // namespace decoderscope

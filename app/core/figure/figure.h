@@ -1,0 +1,124 @@
+#pragma once
+
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/heatmap.h"
+#include "app/core/figure/heatmap_image.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace decoderscope {
+
+// What a figure is made of. Lengths are in units of 1/96 inch, x to the right, y down.
+namespace figure {
+
+struct Box {
+    double x = 0, y = 0, width = 0, height = 0;
+
+    [[nodiscard]] double right() const { return x + width; }
+    [[nodiscard]] double bottom() const { return y + height; }
+};
+
+struct FilledRectangle {
+    Box box;
+    Rgba fill;
+};
+
+struct Line {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+    double width = 1;
+    Rgba color;
+};
+
+// Which point of a text is at its x and y.
+enum class Anchor { start, middle, end };
+
+// One line of text on its baseline. A vertical one reads from bottom to top.
+struct Text {
+    std::string text;
+    double x = 0, y = 0;
+    double size = 12;
+    Rgba color;
+    Anchor anchor = Anchor::start;
+    bool bold = false;
+    bool monospace = false;
+    bool vertical = false;
+};
+
+// Cells of equal size side by side, coloured row by row.
+struct CellGrid {
+    Box box;
+    Index rows = 0, columns = 0;
+    std::vector<Rgba> colors;
+};
+
+// Lines or dots within a box. They follow one raster over the whole figure, so that the hatches of adjacent boxes join.
+struct HatchedRectangle {
+    Box box;
+    Hatch hatch = Hatch::none;
+    Rgba color;
+    double spacing = 7;
+    double width = 0.9;
+};
+
+struct Point {
+    double x = 0, y = 0;
+};
+
+// Straight lines from point to point, with round joins.
+struct Polyline {
+    std::vector<Point> points;
+    double width = 1;
+    Rgba color;
+    double dash = 0;  // length of the dashes and of the gaps between them; 0: none
+};
+
+struct Circle {
+    Point center;
+    double radius = 1;
+    Rgba fill, edge;
+    double edge_width = 1;
+};
+
+using Primitive = std::variant<FilledRectangle, Line, Text, CellGrid, HatchedRectangle, Polyline, Circle>;
+
+// A straight piece of a hatch; a dot has no length and is to be drawn with round ends.
+struct Segment {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+};
+[[nodiscard]] std::vector<Segment> hatch_segments(const HatchedRectangle& rectangle);
+// The line width of the hatch; dots are drawn wider.
+[[nodiscard]] double stroke_width(const HatchedRectangle& rectangle);
+
+// A box that holds the text whichever of its fonts draws it.
+[[nodiscard]] Box text_box(const Text& text);
+
+}  // namespace figure
+
+// A drawing that is independent of its file format: SVG, PNG, PDF. Later primitives cover earlier ones.
+struct Figure {
+    double width = 0, height = 0;
+    Rgba background;
+    std::string name;  // one line that says what it shows
+    std::vector<figure::Primitive> primitives;
+};
+
+// Whether a figure has too many cells, beyond 512 × 512, to show each as a rectangle: every program would be slow. A
+// file of vectors then holds them as lossless pictures, a pixel per cell, with everything else as vectors.
+[[nodiscard]] bool cells_as_pictures(const Figure& figure);
+
+struct FigureStyle {
+    bool dark = false;
+    ColorMap sequential = ColorMap::viridis;
+    ColorMap diverging = ColorMap::blue_orange;
+    bool numbers = true;  // in cells that have room for them
+    std::string caption;  // a line below everything else: what was run, and what was changed
+};
+
+// The drawing of one heatmap: title, axes with token labels, cells, numbers, hatched masks, a colour bar with its exact
+// range, and a legend of the masks and marks that occur. No two texts overlap. Cells are square unless that would leave
+// a sliver. Beyond 1,024 rows or columns each drawn cell shows the strongest value of several, and the figure says so.
+[[nodiscard]] Figure heatmap_figure(const Heatmap& heatmap, const FigureStyle& style = {});
+
+}  // namespace decoderscope

@@ -1,0 +1,262 @@
+#include "app/core/figure/figure_canvas.h"
+
+#include "app/core/text/characters.h"
+#include "app/core/text/text_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace decoderscope::figure {
+
+namespace {
+
+constexpr double longest_label = 120;
+constexpr double slimmest_side = 120;
+
+// The size of a cell along a side of `count` cells, ignoring the other side.
+double cell_side(Index count) {
+    constexpr double largest = 56, side = 640, longest_side = 1024;
+    const auto cells = static_cast<double>(std::max<Index>(count, 1));
+    const double size = std::max(side / cells, std::min(2.0, longest_side / cells));
+    if (size >= 4) return std::min(largest, std::floor(size));
+    return size >= 1 ? std::floor(2 * size) / 2 : size;
+}
+
+double widest(const std::vector<std::string>& labels) {
+    double width = 0;
+    for (const std::string& label : labels) width = std::max(width, label_size * text_width_em(label, false, false));
+    return width;
+}
+
+// The next number that is easy to count in steps of.
+Index round_stride(double needed) {
+    for (Index scale = 1;; scale *= 10) {
+        for (const Index step : {1, 2, 4, 5, 8}) {
+            if (static_cast<double>(scale * step) >= needed) return scale * step;
+        }
+    }
+}
+
+bool are_indices(const std::vector<std::string>& labels) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i] != std::to_string(i)) return false;
+    }
+    return true;
+}
+
+// The labels as they would be drawn if there were room for all.
+std::vector<std::string> drawable(const std::vector<std::string>& labels) {
+    std::vector<std::string> texts;
+    texts.reserve(labels.size());
+    for (const std::string& label : labels) {
+        texts.push_back(elided(printable(label), longest_label / label_size, false, false));
+    }
+    return texts;
+}
+
+std::vector<std::string> thinned(const std::vector<std::string>& texts, Index stride) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < texts.size(); i += static_cast<std::size_t>(stride)) kept.push_back(texts[i]);
+    return kept;
+}
+
+// Labels that each take `room` along the axis.
+AxisLabels stacked(const std::vector<std::string>& texts, double pitch, double room) {
+    AxisLabels axis;
+    axis.stride = round_stride(room / pitch);
+    axis.texts = thinned(texts, axis.stride);
+    axis.reach = widest(axis.texts);
+    return axis;
+}
+
+}  // namespace
+
+CellSize cell_size(Index rows, Index columns) {
+    const CellSize own{cell_side(columns), cell_side(rows)};
+    const double square = std::min(own.width, own.height);
+    const double slim = static_cast<double>(std::min(rows, columns));
+    const bool sliver = square * slim < slimmest_side && std::max(own.width, own.height) > 1.5 * square;
+    if (!sliver) return {square, square};
+    const double stretched = std::max(square, std::floor(slimmest_side / std::max(slim, 1.0)));
+    return {std::min(own.width, columns < rows ? stretched : own.width),
+            std::min(own.height, rows < columns ? stretched : own.height)};
+}
+
+AxisLabels row_labels(const std::vector<std::string>& labels, double pitch) {
+    const bool counts = are_indices(labels) && line_height > pitch;
+    return stacked(drawable(labels), pitch, counts ? 2 * line_height : line_height);
+}
+
+AxisLabels column_labels(const std::vector<std::string>& labels, double pitch) {
+    const std::vector<std::string> texts = drawable(labels);
+    const double needed = (widest(texts) + 8) / pitch;
+    if (needed > 1 && !are_indices(labels)) {
+        AxisLabels upright = stacked(texts, pitch, line_height);
+        upright.vertical = true;
+        return upright;
+    }
+    AxisLabels level;
+    level.stride = round_stride(needed > 1 ? std::max(needed, 2 * line_height / pitch) : needed);
+    level.texts = thinned(texts, level.stride);
+    level.reach = label_size;
+    return level;
+}
+
+namespace {
+
+constexpr double longest_heading = 720, least_caption_width = 480;
+
+// Moves a primitive of any kind.
+struct Mover {
+    double x, y;
+
+    void operator()(FilledRectangle& rectangle) const { move(rectangle.box); }
+    void operator()(CellGrid& grid) const { move(grid.box); }
+    void operator()(HatchedRectangle& rectangle) const { move(rectangle.box); }
+    void operator()(Text& text) const {
+        text.x += x;
+        text.y += y;
+    }
+    void operator()(Line& line) const {
+        line.x1 += x;
+        line.x2 += x;
+        line.y1 += y;
+        line.y2 += y;
+    }
+    void operator()(Polyline& line) const {
+        for (Point& point : line.points) move(point);
+    }
+    void operator()(Circle& circle) const { move(circle.center); }
+    void move(Point& point) const {
+        point.x += x;
+        point.y += y;
+    }
+    void move(Box& box) const {
+        box.x += x;
+        box.y += y;
+    }
+};
+
+}  // namespace
+
+Inks inks(bool dark) {
+    if (dark)
+        return {{0x16, 0x18, 0x1C, 255}, {0xE8, 0xEA, 0xED, 255}, {0xA4, 0xAB, 0xB3, 255}, {0x5A, 0x60, 0x68, 255}};
+    return {{255, 255, 255, 255}, {0x1B, 0x1F, 0x24, 255}, {0x56, 0x5D, 0x66, 255}, {0x8E, 0x95, 0x9D, 255}};
+}
+
+Text text_at(std::string text, double x, double y, const Face& face, Anchor anchor) {
+    return {std::move(text), x, y, face.size, face.color, anchor, face.bold, face.monospace, false};
+}
+
+Text upright(Text text) {
+    text.vertical = true;
+    return text;
+}
+
+void Canvas::grow(const Box& box) {
+    right_ = std::max(right_, box.right());
+    bottom_ = std::max(bottom_, box.bottom());
+}
+
+void Canvas::put(Text text) {
+    grow(text_box(text));
+    figure_.primitives.emplace_back(std::move(text));
+}
+
+void Canvas::put(const FilledRectangle& rectangle) {
+    grow(rectangle.box);
+    figure_.primitives.emplace_back(rectangle);
+}
+
+void Canvas::put(CellGrid grid) {
+    grow(grid.box);
+    figure_.primitives.emplace_back(std::move(grid));
+}
+
+void Canvas::put(const HatchedRectangle& rectangle) { figure_.primitives.emplace_back(rectangle); }
+
+void Canvas::put(const Line& line) { figure_.primitives.emplace_back(line); }
+
+void Canvas::put(Polyline line) { figure_.primitives.emplace_back(std::move(line)); }
+
+void Canvas::put(const Circle& circle) { figure_.primitives.emplace_back(circle); }
+
+void Canvas::line(double x1, double y1, double x2, double y2, Rgba color) { put(Line{x1, y1, x2, y2, hair, color}); }
+
+void Canvas::frame(const Box& box) {
+    line(box.x, box.y, box.right(), box.y, inks_.line);
+    line(box.right(), box.y, box.right(), box.bottom(), inks_.line);
+    line(box.right(), box.bottom(), box.x, box.bottom(), inks_.line);
+    line(box.x, box.bottom(), box.x, box.y, inks_.line);
+}
+
+void Canvas::put(Figure other, double x, double y) {
+    for (Primitive& primitive : other.primitives) {
+        std::visit(Mover{x, y}, primitive);
+        figure_.primitives.push_back(std::move(primitive));
+    }
+    grow({x, y, other.width - margin, other.height - margin});
+}
+
+double Canvas::paragraph(const std::string& text, double x, double y, double width, const Face& face) {
+    const auto fits = [&](const std::string& line) {
+        return face.size * text_width_em(line, face.bold, face.monospace) <= width;
+    };
+    const auto flush = [&](const std::string& line) {
+        if (line.empty()) return;
+        put(text_at(elided(line, width / face.size, face.bold, face.monospace), x, y, face));
+        y += 1.4 * face.size;
+    };
+    const std::string all = printable(text);
+    std::string line;
+    for (std::size_t at = 0; at < all.size();) {
+        const std::size_t end = std::min(all.find(' ', at), all.size());
+        const std::string word = all.substr(at, end - at);
+        const std::string longer = line.empty() ? word : line + " " + word;
+        if (!line.empty() && !fits(longer)) {
+            flush(line);
+            line = word;
+        } else {
+            line = longer;
+        }
+        at = end + 1;
+    }
+    flush(line);
+    return y;
+}
+
+double heading_bottom(const std::string& title, const std::string& subtitle) {
+    return margin + (title.empty() ? 0 : 18) + (subtitle.empty() ? 0 : 18);
+}
+
+double Canvas::heading(const std::string& title, const std::string& subtitle) {
+    const double room = std::max(longest_heading, right_ - margin);
+    const auto fitting = [room](const std::string& text, const Face& face) {
+        return elided(printable(text), room / face.size, face.bold, face.monospace);
+    };
+    const Face large{title_size, inks_.text, true, true};
+    const Face small{subtitle_size, inks_.quiet};
+    const double end = heading_bottom(title, subtitle);
+    if (!title.empty()) put(text_at(fitting(title, large), margin, margin + 12, large));
+    if (!subtitle.empty()) put(text_at(fitting(subtitle, small), margin, end - 6, small));
+    return end;
+}
+
+void draw_caption(Canvas& canvas, const std::string& caption) {
+    if (caption.empty()) return;
+    const double width = std::max(least_caption_width, canvas.right() - margin);
+    canvas.paragraph(caption, margin, canvas.bottom() + 22, width, {label_size, canvas.inks().quiet});
+}
+
+Figure Canvas::finished(const std::string& name) {
+    figure_.width = std::ceil(right_ + margin);
+    figure_.height = std::ceil(bottom_ + margin);
+    figure_.background = inks_.background;
+    figure_.name = printable(name);
+    return std::exchange(figure_, {});
+}
+
+}  // namespace decoderscope::figure

@@ -1,0 +1,204 @@
+#include "app/core/figure/figure_cells.h"
+
+#include "app/core/figure/colormap.h"
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_layout.h"
+#include "engine/base/translate.h"
+
+#include <cmath>
+
+namespace decoderscope::figure {
+
+namespace {
+
+// The box of a block of cells in a picture with this many rows and columns.
+Box box_of(const Box& box, Index rows, Index columns, const CellRect& cells) {
+    const double width = box.width / static_cast<double>(columns), height = box.height / static_cast<double>(rows);
+    return {box.x + static_cast<double>(cells.column) * width, box.y + static_cast<double>(cells.row) * height,
+            static_cast<double>(cells.columns) * width, static_cast<double>(cells.rows) * height};
+}
+
+// What hides the cells, on a raster whose cells are all large enough to be hatched: each takes its cause from the cell
+// at its middle.
+Heatmap hatching_raster(const PlacedHeatmap& placed) {
+    constexpr double least = 1.5;
+    const auto fitting = [](double length, Index cells) {
+        return std::clamp<Index>(static_cast<Index>(length / least), 1, std::max<Index>(cells, 1));
+    };
+    const Heatmap& heatmap = placed.heatmap;
+    Heatmap raster{.rows = fitting(placed.box.height, heatmap.rows),
+                   .columns = fitting(placed.box.width, heatmap.columns)};
+    if (heatmap.hidden.empty()) return raster;
+    for (Index row = 0; row < raster.rows; ++row)
+        for (Index column = 0; column < raster.columns; ++column) {
+            const Index y = (2 * row + 1) * heatmap.rows / (2 * raster.rows),
+                        x = (2 * column + 1) * heatmap.columns / (2 * raster.columns);
+            raster.hidden.push_back(heatmap.hidden[static_cast<std::size_t>(y * heatmap.columns + x)]);
+        }
+    return raster;
+}
+
+void draw_grid_lines(Canvas& canvas, const PlacedHeatmap& placed) {
+    const Box& box = placed.box;
+    for (Index row = 1; row < placed.heatmap.rows; ++row) {
+        const double y = box.y + static_cast<double>(row) * placed.cell.height;
+        canvas.line(box.x, y, box.right(), y, canvas.inks().background);
+    }
+    for (Index column = 1; column < placed.heatmap.columns; ++column) {
+        const double x = box.x + static_cast<double>(column) * placed.cell.width;
+        canvas.line(x, box.y, x, box.bottom(), canvas.inks().background);
+    }
+}
+
+// ---- the numbers
+
+std::uint8_t causes_at(const Heatmap& heatmap, Index row, Index column) {
+    return heatmap.hidden.empty() ? hidden_by::nothing
+                                  : heatmap.hidden[static_cast<std::size_t>(row * heatmap.columns + column)];
+}
+
+// A masked cell shows its fill; a zero is expected and left out.
+std::string number_in(const Heatmap& heatmap, Index row, Index column, bool whole) {
+    if (!heatmap.texts.empty()) return heatmap.texts[static_cast<std::size_t>(row * heatmap.columns + column)];
+    const float value = heatmap.at(row, column);
+    const bool masked = causes_at(heatmap, row, column) != hidden_by::nothing;
+    if (masked && value == 0.0F) return "";
+    return masked || whole ? short_number_text(value, 3) : number_text(value, 3);
+}
+
+// Room around a number on a hatch.
+Box halo(const Text& text) {
+    const Box box = text_box(text);
+    return {box.x - 1, text.y - 0.86 * text.size, box.width + 2, text.size};
+}
+
+void draw_number(Canvas& canvas, const PlacedHeatmap& placed, Index row, Index column, const std::string& number,
+                 Face face) {
+    if (number.empty()) return;
+    const Rgba ground = cell_color(placed.heatmap, row, column, placed.map, placed.dark);
+    face.color = text_color_on(ground);
+    const Text text =
+        text_at(elided(number, (placed.cell.width - 6) / face.size, face.bold, face.monospace),
+                placed.column_middle(column), placed.row_middle(row) + half_capital * face.size, face, Anchor::middle);
+    if (causes_at(placed.heatmap, row, column) != hidden_by::nothing) canvas.put(FilledRectangle{halo(text), ground});
+    canvas.put(text);
+}
+
+// An ∞ is drawn in the proportional face, since a monospaced one is too small to see, and as large as fits, whatever
+// size the numbers have.
+void draw_infinity(Canvas& canvas, const PlacedHeatmap& placed, Index row, Index column, const std::string& text) {
+    const double size = std::min(13.0, (placed.cell.width - 8) / text_width_em(text, false, false));
+    if (size >= 8) draw_number(canvas, placed, row, column, text, {size, {}, false, false});
+}
+
+// The largest size at which every number fits into its cell; words are shortened instead of becoming tiny.
+double size_of_numbers(const PlacedHeatmap& placed, bool whole) {
+    if (placed.cell.width < 30) return 0;
+    double widest = 0.61;
+    for (Index row = 0; row < placed.heatmap.rows; ++row)
+        for (Index column = 0; column < placed.heatmap.columns; ++column)
+            widest = std::max(widest, text_width_em(number_in(placed.heatmap, row, column, whole), false, true));
+    const double size = std::min(12.0, (placed.cell.width - 9) / widest);
+    return placed.heatmap.texts.empty() ? size : std::max(size, 9.0);
+}
+
+}  // namespace
+
+double hatch_spacing(const PlacedHeatmap& placed) { return std::clamp(placed.smaller_side() / 2, 4.0, 7.0); }
+
+void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spacing, bool dark) {
+    canvas.put(HatchedRectangle{box, hatch_of(causes), hatch_color(causes, dark), spacing, 0.9});
+}
+
+void draw_cells(Canvas& canvas, const PlacedHeatmap& placed) {
+    const Heatmap& heatmap = placed.heatmap;
+    if (heatmap.rows > 0 && heatmap.columns > 0) {
+        const CellRect all{0, 0, heatmap.rows, heatmap.columns};
+        const Index rows = placed.drawn_rows(), columns = placed.drawn_columns();
+        canvas.put(
+            CellGrid{placed.box, rows, columns, reduced_colors(heatmap, all, rows, columns, placed.map, placed.dark)});
+    }
+    const Heatmap raster = hatching_raster(placed);
+    for (const HiddenBlock& block : hidden_blocks(raster))
+        draw_hatch(canvas, box_of(placed.box, raster.rows, raster.columns, block.cells), block.causes,
+                   hatch_spacing(placed), placed.dark);
+    if (placed.smaller_side() >= 16) draw_grid_lines(canvas, placed);
+    canvas.frame(placed.box);
+}
+
+void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed) {
+    const Heatmap& heatmap = placed.heatmap;
+    if (placed.is_reduced() || placed.cell.height < 16) return;
+    const bool whole = std::all_of(heatmap.values.begin(), heatmap.values.end(),
+                                   [](float value) { return !(value - std::trunc(value) != 0.0F); });
+    const double size = size_of_numbers(placed, whole);
+    for (Index row = 0; row < heatmap.rows; ++row) {
+        for (Index column = 0; column < heatmap.columns; ++column) {
+            const std::string number = number_in(heatmap, row, column, whole);
+            if (std::isinf(heatmap.at(row, column)))
+                draw_infinity(canvas, placed, row, column, number);
+            else if (size >= 7)
+                draw_number(canvas, placed, row, column, number, {size, {}, false, true});
+        }
+    }
+}
+
+std::string reduction_note(const PlacedHeatmap& placed) {
+    const auto share = [](Index cells, Index drawn) { return std::to_string((cells + drawn - 1) / drawn); };
+    return tr("Each point shows the largest magnitude of up to {rows} × {columns} cells.",
+              {{"rows", share(placed.heatmap.rows, placed.drawn_rows())},
+               {"columns", share(placed.heatmap.columns, placed.drawn_columns())}});
+}
+
+void draw_row_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels) {
+    const Face face{label_size, canvas.inks().text};
+    const double x = placed.box.x;
+    Index row = 0;
+    for (const std::string& label : labels.texts) {
+        const double y = placed.row_middle(row);
+        canvas.put(text_at(label, x - 7, y + half_capital * label_size, face, Anchor::end));
+        if (labels.stride > 1) canvas.line(x - 4, y, x, y, canvas.inks().line);
+        row += labels.stride;
+    }
+}
+
+void draw_column_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels) {
+    const Face face{label_size, canvas.inks().text};
+    const double y = placed.box.y - 7;
+    Index column = 0;
+    for (const std::string& label : labels.texts) {
+        const double x = placed.column_middle(column);
+        if (labels.vertical)
+            canvas.put(upright(text_at(label, x + half_capital * label_size, y, face)));
+        else
+            canvas.put(text_at(label, x, y, face, Anchor::middle));
+        if (labels.stride > 1) canvas.line(x, placed.box.y - 4, x, placed.box.y, canvas.inks().line);
+        column += labels.stride;
+    }
+}
+
+Face axis_face(const std::string& name, const Inks& inks) {
+    for (const Meaning meaning : {Meaning::query, Meaning::key})
+        if (name == meaning_name(meaning)) return {axis_name_size, meaning_color(meaning), true};
+    return {axis_name_size, inks.quiet, true};
+}
+
+double row_name_room(const std::string& name) { return name.empty() ? 0 : 24; }
+double column_name_room(const std::string& name) { return name.empty() ? 0 : 20; }
+
+void draw_row_name(Canvas& canvas, const std::string& name, const Box& box, double left, double top) {
+    if (name.empty()) return;
+    Text text = text_at(printable(name), left + 12, 0, axis_face(name, canvas.inks()), Anchor::middle);
+    text.y = std::max(box.y + box.height / 2, top + 4 + text_box(text).width / 2);
+    canvas.put(upright(text));
+}
+
+void draw_column_name(Canvas& canvas, const std::string& name, const Box& box, double reach, double left) {
+    if (name.empty()) return;
+    Text text = text_at(printable(name), 0, box.y - reach - 16, axis_face(name, canvas.inks()), Anchor::middle);
+    text.x = std::max(box.x + box.width / 2, left + text_box(text).width / 2);
+    canvas.put(text);
+}
+
+}  // namespace decoderscope::figure

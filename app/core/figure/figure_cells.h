@@ -1,0 +1,58 @@
+#pragma once
+
+#include "app/core/figure/figure_canvas.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace decoderscope::figure {
+
+// A heatmap and where its cells lie in a figure.
+struct PlacedHeatmap {
+    const Heatmap& heatmap;
+    Box box;
+    CellSize cell;
+    ColorMap map = ColorMap::viridis;
+    bool dark = false;
+    Index most = most_cells;  // rows and columns drawn at most; beyond that, each covers several
+
+    [[nodiscard]] double row_middle(Index row) const { return box.y + (static_cast<double>(row) + 0.5) * cell.height; }
+    [[nodiscard]] double column_middle(Index column) const {
+        return box.x + (static_cast<double>(column) + 0.5) * cell.width;
+    }
+    [[nodiscard]] Index drawn_rows() const { return std::min(heatmap.rows, most); }
+    [[nodiscard]] Index drawn_columns() const { return std::min(heatmap.columns, most); }
+    [[nodiscard]] bool is_reduced() const { return drawn_rows() < heatmap.rows || drawn_columns() < heatmap.columns; }
+    [[nodiscard]] double smaller_side() const { return std::min(cell.width, cell.height); }
+};
+
+// The cells, the hatches of the masks over them, and the lines between them if they are large.
+void draw_cells(Canvas& canvas, const PlacedHeatmap& placed);
+// The numbers in the cells, if there is room for them.
+void draw_numbers(Canvas& canvas, const PlacedHeatmap& placed);
+// A box hatched like the cells that these masks hide.
+void draw_hatch(Canvas& canvas, const Box& box, std::uint8_t causes, double spacing, bool dark);
+// The distance between the lines of a hatch on these cells.
+[[nodiscard]] double hatch_spacing(const PlacedHeatmap& placed);
+
+// The note of a figure that shows fewer cells than there are.
+[[nodiscard]] std::string reduction_note(const PlacedHeatmap& placed);
+
+// The labels and names along the two axes of a heatmap.
+
+void draw_row_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels);
+void draw_column_labels(Canvas& canvas, const PlacedHeatmap& placed, const AxisLabels& labels);
+
+// The face of an axis name: queries and keys have their own colours here too.
+[[nodiscard]] Face axis_face(const std::string& name, const Inks& inks);
+
+// The space that a row axis name takes on the left, and a column axis name above; 0 if there is none.
+[[nodiscard]] double row_name_room(const std::string& name);
+[[nodiscard]] double column_name_room(const std::string& name);
+
+// The names of the axes around a box; its labels extend by `reach`. They stay right of `left` and below `top`.
+void draw_row_name(Canvas& canvas, const std::string& name, const Box& box, double left, double top);
+void draw_column_name(Canvas& canvas, const std::string& name, const Box& box, double reach, double left);
+
+}  // namespace decoderscope::figure

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "engine/graph/run.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// Which masks hide a cell, as flags.
+namespace hidden_by {
+inline constexpr std::uint8_t nothing = 0;
+inline constexpr std::uint8_t causal = 1;
+inline constexpr std::uint8_t window = 2;  // too far back for the sliding window
+inline constexpr std::uint8_t padding = 4;
+inline constexpr std::uint8_t custom = 8;  // the input's custom_mask
+inline constexpr std::uint8_t hand = 16;   // painted: an edit
+}  // namespace hidden_by
+
+// How values become colours.
+enum class Scale {
+    sequential,  // weights and probabilities: from 0 up
+    diverging,   // signed values: about zero
+};
+
+struct Range {
+    float low = 0.0F;
+    float high = 1.0F;
+    bool operator==(const Range&) const = default;
+};
+
+// One picture of numbers: two axes of a tensor at fixed indices of the others, with all labels that a view or an export
+// needs. A plain value.
+struct Heatmap {
+    std::string title;                  // "blocks.0.attn.pattern"
+    std::string subtitle;               // "batch 0, head 1"
+    std::string row_axis, column_axis;  // "query", "key"
+    Index rows = 0, columns = 0;
+    std::vector<std::string> row_labels, column_labels;  // as many as rows and columns: tokens, or indices
+    std::vector<float> values;                           // [row, column]
+    std::vector<std::uint8_t> hidden;                    // [row, column], of hidden_by; empty where no mask applies
+    Scale scale = Scale::diverging;
+    Range range;                     // what the colour map spans; finite, low < high
+    std::vector<std::string> texts;  // [row, column]: shown in the cells instead of numbers; mostly empty
+
+    [[nodiscard]] float at(Index row, Index column) const {
+        return values[static_cast<std::size_t>(row * columns + column)];
+    }
+};
+
+// The range that the finite values span: [0, max] for a sequential scale (0 to 1 where it is empty), symmetric about
+// zero for a diverging one. Never empty.
+[[nodiscard]] Range range_of(std::span<const float> values, Scale scale);
+
+}  // namespace decoderscope

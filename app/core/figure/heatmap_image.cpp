@@ -1,0 +1,225 @@
+#include "app/core/figure/heatmap_image.h"
+
+#include "engine/base/for_each_cpu.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+
+namespace decoderscope {
+
+namespace {
+
+std::size_t place(Index offset) { return static_cast<std::size_t>(offset); }
+
+std::uint8_t causes_at(const Heatmap& heatmap, Index offset) {
+    return heatmap.hidden.empty() ? hidden_by::nothing : heatmap.hidden[place(offset)];
+}
+
+Coloring coloring_of(const Heatmap& heatmap, ColorMap map, bool dark) {
+    return {heatmap.range, heatmap.scale, map, dark};
+}
+
+Rgba color_at(const Heatmap& heatmap, Index offset, const Coloring& coloring, bool dark) {
+    const float value = heatmap.values[place(offset)];
+    const std::uint8_t causes = causes_at(heatmap, offset);
+    if (causes != hidden_by::nothing && !std::isnan(value)) return hidden_color(causes, dark);
+    return coloring(value);
+}
+
+// The cells [first, last) beneath one of `pixels` pixels that show `cells` cells.
+struct Span {
+    Index first = 0, last = 0;
+};
+
+Span beneath(Index pixel, Index pixels, Index cells) {
+    if (pixels >= cells) {
+        const Index cell = (2 * pixel + 1) * cells / (2 * pixels);
+        return {cell, cell + 1};
+    }
+    return {pixel * cells / pixels, ((pixel + 1) * cells + pixels - 1) / pixels};
+}
+
+// The spans beneath each of this many pixels.
+std::vector<Span> all_beneath(Index pixels, Index cells) {
+    std::vector<Span> spans;
+    spans.reserve(place(pixels));
+    for (Index pixel = 0; pixel < pixels; ++pixel) spans.push_back(beneath(pixel, pixels, cells));
+    return spans;
+}
+
+// Causes from weak to strong, with the bit's place as index.
+constexpr std::array<Rgba, 5> hidden_on_light = {{{0xDC, 0xDD, 0xE0, 255},
+                                                  {0xC3, 0xD5, 0xE3, 255},
+                                                  {0xC9, 0xD3, 0xC0, 255},
+                                                  {0xDC, 0xCF, 0xE3, 255},
+                                                  {0xF0, 0xC6, 0xCC, 255}}};
+constexpr std::array<Rgba, 5> hidden_on_dark = {{{0x3A, 0x3B, 0x40, 255},
+                                                 {0x34, 0x4B, 0x5C, 255},
+                                                 {0x46, 0x50, 0x3C, 255},
+                                                 {0x54, 0x43, 0x5E, 255},
+                                                 {0x6E, 0x3E, 0x48, 255}}};
+constexpr std::array<Phrase, 5> cause_names = {message("causal"), message("window"), message("padding"),
+                                               message("custom"), message("manual")};
+constexpr std::array<Hatch, 5> cause_hatches = {Hatch::forward, Hatch::level, Hatch::backward, Hatch::dots,
+                                                Hatch::cross};
+
+std::size_t strongest_cause(std::uint8_t causes) {
+    return static_cast<std::size_t>(std::max(static_cast<int>(std::bit_width(causes & 0x1FU)), 1) - 1);
+}
+
+std::uint8_t blended(std::uint8_t color, std::uint8_t ink, double part) {
+    return static_cast<std::uint8_t>(std::lround(color + part * (ink - color)));
+}
+
+// The masked run of one row that starts at a column and ends where the causes change.
+Index run_length(const Heatmap& heatmap, Index row, Index column) {
+    const std::uint8_t causes = causes_at(heatmap, row * heatmap.columns + column);
+    Index last = column + 1;
+    while (last < heatmap.columns && causes_at(heatmap, row * heatmap.columns + last) == causes) ++last;
+    return last - column;
+}
+
+// Extends the block of the row above by a run of the same columns and causes. Returns false if there is no such block.
+bool joined_above(std::vector<HiddenBlock>& blocks, std::vector<std::size_t>& block_of_column, const HiddenBlock& run) {
+    const std::size_t above = block_of_column[place(run.cells.column)];
+    if (above >= blocks.size()) return false;
+    HiddenBlock& block = blocks[above];
+    const bool fits = block.causes == run.causes && block.cells.column == run.cells.column &&
+                      block.cells.columns == run.cells.columns && block.cells.row + block.cells.rows == run.cells.row;
+    if (fits) ++block.cells.rows;
+    return fits;
+}
+
+}  // namespace
+
+Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark) {
+    return color_at(heatmap, row * heatmap.columns + column, coloring_of(heatmap, map, dark), dark);
+}
+
+std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark) {
+    const Coloring coloring = coloring_of(heatmap, map, dark);
+    std::vector<Rgba> colors(heatmap.values.size());
+    for (std::size_t i = 0; i < colors.size(); ++i)
+        colors[i] = color_at(heatmap, static_cast<Index>(i), coloring, dark);
+    return colors;
+}
+
+std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width, ColorMap map,
+                                 bool dark) {
+    std::vector<Rgba> colors(place(height * width));
+    const Coloring coloring = coloring_of(heatmap, map, dark);
+    const std::vector<Span> columns = all_beneath(width, seen.columns);
+    const Index rows_beneath = seen.rows / std::max<Index>(1, height) + 1;
+    in_parallel(height, rows_beneath * seen.columns, [&](Index begin, Index end) {
+        std::vector<Priority> keys(place(seen.columns));
+        for (Index y = begin; y < end; ++y) {
+            const Span rows = beneath(y, height, seen.rows);
+            std::ranges::fill(keys, kHiddenPriority);
+            for (Index row = rows.first; row < rows.last; ++row)
+                raise_priorities(keys, heatmap, (seen.row + row) * heatmap.columns + seen.column);
+            Rgba* color = colors.data() + y * width;
+            for (const Span& span : columns) {
+                Priority key = kHiddenPriority;
+                for (Index column = span.first; column < span.last; ++column) key = std::max(key, keys[place(column)]);
+                const Index first = (seen.row + rows.first) * heatmap.columns + seen.column + span.first;
+                *color++ = key == kHiddenPriority ? hidden_color(causes_at(heatmap, first), dark) : coloring(value_of(key));
+            }
+        }
+    });
+    return colors;
+}
+
+Rgba hidden_color(std::uint8_t causes, bool dark) {
+    return (dark ? hidden_on_dark : hidden_on_light)[strongest_cause(causes)];
+}
+
+Rgba hatch_color(std::uint8_t causes, bool dark) {
+    const Rgba color = hidden_color(causes, dark);
+    const std::uint8_t ink = dark ? 255 : 0;
+    const double part = dark ? 0.30 : 0.33;
+    return {blended(color.r, ink, part), blended(color.g, ink, part), blended(color.b, ink, part), 255};
+}
+
+Hatch hatch_of(std::uint8_t causes) {
+    if (causes == hidden_by::nothing) return Hatch::none;
+    const auto others = static_cast<std::uint8_t>(causes & ~(1U << strongest_cause(causes)));
+    if (others == hidden_by::nothing) return cause_hatches[strongest_cause(causes)];
+    const bool causal = (causes & hidden_by::causal) != 0;
+    const bool padding = (causes & hidden_by::padding) != 0;
+    return causal && padding ? Hatch::cross : cause_hatches[strongest_cause(others)];
+}
+
+std::string hidden_text(std::uint8_t causes) {
+    if (causes == hidden_by::hand) return tr("masked manually");
+    std::string text;
+    for (std::size_t i = 0; i < cause_names.size(); ++i) {
+        if ((causes >> i & 1U) == 0) continue;
+        if (!text.empty()) text += " + ";
+        text += tr(cause_names[i]);
+    }
+    return tr("{causes} mask", {{"causes", text}});
+}
+
+std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap) {
+    std::vector<HiddenBlock> blocks;
+    if (heatmap.hidden.empty()) return blocks;
+    constexpr std::size_t no_block = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> block_of_column(place(heatmap.columns), no_block);
+    for (Index row = 0; row < heatmap.rows; ++row) {
+        for (Index column = 0; column < heatmap.columns;) {
+            const Index length = run_length(heatmap, row, column);
+            const HiddenBlock run{{row, column, 1, length}, causes_at(heatmap, row * heatmap.columns + column)};
+            if (run.causes != hidden_by::nothing && !joined_above(blocks, block_of_column, run)) {
+                block_of_column[place(column)] = blocks.size();
+                blocks.push_back(run);
+            }
+            column += length;
+        }
+    }
+    return blocks;
+}
+
+namespace {
+
+constexpr std::uint32_t kTop = 0x80000000U;
+constexpr Priority kInfinitePriority = static_cast<Priority>(0xff000001U ^ kTop);
+
+inline Priority priority_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::max(static_cast<Priority>((bits << 1U | bits >> 31U) ^ kTop), kHiddenPriority + 1);
+}
+
+FOR_EACH_CPU void raise(Priority* keys, const float* values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) keys[i] = std::max(keys[i], priority_of(values[i]));
+}
+
+FOR_EACH_CPU void raise_where_shown(Priority* keys, const float* values, const std::uint8_t* hidden, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const Priority key = priority_of(values[i]);
+        const bool shows = hidden[i] == hidden_by::nothing || key > kInfinitePriority;
+        keys[i] = std::max(keys[i], shows ? key : kHiddenPriority);
+    }
+}
+
+}  // namespace
+
+float value_of(Priority key) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(key) ^ kTop;
+    return std::bit_cast<float>(bits >> 1U | bits << 31U);
+}
+
+void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset) {
+    const float* values = heatmap.values.data() + offset;
+    if (heatmap.hidden.empty())
+        raise(keys.data(), values, keys.size());
+    else
+        raise_where_shown(keys.data(), values, heatmap.hidden.data() + offset, keys.size());
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/heatmap.h"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// A block of cells of a heatmap.
+struct CellRect {
+    Index row = 0, column = 0, rows = 0, columns = 0;
+    bool operator==(const CellRect&) const = default;
+};
+
+// The colour of one cell. A masked cell gets the muted colour of its mask. But NaN always shows as NaN: a row with
+// nothing left to attend to must not look like any other masked row.
+[[nodiscard]] Rgba cell_color(const Heatmap& heatmap, Index row, Index column, ColorMap map, bool dark);
+
+// One pixel a cell, [row, column].
+[[nodiscard]] std::vector<Rgba> cell_colors(const Heatmap& heatmap, ColorMap map, bool dark);
+
+// The colours of a smaller picture, height × width pixels, row by row. A pixel shows the strongest of its cells, so
+// that no extreme is lost: NaN first, then ±∞, then the largest magnitude; a masked cell other than NaN only if there
+// is nothing else. Every cell of `seen` belongs to a pixel. `seen` lies inside the heatmap and is not empty; a side
+// with more pixels than cells repeats cells.
+[[nodiscard]] std::vector<Rgba> reduced_colors(const Heatmap& heatmap, const CellRect& seen, Index height, Index width,
+                                               ColorMap map, bool dark);
+
+// How a masked cell is hatched, so that masks can be distinguished without colour.
+enum class Hatch {
+    none,
+    forward,   // ////
+    backward,  // leaning the other way
+    cross,     // both
+    level,     // ====
+    dots,
+};
+
+// The muted colour of a masked cell: that of its strongest cause, in the order hand, custom, padding, window,
+// causal. `causes` is of hidden_by, not nothing.
+[[nodiscard]] Rgba hidden_color(std::uint8_t causes, bool dark);
+// The colour of the hatch on it.
+[[nodiscard]] Rgba hatch_color(std::uint8_t causes, bool dark);
+// Causal alone is forward, window level, padding backward, custom dots, hand cross. With several causes, the colour
+// shows the strongest; the hatch shows the lines of causal and padding (cross: both), those of a weaker window, or
+// dots.
+[[nodiscard]] Hatch hatch_of(std::uint8_t causes);
+// "causal mask", "causal + padding mask", "masked manually", …, for legends.
+[[nodiscard]] std::string hidden_text(std::uint8_t causes);
+
+// Masked cells with the same causes, joined into blocks so that a hatch is drawn in few pieces. Blocks don't overlap
+// and cover every masked cell; empty if the heatmap has no masks.
+struct HiddenBlock {
+    CellRect cells;
+    std::uint8_t causes = hidden_by::nothing;
+};
+[[nodiscard]] std::vector<HiddenBlock> hidden_blocks(const Heatmap& heatmap);
+
+// Of the cells that share a pixel, the one of the largest magnitude is shown. Each cell is turned into one number, its
+// priority, so that a picture of millions of cells takes one comparison per cell.
+
+// The bits of the magnitude, which grow with it up to ∞ and NaN, then the sign bit; minus 2^31, because signed numbers
+// are compared in fewer instructions. A hidden cell other than NaN has the lowest key.
+using Priority = std::int32_t;
+inline constexpr Priority kHiddenPriority = std::numeric_limits<Priority>::min();
+
+// The value of a key other than kHiddenPriority.
+[[nodiscard]] float value_of(Priority key);
+
+// Raises the keys of a row of pixels, one pixel a cell, to those of the cells from `offset` on.
+void raise_priorities(std::span<Priority> keys, const Heatmap& heatmap, Index offset);
+
+}  // namespace decoderscope

@@ -1,0 +1,163 @@
+#include "app/core/figure/json.h"
+
+#include "app/core/text/characters.h"
+#include "engine/base/json.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+#include <string_view>
+
+namespace decoderscope {
+namespace {
+
+// JSON that keeps keys in the order they are set in, and numbers as floats: 0.1 stays 0.1.
+using Json =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
+
+Json json_number(float value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+    return value;
+}
+
+Json causes(std::uint8_t hidden) {
+    Json list = Json::array();
+    for (const std::string_view cause : mask_causes(hidden)) list.push_back(cause);
+    return list;
+}
+
+// [row][column] of what `of` returns for each element.
+template <class T, class Function>
+Json matrix(const Heatmap& heatmap, const std::vector<T>& elements, Function of) {
+    Json rows = Json::array();
+    for (Index row = 0; row < heatmap.rows; ++row) {
+        Json line = Json::array();
+        for (Index column = 0; column < heatmap.columns; ++column) {
+            line.push_back(of(elements[static_cast<std::size_t>(row * heatmap.columns + column)]));
+        }
+        rows.push_back(std::move(line));
+    }
+    return rows;
+}
+
+Json labels(const std::vector<std::string>& texts) {
+    Json list = Json::array();
+    for (const std::string& text : texts) list.push_back(valid_utf8(text));
+    return list;
+}
+
+Json object_of(const Heatmap& heatmap) {
+    Json object;
+    object["tensor"] = valid_utf8(heatmap.title);
+    object["subtitle"] = valid_utf8(heatmap.subtitle);
+    object["row_axis"] = valid_utf8(heatmap.row_axis);
+    object["column_axis"] = valid_utf8(heatmap.column_axis);
+    object["rows"] = labels(heatmap.row_labels);
+    object["columns"] = labels(heatmap.column_labels);
+    object["scale"] = heatmap.scale == Scale::sequential ? "sequential" : "diverging";
+    object["range"] = Json::array({json_number(heatmap.range.low), json_number(heatmap.range.high)});
+    object["values"] = matrix(heatmap, heatmap.values, json_number);
+    const bool masked = std::any_of(heatmap.hidden.begin(), heatmap.hidden.end(), [](auto cell) { return cell != 0; });
+    if (masked) object["masked"] = matrix(heatmap, heatmap.hidden, causes);
+    if (!heatmap.texts.empty())
+        object["texts"] = matrix(heatmap, heatmap.texts, [](const std::string& text) { return valid_utf8(text); });
+    return object;
+}
+
+// A list of lists gets one line per inner list, anything else one line.
+void write_value(std::ostream& out, const Json& value) {
+    const bool is_matrix = value.is_array() && !value.empty() && value.front().is_array();
+    if (!is_matrix) {
+        out << value.dump();
+        return;
+    }
+    const char* before = "[\n    ";
+    for (const Json& row : value) {
+        out << before << row.dump();
+        before = ",\n    ";
+    }
+    out << "\n  ]";
+}
+
+// An object with one line per key.
+void write_object(std::ostream& out, const Json& object) {
+    const char* before = "{\n  ";
+    for (const auto& [key, value] : object.items()) {
+        out << before << Json(key).dump() << ": ";
+        write_value(out, value);
+        before = ",\n  ";
+    }
+    out << "\n}";
+}
+
+Json curve_of(const ChartCurve& curve) {
+    Json object;
+    object["run"] = curve.run;
+    object["curve"] = curve.curve.name;
+    object["steps"] = Json::array();
+    object["depths"] = Json::array();
+    object["values"] = Json::array();
+    for (const DepthPoint& point : curve.curve.points) {
+        object["steps"].push_back(point.step);
+        object["depths"].push_back(json_number(static_cast<float>(point.depth)));
+        object["values"].push_back(json_number(static_cast<float>(point.value)));
+    }
+    return object;
+}
+
+Json chart_of(const Chart& chart) {
+    Json object;
+    object["chart"] = chart.name;
+    object["title"] = chart.title;
+    object["measure"] = chart.caption;
+    object["blocks"] = chart.blocks;
+    object["curves"] = Json::array();
+    for (const ChartCurve& curve : chart.curves) object["curves"].push_back(curve_of(curve));
+    return object;
+}
+
+}  // namespace
+
+std::vector<std::string_view> mask_causes(std::uint8_t hidden) {
+    constexpr std::array<std::string_view, 5> names = {"causal", "window", "padding", "custom", "hand"};
+    std::vector<std::string_view> causes;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if ((hidden >> i & 1U) != 0) causes.push_back(names[i]);
+    return causes;
+}
+
+void write_json(std::ostream& out, const Heatmap& heatmap) {
+    write_object(out, object_of(heatmap));
+    out << "\n";
+}
+
+void write_json(std::ostream& out, const Exhibit& exhibit) {
+    if (exhibit.panels.size() == 1 && exhibit.charts.empty()) {
+        Json object = object_of(exhibit.panels.front().heatmap());
+        if (!exhibit.caption.empty()) object["caption"] = valid_utf8(exhibit.caption);
+        write_object(out, object);
+        out << "\n";
+        return;
+    }
+    out << "{\"title\": " << Json(valid_utf8(exhibit.title)).dump()
+        << ",\n\"caption\": " << Json(valid_utf8(exhibit.caption)).dump();
+    const char* before = ",\n\"heatmaps\": [\n";
+    for (const Panel& panel : exhibit.panels) {
+        out << before;
+        write_object(out, object_of(panel.heatmap()));
+        before = ",\n";
+    }
+    if (!exhibit.panels.empty()) out << "]";
+    before = ",\n\"charts\": [\n";
+    for (const Chart& chart : exhibit.charts) {
+        out << before;
+        write_object(out, chart_of(chart));
+        before = ",\n";
+    }
+    if (!exhibit.charts.empty()) out << "]";
+    out << "}\n";
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/figure.h"
+#include "engine/base/error.h"
+#include "engine/base/index.h"
+
+#include <cmath>
+#include <cstddef>
+#include <iosfwd>
+#include <span>
+
+namespace decoderscope {
+
+// Writes a figure as a PNG with `scale` pixels per unit. Characters that the figure's fonts lack are taken from any
+// installed font that has them. The same figure gives the same bytes wherever the fonts are the same. Throws Error if
+// it would be too large (32,767 pixels a side) or cannot be written.
+void write_png(std::ostream& out, const Figure& figure, double scale = 2);
+
+// Writes width × height pixels, row by row from the top, as a PNG: a screenshot. Throws Error as above, and if the
+// number of pixels does not match.
+void write_png_pixels(std::ostream& out, Index width, Index height, std::span<const Rgba> pixels);
+
+// What a picture's size may be, whatever draws it.
+
+// Throws Error unless each side has 1 to 32767 pixels, as of a Cairo image.
+inline void check_picture_size(double width, double height) {
+    constexpr double kLargestSide = 32767;
+    if (!(width >= 1 && height >= 1 && width <= kLargestSide && height <= kLargestSide))
+        throw Error("cannot draw the PNG: a side must have 1 to 32767 pixels, not {width} × {height}",
+                    {{"width", std::lround(width)}, {"height", std::lround(height)}});
+}
+
+// Throws Error unless there is a pixel for each place.
+inline void check_pixel_count(std::size_t count, Index width, Index height) {
+    if (width < 0 || height < 0 || static_cast<std::size_t>(width * height) != count)
+        throw Error("cannot draw the PNG: {count} pixels are not {width} × {height}",
+                    {{"count", count}, {"width", width}, {"height", height}});
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,442 @@
+#include "app/core/files/saved_session.h"
+
+#include "app/core/files/checksum.h"
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/edits.h"
+#include "app/core/run/open_model.h"
+#include "app/core/text/characters.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/assets.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/checkpoint.h"
+#include "engine/model/inputs.h"
+#include "engine/trace/trace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- out
+
+bool same_numbers(const Tensor& a, const Tensor& b) {
+    if (a.empty() || b.empty()) return a.empty() && b.empty();
+    return a.axes() == b.axes() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+std::string checksum_of_numbers(const Tensor& tensor) { return checksum_of(std::as_bytes(tensor.values())); }
+
+// Whether these are the first batch rows of `of`, as after typing fewer lines.
+bool begins(const Tensor& tensor, const Tensor& of) {
+    if (of.empty() || tensor.rank() != of.rank() || tensor.dim(0) > of.dim(0)) return false;
+    for (std::size_t axis = 1; axis < of.rank(); ++axis)
+        if (tensor.dim(axis) != of.dim(axis)) return false;
+    return tensor.shares_values_with(of) ||
+           std::memcmp(tensor.data(), of.data(), static_cast<std::size_t>(tensor.size()) * sizeof(float)) == 0;
+}
+
+std::optional<SavedTensor> saved_tensor(const Tensor& tensor, const Tensor& example, const std::string& file) {
+    if (tensor.empty()) return std::nullopt;
+    SavedTensor saved;
+    if (begins(tensor, example))
+        saved.of_example = true;
+    else if (!file.empty())
+        saved.file = absolute_path(file);
+    else
+        saved.numbers = tensor;
+    if (saved.numbers.empty()) saved.checksum = checksum_of_numbers(tensor);
+    return saved;
+}
+
+TokenRows whole_rows(const Tensor& tensor) { return rows_of(tensor, Tensor()); }
+
+// The rows as texts, if the tokenizer encodes them to the same ids.
+std::optional<std::vector<std::string>> as_texts(const TokenRows& rows, const Tokenizer& tokenizer) {
+    if (!tokenizer.can_encode()) return std::nullopt;
+    std::vector<std::string> texts;
+    for (const std::vector<Index>& row : rows) {
+        std::string text = tokenizer.decode(row);
+        if (valid_utf8(text) != text) return std::nullopt;
+        try {
+            if (tokenizer.encode(text) != row) return std::nullopt;
+        } catch (const Error&) {
+            return std::nullopt;
+        }
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
+SavedSequence saved_sequence(const Tensor& tokens, const Tensor& mask, const Tokenizer& tokenizer) {
+    SavedSequence saved;
+    const TokenRows rows = rows_of(tokens, mask);
+    if (!tokens.empty() && std::none_of(rows.begin(), rows.end(), [](const auto& row) { return row.empty(); })) {
+        const TokenBatch padded = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
+        if (same_numbers(padded.tokens, tokens) && same_numbers(padded.mask, mask)) {
+            saved.text = as_texts(rows, tokenizer);
+            if (!saved.text) saved.tokens = rows;
+            return saved;
+        }
+    }
+    if (!tokens.empty()) saved.tokens = whole_rows(tokens);
+    if (!mask.empty()) saved.mask = whole_rows(mask);
+    return saved;
+}
+
+// ---- in
+
+// Padding to a few long rows may need far more memory than the file's size, so this is checked before allocating.
+void check_batch(const TokenRows& rows, const std::string& key) {
+    constexpr std::size_t kMost = std::size_t{1} << 24;
+    std::size_t longest = 1;
+    for (const std::vector<Index>& row : rows) {
+        if (row.empty()) throw Error("{key}: an empty batch row, expected at least one token", {{"key", key}});
+        longest = std::max(longest, row.size());
+    }
+    if (rows.size() > kMost / longest)
+        throw Error("{key}: more than {most} tokens once rows are padded; expected fewer",
+                    {{"key", key}, {"most", kMost}});
+}
+
+Tensor mask_of(const TokenRows& rows, std::string_view length_axis, const std::string& key) {
+    const bool even =
+        std::all_of(rows.begin(), rows.end(), [&](const auto& row) { return row.size() == rows.front().size(); });
+    if (!even) throw Error("{key}: rows of different lengths, expected as many numbers in each", {{"key", key}});
+    check_batch(rows, key);
+    return padded_batch(rows, length_axis).tokens;
+}
+
+std::optional<TokenRows> rows_of(const SavedSequence& saved, const Tokenizer& tokenizer, const std::string& before) {
+    if (saved.tokens) return saved.tokens;
+    if (!saved.text) return std::nullopt;
+    if (!tokenizer.can_encode())
+        throw Error("{before}text: the model has no vocabulary that cuts a text; expected {before}tokens",
+                    {{"before", before}});
+    return naming(before + "text", [&] {
+        TokenRows rows;
+        for (const std::string& text : *saved.text) rows.push_back(tokenizer.encode(text));
+        return rows;
+    });
+}
+
+// Restores a sequence of the session: its ids and its mask.
+bool restore(const SavedSequence& saved, const Tokenizer& tokenizer, std::string_view length_axis,
+             const std::string& before, Tensor& tokens, Tensor& mask) {
+    const std::optional<TokenRows> rows = rows_of(saved, tokenizer, before);
+    if (rows) {
+        check_batch(*rows, before + (saved.text ? "text" : "tokens"));
+        TokenBatch batch = padded_batch(*rows, length_axis, tokenizer.special().pad.value_or(0));
+        tokens = std::move(batch.tokens);
+        mask = std::move(batch.mask);
+    }
+    if (saved.mask) mask = mask_of(*saved.mask, length_axis, before + "attention_mask");
+    return rows.has_value();
+}
+
+Tensor named(const Tensor& tensor, std::span<const std::string_view> names) {
+    if (tensor.rank() > names.size())
+        throw Error("{rank} axes, expected at most {names}", {{"rank", tensor.rank()}, {"names", names.size()}});
+    return tensor.with_axes(named_from_last(tensor.axes(), names));
+}
+
+// Where a vector input is read from, and the names of its axes.
+struct VectorInput {
+    const char* key;
+    const Tensor& example;
+    bool integer;
+    std::vector<std::string_view> axes;
+};
+
+// `batch`: how many of its rows to use; 0: all.
+Tensor restored_tensor(const SavedTensor& saved, const VectorInput& input, Index batch, RestoredInput& restored) {
+    return naming(input.key, [&] {
+        Tensor tensor = saved.numbers;
+        if (saved.of_example) {
+            if (input.example.empty()) throw Error("the model's example has none; expected numbers or a file");
+            tensor = input.example;
+        } else if (!saved.file.empty()) {
+            const SafetensorsFile file(saved.file);
+            tensor = input.integer ? file.integers(input.key) : file.floats(input.key);
+            restored.inputs_path = saved.file;
+        }
+        tensor = named(tensor, input.axes);
+        if (batch > 0 && saved.numbers.empty()) tensor = first_of_batch(tensor, batch);
+        if (!saved.checksum.empty() && checksum_of_numbers(tensor) != saved.checksum)
+            restored.remarks.push_back(message(
+                "{key}: {source} holds other numbers than when the session was saved",
+                {{"key", input.key},
+                 {"source", saved.of_example ? message("the model's example") : Sentence::verbatim(saved.file)}}));
+        return tensor;
+    });
+}
+
+}  // namespace
+
+SavedInput saved_input(const Scenario& scenario) {
+    const Inputs& in = scenario.inputs;
+    const Model& model = *scenario.model();
+    SavedInput saved;
+    saved.target = saved_sequence(in.tokens, in.attention_mask, model.tokenizer);
+    saved.source = saved_sequence(in.encoder_tokens, in.encoder_attention_mask, model.encoder_tokenizer);
+    saved.x = saved_tensor(in.x, model.example.x, scenario.inputs_path);
+    saved.memory = saved_tensor(in.memory, model.example.memory, scenario.inputs_path);
+    saved.custom_mask = saved_tensor(in.custom_mask, model.example.custom_mask, scenario.inputs_path);
+    return saved;
+}
+
+RestoredInput restored_input(const SavedInput& saved, const Model& model, const Config& config) {
+    const Inputs& example = model.example;
+    RestoredInput restored;
+    Inputs& in = restored.inputs;
+    bool target = restore(saved.target, model.tokenizer, axis::pos, "", in.tokens, in.attention_mask);
+    if (saved.x) {
+        in.x = restored_tensor(*saved.x, {"x", example.x, false, {axis::batch, axis::pos, axis::d_model}}, 0, restored);
+        target = true;
+    }
+    if (!target) {
+        in.tokens = example.tokens;
+        in.x = example.x;
+        if (!saved.target.mask) in.attention_mask = example.attention_mask;
+        if (!saved.custom_mask) in.custom_mask = example.custom_mask;
+    }
+    const Tensor& rows = in.tokens.empty() ? in.x : in.tokens;  // of any rank so far: making the plan checks it
+    const Index batch = rows.rank() == 0 ? 0 : in.batch();
+    bool source = restore(saved.source, model.encoder_tokenizer, axis::src, "encoder_", in.encoder_tokens,
+                          in.encoder_attention_mask);
+    if (saved.memory) {
+        in.memory = restored_tensor(
+            *saved.memory, {"memory", example.memory, false, {axis::batch, axis::src, axis::d_model}}, batch, restored);
+        source = true;
+    }
+    if (!source) {
+        in.memory = first_of_batch(example.memory, batch);
+        in.encoder_tokens = first_of_batch(example.encoder_tokens, batch);
+        if (!saved.source.mask) in.encoder_attention_mask = first_of_batch(example.encoder_attention_mask, batch);
+    }
+    if (saved.custom_mask)
+        in.custom_mask = restored_tensor(
+            *saved.custom_mask,
+            {"custom_mask", example.custom_mask, true, {axis::batch, axis::head, axis::query, axis::key}}, 0, restored);
+    check_inputs(in, config);
+    return restored;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_bundled(const std::string& name) {
+    const auto& all = bundled_models();
+    return std::any_of(all.begin(), all.end(), [&](const BundledModel& model) { return model.name == name; });
+}
+
+// Where a model's files are; empty for one generated from a seed.
+std::string files_of_model(const std::string& name) {
+    const auto& trained = trained_models();
+    if (std::find(trained.begin(), trained.end(), name) != trained.end()) return trained_model_folder(name);
+    return is_bundled(name) ? std::string() : name;
+}
+
+// ---- out
+
+SavedModel saved_model(const Model& model) {
+    const bool bundled = is_bundled(model.name);
+    return {.name = bundled ? model.name : model.path,
+            .bundled = bundled,
+            .answers = model.answers,
+            .mapping = model.mapping,
+            .trace = model.recorded != nullptr};
+}
+
+SavedRun saved_run(const Scenario& scenario) {
+    return {.model = saved_model(*scenario.model()),
+            .set = scenario.overrides(),
+            .input = saved_input(scenario),
+            .edits = scenario.edits,
+            .dropout_seed = scenario.dropout_seed,
+            .gradients_of = scenario.gradients_of,
+            .mutation = scenario.mutation,
+            .recording = scenario.recording,
+            .generated = scenario.generated};
+}
+
+// ---- in
+
+Phrase what_changed(bool weights, bool config) {
+    if (weights && config)
+        return message(
+            "{model}: its weights and config.json are not what they were when the session was saved, so the numbers "
+            "may be others");
+    if (weights)
+        return message(
+            "{model}: its weights are not what they were when the session was saved, so the numbers may be others");
+    return message(
+        "{model}: its config.json is not what it was when the session was saved, so the numbers may be others");
+}
+
+// Reads the models of a session, each once.
+class Opener {
+public:
+    explicit Opener(LoadProgress* progress) : progress_(progress) {}
+
+    Scenario scenario(const SavedRun& saved) {
+        const Opened& model = open(saved.model);
+        Scenario scenario = naming("set", [&] { return Scenario(model.model, saved.set); });
+        RestoredInput input =
+            naming("input", [&] { return restored_input(saved.input, *scenario.model(), scenario.config()); });
+        scenario.inputs = std::move(input.inputs);
+        scenario.inputs_path = std::move(input.inputs_path);
+        scenario.dropout_seed = saved.dropout_seed;
+        scenario.gradients_of = saved.gradients_of;
+        scenario.mutation = saved.mutation;
+        scenario.recording = saved.recording;
+        scenario.generated = saved.generated;
+        remarks.insert(remarks.end(), input.remarks.begin(), input.remarks.end());
+        scenario.edits = edits(scenario, saved, model.as_it_was && input.remarks.empty());
+        return scenario;
+    }
+
+    std::vector<Sentence> remarks;
+
+private:
+    struct Opened {
+        SavedModel saved;
+        std::shared_ptr<const Model> model;
+        bool as_it_was = true;
+    };
+
+    const Opened& open(const SavedModel& saved) {
+        for (const Opened& known : opened_)
+            if (known.saved == saved) return known;
+        Opened opened{saved, naming("model", [&] {
+                          return open_model(saved.name, saved.trace ? OpenAs::trace : OpenAs::model, saved.answers,
+                                            progress_, saved.mapping);
+                      })};
+        compare_checksums(opened);
+        opened_.push_back(std::move(opened));
+        return opened_.back();
+    }
+
+    void compare_checksums(Opened& opened) {
+        const SavedModel& saved = opened.saved;
+        if (saved.weights.empty() && saved.config.empty()) return;
+        const ModelChecksums now = naming("model", [&] { return checksums_now(saved.name, saved.trace); });
+        const bool weights = !saved.weights.empty() && saved.weights != now.weights;
+        const bool config = !saved.config.empty() && saved.config != now.config;
+        if (!weights && !config) return;
+        opened.as_it_was = false;
+        remarks.emplace_back(what_changed(weights, config), Arguments{{"model", saved.name}});
+    }
+
+    [[nodiscard]] ModelChecksums checksums_now(const std::string& name, bool trace) const {
+        Resumable<ModelChecksums> sums = checksums_of_model(name, trace);
+        while (!sums.advance())
+            if (progress_ != nullptr && progress_->stop.stop_requested()) throw LoadStopped();
+        return sums.result();
+    }
+
+    // Without a change of model or input, gradients of a cell that isn't there are an error in the session; else they
+    // are left out.
+    void check_gradients(Scenario& scenario, bool as_it_was) {
+        const std::string of = scenario.gradients_of;
+        if (of.empty()) return static_cast<void>(plan_of(scenario));
+        if (as_it_was) return static_cast<void>(naming("gradients_of", [&] { return plan_of(scenario); }));
+        scenario = without_lost_gradients(std::move(scenario));
+        static_cast<void>(plan_of(scenario));
+        if (scenario.gradients_of != of)
+            remarks.push_back(message("the gradients of {name} do not fit any more and were left out", {{"name", of}}));
+    }
+
+    // Edits that don't fit are an error in the session, unless the model or its input has changed.
+    std::vector<Edit> edits(Scenario& scenario, const SavedRun& saved, bool as_it_was) {
+        check_gradients(scenario, as_it_was);
+        if (as_it_was) {
+            scenario.edits = saved.edits;
+            static_cast<void>(naming("edits", [&] { return plan_of(scenario); }));
+            return saved.edits;
+        }
+        std::vector<Edit> fitting = fitting_edits(scenario, saved.edits);
+        if (const std::size_t lost = saved.edits.size() - fitting.size(); lost > 0)
+            remarks.push_back(message_n("{count} edit does not fit any more and was left out",
+                                        "{count} edits do not fit any more and were left out", lost));
+        return fitting;
+    }
+
+    LoadProgress* progress_;
+    std::vector<Opened> opened_;
+};
+
+}  // namespace
+
+SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress) {
+    return naming(name, [&] {
+        Opener opener(progress);
+        SavedWork work{
+            .scenario = opener.scenario(file.run), .cursor = file.cursor, .sampling = file.sampling, .view = file.view};
+        for (std::size_t i = 0; i < file.pins.size(); ++i)
+            naming("pins[" + std::to_string(i) + "]", [&] {
+                work.pins.push_back({file.pins[i].label, opener.scenario(file.pins[i].run)});
+            });
+        work.saved_as = file.saved_as;
+        work.remarks = std::move(opener.remarks);
+        return work;
+    });
+}
+
+SavedWork open_session(const SessionFile& file, const std::string& name, LoadProgress* progress) {
+    return open_session(file, Sentence::verbatim(name), progress);
+}
+
+SavedWork open_session(const std::string& path, LoadProgress* progress) {
+    SavedWork work = open_session(read_session_file(path), path, progress);
+    if (work.saved_as.empty()) work.saved_as = absolute_path(path);
+    return work;
+}
+
+Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work) {
+    if (work.pins.empty()) co_return nullptr;
+    const PinnedWork& pin = work.pins.front();
+    std::shared_ptr<const Run> run = co_await executed(plan_of(pin.scenario));
+    ReferenceRun pinned = reference_of(pin.label, std::move(run));
+    pinned.scenario = std::make_shared<const Scenario>(pin.scenario);
+    co_return std::make_shared<const ReferenceRun>(std::move(pinned));
+}
+
+Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace) {
+    if (trace) {
+        ModelChecksums sums;
+        sums.weights = co_await checksum_of_files(open_trace(name).files);
+        co_return sums;
+    }
+    const std::string files = files_of_model(name);
+    if (files.empty()) co_return ModelChecksums();
+    const Checkpoint checkpoint{fs::path(files)};
+    std::vector<std::string> weights = checkpoint.files();
+    std::sort(weights.begin(), weights.end());
+    const std::string config = (checkpoint.folder() / "config.json").string();
+    std::error_code failed;
+    ModelChecksums sums;
+    sums.weights = co_await checksum_of_files(weights);
+    if (fs::exists(config, failed)) sums.config = co_await checksum_of_files(std::vector<std::string>(1, config));
+    co_return sums;
+}
+
+SessionFile session_file_of(const SavedWork& work) {
+    SessionFile file{.run = saved_run(work.scenario),
+                     .cursor = work.cursor,
+                     .sampling = work.sampling,
+                     .view = work.view,
+                     .pins = {},
+                     .saved_as = work.saved_as,
+                     .changed = work.changed};
+    for (const PinnedWork& pin : work.pins) file.pins.push_back({pin.label, saved_run(pin.scenario)});
+    return file;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "app/core/files/session_file.h"
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/scenario.h"
+#include "engine/base/message.h"
+#include "engine/files/load_progress.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// A run's inputs, and their form in a session's file.
+namespace decoderscope {
+
+// The shortest form that reads back to the same numbers: a text if the tokenizer gives the same tokens for it, else
+// ids; vectors by their source.
+[[nodiscard]] SavedInput saved_input(const Scenario& scenario);
+
+// Read back. Input from a file that has changed gets a remark. Throws Error naming the key.
+struct RestoredInput {
+    Inputs inputs;
+    std::string inputs_path;  // the file that vectors come from; empty: none
+    std::vector<Sentence> remarks;
+};
+[[nodiscard]] RestoredInput restored_input(const SavedInput& saved, const Model& model, const Config& config);
+
+// The user's work between a session's file and the session in the window: its model is read, ready to run.
+
+struct PinnedWork {
+    std::string label;
+    Scenario scenario;
+};
+
+struct SavedWork {
+    Scenario scenario;
+    Cursor cursor;  // no step: where the model's author suggests
+    Sampling sampling;
+    SavedView view;
+    std::vector<PinnedWork> pins;
+    std::string saved_as;           // the file it was opened from or saved to; empty: none yet
+    std::vector<WorkPart> changed;  // of unsaved work: what differs from what was opened or last saved
+    std::vector<Sentence> remarks;  // what has changed since it was saved, a sentence each
+};
+
+// Reads a session and its models. A model whose files have changed is still opened, with a remark and without the edits
+// that no longer fit. Throws Error naming the session's file and the missing key or model; LoadStopped if `progress`
+// says to stop.
+[[nodiscard]] SavedWork open_session(const std::string& path, LoadProgress* progress = nullptr);
+// The same with the file already read; messages name it `name`.
+[[nodiscard]] SavedWork open_session(const SessionFile& file, const Sentence& name, LoadProgress* progress = nullptr);
+[[nodiscard]] SavedWork open_session(const SessionFile& file, const std::string& name,
+                                     LoadProgress* progress = nullptr);
+
+// Computes the work's pinned run; nullptr if none.
+[[nodiscard]] Resumable<std::shared_ptr<const ReferenceRun>> pinned_run(const SavedWork& work);
+
+// The checksums of a model's files: of its weights (all files of them, by name, one after the other) and of its
+// config.json. Empty for a model without files. `trace`: it was opened as one, and its files count as weights.
+struct ModelChecksums {
+    std::string weights, config;
+};
+[[nodiscard]] Resumable<ModelChecksums> checksums_of_model(std::string name, bool trace = false);
+
+// The work as its file holds it, except for the models' checksums, which take longer to compute.
+[[nodiscard]] SessionFile session_file_of(const SavedWork& work);
+
+}  // namespace decoderscope

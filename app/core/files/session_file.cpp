@@ -1,0 +1,218 @@
+#include "app/core/files/session_file.h"
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <ostream>
+
+namespace decoderscope {
+
+namespace {
+
+bool same(const Tensor& a, const Tensor& b) {
+    if (a.empty() || b.empty()) return a.empty() && b.empty();
+    if (a.axes() != b.axes()) return false;
+    return a.shares_values_with(b) ||
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+bool same(const Inputs& a, const Inputs& b) {
+    return same(a.tokens, b.tokens) && same(a.x, b.x) && same(a.memory, b.memory) &&
+           same(a.encoder_tokens, b.encoder_tokens) && same(a.attention_mask, b.attention_mask) &&
+           same(a.encoder_attention_mask, b.encoder_attention_mask) && same(a.custom_mask, b.custom_mask);
+}
+
+bool same_settings(const Scenario& a, const Scenario& b) {
+    return a.model() == b.model() && a.config() == b.config() && a.dropout_seed == b.dropout_seed &&
+           a.gradients_of == b.gradients_of && a.mutation == b.mutation && a.recording == b.recording;
+}
+
+}  // namespace
+
+std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now) {
+    std::vector<WorkPart> changed;
+    const auto note = [&](WorkPart part, bool is_same) {
+        if (!is_same) changed.push_back(part);
+    };
+    note(WorkPart::edits, before.scenario.edits == now.scenario.edits);
+    note(WorkPart::input, same(before.scenario.inputs, now.scenario.inputs));
+    note(WorkPart::settings, same_settings(before.scenario, now.scenario));
+    note(WorkPart::sampling, before.sampling == now.sampling);
+    note(WorkPart::pin, before.pinned == now.pinned);
+    return changed;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using OrderedJson = nlohmann::ordered_json;
+
+// A path next to or below the session is relative, so that both can be moved together.
+std::string written_path(const std::string& path, const fs::path& folder) {
+    if (folder.empty()) return path;
+    const fs::path relative = fs::path(path).lexically_relative(folder);
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return below ? relative.generic_string() : path;
+}
+
+// Sorted by key, so that the same values always give the same file; the last value of a repeated key counts.
+OrderedJson object_of(const Overrides& values) {
+    std::map<std::string, std::string> sorted;
+    for (const auto& [key, value] : values) sorted[key] = value;
+    return sorted.empty() ? OrderedJson::object() : OrderedJson(sorted);
+}
+
+OrderedJson json_of(const SavedModel& model, const fs::path& folder) {
+    OrderedJson json;
+    if (model.bundled)
+        json["bundled"] = model.name;
+    else
+        json["path"] = written_path(model.name, folder);
+    if (!model.weights.empty()) json["weights"] = model.weights;
+    if (!model.config.empty()) json["config"] = model.config;
+    if (!model.answers.empty()) json["answers"] = object_of(model.answers);
+    if (model.trace) json["trace"] = true;
+    if (!model.mapping.empty()) json["mapping"] = OrderedJson::parse(mapping_to_json(model.mapping));
+    return json;
+}
+
+// The numbers of a tensor as nested lists, from an axis on.
+OrderedJson nested(const Tensor& tensor, std::size_t axis, Index offset, Index stride) {
+    OrderedJson list = OrderedJson::array();
+    const Index inner = stride / tensor.dim(axis);
+    for (Index i = 0; i < tensor.dim(axis); ++i) {
+        const Index at = offset + i * inner;
+        list.push_back(axis + 1 == tensor.rank() ? float_to_json(tensor.data()[at])
+                                                 : nested(tensor, axis + 1, at, inner));
+    }
+    return list;
+}
+
+OrderedJson json_of(const SavedTensor& tensor, const fs::path& folder) {
+    if (!tensor.of_example && tensor.file.empty()) return nested(tensor.numbers, 0, 0, tensor.numbers.size());
+    OrderedJson json;
+    if (tensor.of_example)
+        json["from"] = "example";
+    else
+        json["file"] = written_path(tensor.file, folder);
+    if (!tensor.checksum.empty()) json["checksum"] = tensor.checksum;
+    return json;
+}
+
+void put_sequence(OrderedJson& json, const SavedSequence& sequence, const std::string& before, const char* mask) {
+    if (sequence.text) json[before + "text"] = *sequence.text;
+    if (sequence.tokens) json[before + "tokens"] = *sequence.tokens;
+    if (sequence.mask) json[mask] = *sequence.mask;
+}
+
+OrderedJson json_of(const SavedInput& input, const fs::path& folder) {
+    OrderedJson json = OrderedJson::object();
+    const auto put = [&](const char* key, const std::optional<SavedTensor>& tensor) {
+        if (tensor) json[key] = json_of(*tensor, folder);
+    };
+    put("x", input.x);
+    put_sequence(json, input.target, "", "attention_mask");
+    put("memory", input.memory);
+    put_sequence(json, input.source, "encoder_", "encoder_attention_mask");
+    put("custom_mask", input.custom_mask);
+    return json;
+}
+
+void put_run(OrderedJson& json, const SavedRun& run, const fs::path& folder) {
+    json["model"] = json_of(run.model, folder);
+    json["set"] = object_of(run.set);
+    json["input"] = json_of(run.input, folder);
+    json["edits"] = json_of(run.edits);
+    if (run.dropout_seed) json["dropout_seed"] = *run.dropout_seed;
+    if (!run.gradients_of.empty()) json["gradients_of"] = run.gradients_of;
+    if (!run.mutation.empty()) json["mutation"] = run.mutation;
+    if (run.recording == Recording::patterns) json["record"] = "patterns";
+    for (const auto& [row, tokens] : run.generated)
+        if (!tokens.empty()) json["generated"][std::to_string(row)] = tokens;
+}
+
+OrderedJson json_of(const Cursor& cursor) {
+    OrderedJson json = {{"step", cursor.step}, {"batch", cursor.place.batch}, {"head", cursor.place.head}};
+    if (cursor.cell) json["cell"] = *cursor.cell;
+    return json;
+}
+
+OrderedJson json_of(const Sampling& sampling) {
+    return {{"temperature", sampling.temperature},
+            {"top_k", sampling.top_k},
+            {"top_p", sampling.top_p},
+            {"seed", sampling.seed}};
+}
+
+OrderedJson json_of(const SavedNorms& norms) {
+    OrderedJson json = {{"view", kNormsViewNames[static_cast<std::size_t>(norms.view)]},
+                        {"gain", float_to_json(norms.gain_factor)},
+                        {"shift", float_to_json(norms.shift_factor)},
+                        {"row", norms.row}};
+    if (norms.layers) json["layers"] = *norms.layers;
+    if (norms.places) {
+        json["left"] = place_of_norms(norms.places->left).word;
+        json["right"] = place_of_norms(norms.places->right).word;
+    }
+    if (const GrowthChoice& growth = norms.growth; growth != GrowthChoice())
+        json["gradients"] = {{"layers", growth.layers},
+                             {"d_model", growth.d_model},
+                             {"seeds", growth.seeds},
+                             {"encoder", growth.encoder},
+                             {"init", growth.xavier ? "xavier" : "pytorch"}};
+    return json;
+}
+
+OrderedJson json_of(const BisectQuestion& question) {
+    OrderedJson json = OrderedJson::object();
+    if (question.tolerance) json["tolerance"] = *question.tolerance;
+    for (const ChosenMatch& match : question.chosen) json["matches"][match.theirs] = match.ours;
+    return json;
+}
+
+OrderedJson json_of(const SavedCompare& compare, const fs::path& folder) {
+    OrderedJson json = {{"with", kAgainstNames[static_cast<std::size_t>(compare.against)]},
+                        {"tolerance", compare.tolerance}};
+    if (!compare.option.first.empty()) json["set"] = {{compare.option.first, compare.option.second}};
+    if (!compare.file.empty()) json["file"] = written_path(compare.file, folder);
+    if (compare.bisect != BisectQuestion()) json["bisect"] = json_of(compare.bisect);
+    return json;
+}
+
+}  // namespace
+
+std::string session_text(const SessionFile& file, const std::string& folder) {
+    OrderedJson json = {{"format", kSessionFormat}, {"version", kSessionVersion}};
+    put_run(json, file.run, folder);
+    json["sampling"] = json_of(file.sampling);
+    if (!file.cursor.step.empty()) json["cursor"] = json_of(file.cursor);
+    json["tab"] = file.view.tab;
+    json["norms"] = json_of(file.view.norms);
+    json["compare"] = json_of(file.view.compare, folder);
+    // Members are sorted, so that what is read back is written as the same bytes.
+    for (const auto& [lab, saved] : file.view.labs) json["labs"][lab] = OrderedJson(nlohmann::json::parse(saved));
+    if (!file.view.lesson.empty()) json["lesson"] = file.view.lesson;
+    json["pins"] = OrderedJson::array();
+    for (const SavedPin& pin : file.pins) {
+        OrderedJson pinned = {{"label", pin.label}};
+        put_run(pinned, pin.run, folder);
+        json["pins"].push_back(std::move(pinned));
+    }
+    if (!file.saved_as.empty()) json["saved_as"] = file.saved_as;
+    for (const WorkPart part : file.changed) json["changed"].push_back(kWorkPartNames[static_cast<std::size_t>(part)]);
+    return laid_out(json);
+}
+
+void write_session_file(const std::string& path, const SessionFile& file) {
+    const fs::path absolute = absolute_path(path);
+    const std::string text = naming(path, [&] { return session_text(file, absolute.parent_path().string()); });
+    write_whole(path, [&](std::ostream& out) { out << text; });
+    remove_abandoned(path);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "app/core/files/saved_view.h"
+#include "app/core/labs/generate/sampling.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/cursor.h"
+#include "app/core/run/scenario.h"
+#include "app/core/run/typed_inputs.h"
+#include "engine/graph/edit.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// The parts of the work that can differ from what was opened or last saved.
+enum class WorkPart { edits, input, settings, sampling, pin };
+inline constexpr std::array<std::string_view, 5> kWorkPartNames = {"edits", "input", "settings", "sampling", "pin"};
+
+// The work at one moment, to compare the present one with.
+struct WorkMark {
+    Scenario scenario;
+    Sampling sampling;
+    std::shared_ptr<const ReferenceRun> pinned;
+};
+
+// What differs between the two; empty if saving would write the same.
+[[nodiscard]] std::vector<WorkPart> changed_parts(const WorkMark& before, const WorkMark& now);
+
+// A session as a file (.dscope) holds it: plain data, no model read yet. docs/sessions.md describes the format.
+
+// Which model: a bundled one's name, or the path and checksums of its files.
+struct SavedModel {
+    std::string name;  // a bundled model's, or an absolute path
+    bool bundled = false;
+    Overrides answers;            // to what its files don't say
+    Mapping mapping;              // of its tensors, if one was given
+    bool trace = false;           // a trace, opened without its model
+    std::string weights, config;  // checksums of its files; empty if not known
+    bool operator==(const SavedModel&) const = default;
+};
+
+// Numbers of a vector input. Those of the model's example or an inputs file are too many for the session, which holds
+// only their checksum. Others are in the session itself.
+struct SavedTensor {
+    bool of_example = false;
+    std::string file;      // an absolute path
+    std::string checksum;  // of the float32 numbers
+    Tensor numbers;        // if they are neither the example's nor a file's
+};
+
+// What one sequence holds: texts or ids, one per batch row.
+struct SavedSequence {
+    std::optional<std::vector<std::string>> text;
+    std::optional<TokenRows> tokens;  // shorter rows are padded
+    std::optional<TokenRows> mask;    // 1 = keep; only if it differs from the padding
+};
+
+// Missing parts come from the model's own example.
+struct SavedInput {
+    SavedSequence target, source;
+    std::optional<SavedTensor> x, memory, custom_mask;
+};
+
+// All that one run depends on.
+struct SavedRun {
+    SavedModel model;
+    Overrides set;  // configuration keys, as --set gives them
+    SavedInput input;
+    std::vector<Edit> edits;
+    std::optional<std::uint64_t> dropout_seed;
+    std::string gradients_of;  // a cell or "loss"; empty: none
+    std::string mutation;      // a mistake to compute with, by its name; empty: none
+    Recording recording = Recording::all;
+    std::map<Index, std::vector<Index>> generated;  // tokens at the end of a batch row, by row
+};
+
+struct SavedPin {
+    std::string label;
+    SavedRun run;
+};
+
+struct SessionFile {
+    SavedRun run;
+    Cursor cursor;  // no step: where the model's author suggests
+    Sampling sampling;
+    SavedView view;
+    std::vector<SavedPin> pins;
+    std::string saved_as;           // in an autosave: the file that this work was opened from or saved to; else empty
+    std::vector<WorkPart> changed;  // in an autosave: what differs from what was opened or last saved
+};
+
+inline constexpr std::string_view kSessionFormat = "decoderscope-session";
+inline constexpr std::uint64_t kSessionVersion = 1;
+inline constexpr std::string_view kSessionEnding = ".dscope";
+[[nodiscard]] bool is_session_path(std::string_view path);
+
+// As JSON, laid out to be compared line by line. Paths below `folder` are written relative to it.
+[[nodiscard]] std::string session_text(const SessionFile& file, const std::string& folder);
+// Reads it back. Throws Error naming the key and what was expected; for a file of a newer version the error says what
+// to do.
+[[nodiscard]] SessionFile parse_session(std::string_view text, const std::string& folder);
+
+// The same from and to a file, which is written completely or not at all. Errors name the file.
+[[nodiscard]] SessionFile read_session_file(const std::string& path);
+void write_session_file(const std::string& path, const SessionFile& file);
+
+}  // namespace decoderscope

@@ -1,0 +1,400 @@
+#include "app/core/files/checksum.h"
+#include "app/core/files/session_file.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json_object.h"
+#include "engine/load/bundled_models.h"
+#include "engine/mutations/mutations.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// Limits, so that a file can't ask for more than any session needs.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostAxes = 8;
+constexpr std::size_t kMostPins = 1;  // as many as the window keeps
+
+// The tabs that have no entry under "labs": this list never grows.
+constexpr std::array<std::string_view, 6> kFirstTabs = {"step", "heads", "masks", "norms", "generate", "diff"};
+
+std::string read_path(const std::string& written, const fs::path& folder) {
+    const fs::path path = written;
+    return (path.is_absolute() ? path : folder / path).lexically_normal().string();
+}
+
+// Keys and values as --set takes them; numbers and booleans may be given as JSON values.
+Overrides read_overrides(JsonObject& json, const char* key) {
+    Overrides values;
+    const Json* found = json.find(key);
+    if (found == nullptr) return values;
+    if (!found->is_object()) json.fail(key, message("expected an object of configuration keys and their values"));
+    for (const auto& [name, value] : found->items()) {
+        if (!value.is_string() && !value.is_number() && !value.is_boolean())
+            json.fail(std::string(key) + "." + name, message("expected a value as --set takes it"));
+        values.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return values;
+}
+
+std::string read_checksum(JsonObject& json, const char* key) {
+    if (json.find(key) == nullptr) return {};
+    std::string checksum = json.text(key);
+    if (!is_checksum(checksum)) json.fail(key, message("expected a checksum such as \"xxh64:44bc2cf5ad770999\""));
+    return checksum;
+}
+
+SavedModel read_model(JsonObject json, const fs::path& folder) {
+    SavedModel model;
+    model.bundled = json.find("bundled") != nullptr;
+    if (model.bundled) {
+        model.name = json.text("bundled");
+        const auto& known = bundled_models();
+        if (std::none_of(known.begin(), known.end(), [&](const BundledModel& m) { return m.name == model.name; }))
+            json.fail("bundled", message("\"{name}\" is no bundled model; `decoderscope models` lists them",
+                                         {{"name", model.name}}));
+    } else {
+        model.name = read_path(json.text("path"), folder);
+    }
+    model.weights = read_checksum(json, "weights");
+    model.config = read_checksum(json, "config");
+    model.answers = read_overrides(json, "answers");
+    model.trace = json.find("trace") != nullptr && json.boolean("trace");
+    if (const Json* mapping = json.find("mapping"))
+        model.mapping = naming("mapping", [&] { return parse_mapping(mapping->dump()); });
+    json.finish();
+    return model;
+}
+
+// ---- input
+
+using Rows = std::vector<std::vector<Index>>;
+
+std::optional<Rows> read_rows(JsonObject& json, const std::string& key) {
+    if (json.find(key.c_str()) == nullptr) return std::nullopt;
+    Rows rows;
+    for (const Json& row : json.list(key.c_str())) {
+        if (!row.is_array()) json.fail(key, message("expected a list of batch rows, each a list of whole numbers"));
+        std::vector<Index>& read = rows.emplace_back();
+        for (const Json& value : row) read.push_back(json.as_index(value, key.c_str()));
+    }
+    if (rows.empty()) json.fail(key, message("expected at least one batch row"));
+    return rows;
+}
+
+std::optional<std::vector<std::string>> read_text_rows(JsonObject& json, const std::string& key) {
+    if (json.find(key.c_str()) == nullptr) return std::nullopt;
+    std::vector<std::string> rows;
+    for (const Json& row : json.list(key.c_str())) {
+        if (!row.is_string()) json.fail(key, message("expected a list of texts, a batch row each"));
+        rows.push_back(row.get<std::string>());
+    }
+    if (rows.empty()) json.fail(key, message("expected at least one batch row"));
+    return rows;
+}
+
+SavedSequence read_sequence(JsonObject& json, const std::string& before, const std::string& mask) {
+    SavedSequence sequence;
+    sequence.text = read_text_rows(json, before + "text");
+    sequence.tokens = read_rows(json, before + "tokens");
+    sequence.mask = read_rows(json, mask);
+    if (sequence.text && sequence.tokens)
+        json.fail(before + "text", message("given beside {before}tokens; expected one", {{"before", before}}));
+    return sequence;
+}
+
+// Numbers as nested lists. The first items give the shape, which all other lists must match.
+struct NestedNumbers {
+    JsonObject& json;
+    const char* key;
+    std::vector<Index> shape;
+    std::vector<float> values;
+
+    void read(const Json& value, std::size_t axis) {
+        if (!value.is_array()) {
+            const std::optional<float> number = float_from_json(value);
+            if (!number || axis != shape.size())
+                json.fail(key, message("expected numbers as lists in lists of equal lengths"));
+            values.push_back(*number);
+            return;
+        }
+        if (axis == shape.size() || static_cast<Index>(value.size()) != shape[axis])
+            json.fail(key, message("expected numbers as lists in lists of equal lengths"));
+        for (const Json& inner : value) read(inner, axis + 1);
+    }
+};
+
+std::optional<SavedTensor> read_tensor(JsonObject& json, const char* key, const fs::path& folder) {
+    const Json* found = json.find(key);
+    if (found == nullptr) return std::nullopt;
+    SavedTensor tensor;
+    if (found->is_object()) {
+        JsonObject object = json.object(key);
+        tensor.of_example = object.find("from") != nullptr;
+        if (tensor.of_example)
+            static_cast<void>(object.word("from", std::array{std::string_view("example")}));
+        else
+            tensor.file = read_path(object.text("file"), folder);
+        tensor.checksum = read_checksum(object, "checksum");
+        object.finish();
+        return tensor;
+    }
+    if (!found->is_array()) json.fail(key, message("expected numbers, or an object with \"from\" or \"file\""));
+    NestedNumbers numbers{json, key, {}, {}};
+    for (const Json* at = found; at->is_array(); at = &at->front()) {
+        if (at->empty() || numbers.shape.size() == kMostAxes)
+            json.fail(key, message("expected numbers as lists in lists, none of them empty"));
+        numbers.shape.push_back(static_cast<Index>(at->size()));
+    }
+    numbers.read(*found, 0);
+    tensor.numbers = Tensor(unnamed(numbers.shape), numbers.values);
+    return tensor;
+}
+
+SavedInput read_input(JsonObject json, const fs::path& folder) {
+    SavedInput input;
+    input.target = read_sequence(json, "", "attention_mask");
+    input.source = read_sequence(json, "encoder_", "encoder_attention_mask");
+    input.x = read_tensor(json, "x", folder);
+    input.memory = read_tensor(json, "memory", folder);
+    input.custom_mask = read_tensor(json, "custom_mask", folder);
+    json.finish();
+    return input;
+}
+
+// ---- the rest
+
+std::map<Index, std::vector<Index>> read_generated(JsonObject& json) {
+    std::map<Index, std::vector<Index>> generated;
+    const Json* found = json.find("generated");
+    if (found == nullptr) return generated;
+    JsonObject rows = json.object("generated");
+    for (const auto& [row, tokens] : found->items()) {
+        if (row.empty() || row.size() > 9 || row.find_first_not_of("0123456789") != std::string::npos)
+            rows.fail(row, message("expected the number of a batch row"));
+        generated[std::stol(row)] = rows.indices(row.c_str());
+    }
+    return generated;
+}
+
+std::string read_mutation(JsonObject& json) {
+    std::string name = json.text("mutation", "");
+    if (!name.empty() && find_mutation(name) == nullptr)
+        json.fail("mutation", message("\"{name}\" is unknown; expected the name of a mistake that this program knows",
+                                      {{"name", name}}));
+    return name;
+}
+
+SavedRun read_run(JsonObject& json, const fs::path& folder) {
+    SavedRun run;
+    run.model = read_model(json.object("model"), folder);
+    run.set = read_overrides(json, "set");
+    if (json.find("input") != nullptr) run.input = read_input(json.object("input"), folder);
+    if (const Json* edits = json.find("edits"))
+        run.edits = naming(json.where() + "edits", [&] { return edits_of(*edits); });
+    if (json.find("dropout_seed") != nullptr) run.dropout_seed = json.whole("dropout_seed");
+    if (json.find("gradients_of") != nullptr) run.gradients_of = json.text("gradients_of");
+    run.mutation = read_mutation(json);
+    if (json.find("record") != nullptr)
+        run.recording =
+            std::array{Recording::all, Recording::patterns}[json.word("record", std::array{"all", "patterns"})];
+    run.generated = read_generated(json);
+    return run;
+}
+
+Cursor read_cursor(JsonObject json) {
+    Cursor cursor{json.text("step"), {}, {}};
+    if (json.find("batch") != nullptr) cursor.place.batch = json.index("batch");
+    if (json.find("head") != nullptr) cursor.place.head = json.index("head");
+    if (json.find("cell") != nullptr) cursor.cell = json.indices("cell");
+    json.finish();
+    return cursor;
+}
+
+Sampling read_sampling(JsonObject json) {
+    Sampling sampling;
+    if (json.find("temperature") != nullptr) sampling.temperature = json.number("temperature");
+    if (json.find("top_k") != nullptr) sampling.top_k = json.index("top_k");
+    if (json.find("top_p") != nullptr) sampling.top_p = json.number("top_p");
+    if (json.find("seed") != nullptr) sampling.seed = json.whole("seed");
+    json.finish();
+    naming("sampling", [&] { check_sampling(sampling); });
+    return sampling;
+}
+
+NormPlacement read_place(JsonObject& json, const char* key) {
+    std::vector<const char*> words;
+    for (const PlaceOfNorms& place : places_of_norms()) words.push_back(place.word);
+    return places_of_norms()[json.word(key, words)].placement;
+}
+
+GrowthChoice read_growth(JsonObject json) {
+    GrowthChoice growth;
+    const auto at_least_1 = [&](const char* key, Index& value) {
+        if (json.find(key) == nullptr) return;
+        value = json.index(key);
+        if (value < 1) json.fail(key, message("expected at least 1"));
+    };
+    at_least_1("layers", growth.layers);
+    at_least_1("d_model", growth.d_model);
+    at_least_1("seeds", growth.seeds);
+    growth.encoder = json.boolean("encoder", growth.encoder);
+    if (json.find("init") != nullptr) growth.xavier = json.word("init", std::array{"pytorch", "xavier"}) == 1;
+    json.finish();
+    return growth;
+}
+
+SavedNorms read_norms(JsonObject json) {
+    SavedNorms norms;
+    if (json.find("view") != nullptr) norms.view = static_cast<NormsView>(json.word("view", kNormsViewNames));
+    if (json.find("layers") != nullptr) norms.layers = json.index("layers");
+    if (json.find("gain") != nullptr) norms.gain_factor = json.real("gain");
+    if (json.find("shift") != nullptr) norms.shift_factor = json.real("shift");
+    if (json.find("row") != nullptr) norms.row = json.index("row");
+    if (json.find("left") != nullptr || json.find("right") != nullptr)
+        norms.places = {read_place(json, "left"), read_place(json, "right")};
+    if (json.find("gradients") != nullptr) norms.growth = read_growth(json.object("gradients"));
+    json.finish();
+    if (norms.places && norms.places->left == norms.places->right)
+        json.fail("right", message("expected another place than left"));
+    if (norms.layers == Index{0}) json.fail("layers", message("expected at least 1"));
+    if (!std::isfinite(norms.gain_factor)) json.fail("gain", message("expected a finite number"));
+    if (!std::isfinite(norms.shift_factor)) json.fail("shift", message("expected a finite number"));
+    return norms;
+}
+
+BisectQuestion read_question(JsonObject json) {
+    BisectQuestion question;
+    if (json.find("tolerance") != nullptr) question.tolerance = json.number("tolerance");
+    if (question.tolerance && (!std::isfinite(*question.tolerance) || *question.tolerance <= 0.0))
+        json.fail("tolerance", message("expected a number above 0"));
+    if (const Json* matches = json.find("matches")) {
+        if (!matches->is_object())
+            json.fail("matches", message("expected an object of recorded tensors and our steps"));
+        for (const auto& [theirs, ours] : matches->items()) {
+            if (!ours.is_string()) json.fail("matches." + theirs, message("expected a step's name, or \"\" for none"));
+            question.chosen.push_back({theirs, ours.get<std::string>()});
+        }
+    }
+    json.finish();
+    return question;
+}
+
+SavedCompare read_compare(JsonObject json, const fs::path& folder) {
+    SavedCompare compare;
+    if (json.find("with") != nullptr) compare.against = static_cast<Against>(json.word("with", kAgainstNames));
+    if (json.find("tolerance") != nullptr) compare.tolerance = json.number("tolerance");
+    if (!std::isfinite(compare.tolerance) || compare.tolerance < 0.0)
+        json.fail("tolerance", message("expected a number from 0"));
+    const Overrides option = read_overrides(json, "set");
+    if (option.size() > 1) json.fail("set", message("expected one configuration key"));
+    if (!option.empty()) compare.option = option.front();
+    if (json.find("file") != nullptr) compare.file = read_path(json.text("file"), folder);
+    if (json.find("bisect") != nullptr) compare.bisect = read_question(json.object("bisect"));
+    json.finish();
+    return compare;
+}
+
+// What labs without their own key saved. Only the lab can read it.
+std::map<std::string, std::string> read_labs(JsonObject& json) {
+    std::map<std::string, std::string> labs;
+    const Json* found = json.find("labs");
+    if (found == nullptr) return labs;
+    JsonObject sections = json.object("labs");
+    for (const auto& [lab, saved] : found->items()) {
+        if (!saved.is_object()) sections.fail(lab, message("expected an object"));
+        labs[lab] = saved.dump();
+    }
+    return labs;
+}
+
+// A tab that this version's files always had, or one with an entry under "labs".
+std::string read_tab(JsonObject& json, const std::map<std::string, std::string>& labs) {
+    if (json.find("tab") == nullptr) return std::string(kStepLab);
+    std::string tab = json.text("tab");
+    if (!labs.contains(tab)) static_cast<void>(json.word("tab", kFirstTabs));
+    return tab;
+}
+
+std::vector<SavedPin> read_pins(JsonObject& json, const fs::path& folder) {
+    std::vector<SavedPin> pins;
+    if (json.find("pins") == nullptr) return pins;
+    const Json& list = json.list("pins");
+    if (list.size() > kMostPins) json.fail("pins", message("expected at most {most}", {{"most", kMostPins}}));
+    for (const Json& item : list) {
+        JsonObject pin(item, "pins[" + std::to_string(pins.size()) + "].");
+        std::string label = pin.text("label");
+        pins.push_back({std::move(label), read_run(pin, folder)});
+        pin.finish();
+    }
+    return pins;
+}
+
+// Checked before anything else: another version may have other keys.
+void check_version(JsonObject& json) {
+    const Json* format = json.find("format");
+    if (format == nullptr || *format != kSessionFormat)
+        throw Error("no Decoderscope session, expected \"format\": \"{format}\"", {{"format", kSessionFormat}});
+    const std::uint64_t version = json.whole("version");
+    if (version > kSessionVersion)
+        throw Error(
+            "a session of version {version}, and this program reads up to version {newest}; open it with a newer "
+            "Decoderscope",
+            {{"version", version}, {"newest", kSessionVersion}});
+    if (version == 0) json.fail("version", message("expected a number from 1"));
+}
+
+std::vector<WorkPart> read_changed(JsonObject& json) {
+    std::vector<WorkPart> changed;
+    for (const nlohmann::json& name : json.list("changed")) {
+        const auto known =
+            name.is_string() ? std::ranges::find(kWorkPartNames, name.get<std::string>()) : kWorkPartNames.end();
+        if (known == kWorkPartNames.end())
+            json.fail("changed", message("expected a list of edits, input, settings, sampling, pin"));
+        changed.push_back(static_cast<WorkPart>(known - kWorkPartNames.begin()));
+    }
+    return changed;
+}
+
+}  // namespace
+
+bool is_session_path(std::string_view path) {
+    return path.size() > kSessionEnding.size() && path.ends_with(kSessionEnding);
+}
+
+SessionFile parse_session(std::string_view text, const std::string& folder) {
+    const Json whole = parse_json(text, message("a Decoderscope session"));
+    if (!whole.is_object()) throw Error("no Decoderscope session, expected an object of JSON");
+    JsonObject json(whole, "");
+    check_version(json);
+    SessionFile file;
+    file.run = read_run(json, folder);
+    if (json.find("cursor") != nullptr) file.cursor = read_cursor(json.object("cursor"));
+    if (json.find("sampling") != nullptr) file.sampling = read_sampling(json.object("sampling"));
+    file.view.labs = read_labs(json);
+    file.view.tab = read_tab(json, file.view.labs);
+    if (json.find("norms") != nullptr) file.view.norms = read_norms(json.object("norms"));
+    if (json.find("compare") != nullptr) file.view.compare = read_compare(json.object("compare"), folder);
+    file.view.lesson = json.text("lesson", "");
+    file.pins = read_pins(json, folder);
+    if (json.find("saved_as") != nullptr) file.saved_as = read_path(json.text("saved_as"), folder);
+    if (json.find("changed") != nullptr) file.changed = read_changed(json);
+    json.finish();
+    return file;
+}
+
+SessionFile read_session_file(const std::string& path) {
+    const std::string folder = fs::path(absolute_path(path)).parent_path().string();
+    const std::string text = read_text(path, kMostBytes);
+    return naming(path, [&] { return parse_session(text, folder); });
+}
+
+}  // namespace decoderscope

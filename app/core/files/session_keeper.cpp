@@ -1,0 +1,215 @@
+#include "app/core/files/session_keeper.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+Resumable<ModelChecksums> sums_of(std::shared_ptr<const Model> model) {
+    ModelChecksums sums;
+    try {
+        sums = co_await checksums_of_model(model->path.empty() ? model->name : model->path, model->recorded != nullptr);
+    } catch (const Error&) {
+        sums = {};
+    }
+    co_return sums;
+}
+
+}  // namespace
+
+std::optional<ModelChecksums> ModelSums::find(const std::shared_ptr<const Model>& model) {
+    if (const auto known = known_.find(model); known != known_.end()) return known->second;
+    if (std::find(asked_.begin(), asked_.end(), model) == asked_.end()) asked_.push_back(model);
+    return std::nullopt;
+}
+
+bool ModelSums::advance() {
+    if (asked_.empty()) return false;
+    if (!under_way_) under_way_.emplace(sums_of(asked_.front()));
+    if (!under_way_->advance()) return true;
+    std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
+    known_.emplace(asked_.front(), under_way_->result());
+    under_way_.reset();
+    asked_.erase(asked_.begin());
+    return true;
+}
+
+SessionKeeper::SessionKeeper(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+SessionKeeper::~SessionKeeper() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+        schedule();
+    }
+    wait();
+}
+
+void SessionKeeper::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
+    auto slot = std::make_unique<AutosaveSlot>(folder);
+    const std::lock_guard lock(mutex_);
+    slot_ = std::move(slot);
+    delay_ = delay;
+}
+
+void SessionKeeper::changed(SavedWork work, std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (!slot_) return;
+    if (!autosave_) autosave_due_ = Clock::now() + delay_;
+    autosave_ = Order{std::move(work), slot_->path(), number, true};
+    drop_ = false;
+    schedule();
+}
+
+void SessionKeeper::drop_autosave() {
+    const std::lock_guard lock(mutex_);
+    if (!slot_) return;
+    autosave_.reset();
+    drop_ = true;
+    schedule();
+}
+
+void SessionKeeper::adopt(Leftover leftover) {
+    const std::lock_guard lock(mutex_);
+    adopted_.push_back(std::move(leftover));
+}
+
+void SessionKeeper::save(SavedWork work, std::string path, std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    saves_.push_back({std::move(work), std::move(path), number, false});
+    schedule();
+}
+
+std::vector<SessionKeeper::Outcome> SessionKeeper::collect() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(outcomes_, {});
+}
+
+void SessionKeeper::wait() {
+    while (busy()) runner_.wait(std::chrono::milliseconds(1000), [this] { return !busy(); });
+}
+
+void SessionKeeper::flush() {
+    {
+        const std::lock_guard lock(mutex_);
+        autosave_due_ = Clock::now();
+        schedule();
+    }
+    const auto all = [this] { return !busy() && !autosave_waits_; };
+    while (!all()) runner_.wait(std::chrono::milliseconds(1000), all);
+}
+
+// Call with the mutex held.
+void SessionKeeper::count() {
+    to_do_ = saves_.size() + (drop_ ? 1U : 0U) + (writing_ ? 1U : 0U);
+    autosave_waits_ = autosave_.has_value();
+}
+
+// Has the runner do pending work when it is due. Call with the mutex held, so that of two concurrent calls the later
+// one sees what the other scheduled.
+void SessionKeeper::schedule() {
+    count();
+    const bool now = drop_ || !saves_.empty();
+    if (!now && (!autosave_ || ending_)) return;
+    runner_.start([this](const std::stop_token&) { return serve(); }, now ? Clock::now() : autosave_due_);
+}
+
+// ---- the runner's part
+
+bool SessionKeeper::has_checksums(const SavedWork& work) {
+    bool all = sums_.find(work.scenario.model()).has_value();
+    for (const PinnedWork& pin : work.pins) all = sums_.find(pin.scenario.model()).has_value() && all;
+    return all;
+}
+
+// The order to write now, if any. A save waits until its models' files have been checksummed, an autosave doesn't.
+std::optional<SessionKeeper::Order> SessionKeeper::take_order() {
+    const std::lock_guard lock(mutex_);
+    const auto ready = std::find_if(saves_.begin(), saves_.end(),
+                                    [&](const Order& save) { return ending_ || has_checksums(save.work); });
+    std::optional<Order> order;
+    if (ready != saves_.end()) {
+        order = std::move(*ready);
+        saves_.erase(ready);
+    } else if (!ending_ && autosave_ && Clock::now() >= autosave_due_) {
+        order = std::exchange(autosave_, std::nullopt);
+    }
+    writing_ = order.has_value();
+    count();
+    return order;
+}
+
+void SessionKeeper::drop_if_told() {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(drop_, false)) return;
+    std::error_code ignored;
+    std::filesystem::remove(slot_->path(), ignored);
+}
+
+Resumable<Done> SessionKeeper::serve() {
+    for (;;) {
+        drop_if_told();
+        if (const std::optional<Order> order = take_order())
+            write_and_tell(*order);
+        else if (!sums_.advance())
+            break;
+        co_yield kPause;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        schedule();  // an autosave that isn't due yet
+    }
+    runner_.notify();
+    co_return Done{};
+}
+
+void SessionKeeper::write_and_tell(const Order& order) {
+    Outcome outcome = write(order);
+    bool tell = false;
+    {
+        const std::lock_guard lock(mutex_);
+        writing_ = false;
+        count();
+        outcomes_.push_back(std::move(outcome));
+        tell = wake_ && !ending_;
+    }
+    runner_.notify();
+    if (tell) wake_();
+}
+
+// Exceptions can't leave a job, so every failure becomes a sentence.
+SessionKeeper::Outcome SessionKeeper::write(const Order& order) {
+    Outcome outcome{order.path, order.number, order.autosave, {}};
+    try {
+        SessionFile file = session_file_of(order.work);
+        if (!order.autosave) {  // a file does not name itself, and nothing of it is unsaved
+            file.saved_as.clear();
+            file.changed.clear();
+        }
+        const auto put = [&](SavedRun& run, const std::shared_ptr<const Model>& model) {
+            ModelChecksums sums = sums_.find(model).value_or(ModelChecksums());
+            run.model.weights = std::move(sums.weights);
+            run.model.config = std::move(sums.config);
+        };
+        put(file.run, order.work.scenario.model());
+        for (std::size_t i = 0; i < file.pins.size(); ++i) put(file.pins[i].run, order.work.pins[i].scenario.model());
+        write_session_file(order.path, file);
+        forget_adopted();
+    } catch (const std::exception& error) {
+        outcome.error = sentence_of(error);
+    }
+    return outcome;
+}
+
+void SessionKeeper::forget_adopted() {
+    const std::lock_guard lock(mutex_);
+    for (const Leftover& leftover : adopted_) remove_leftover(leftover);
+    adopted_.clear();
+}
+
+}  // namespace decoderscope

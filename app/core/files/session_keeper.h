@@ -1,0 +1,120 @@
+#pragma once
+
+#include "app/core/files/autosave.h"
+#include "app/core/files/saved_session.h"
+#include "app/core/jobs/job.h"
+#include "app/core/jobs/resumable.h"
+#include "engine/base/message.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The checksums of open models, computed once each, a piece of their files at a time: reading a large model takes a
+// while, and other saves must not wait for it.
+class ModelSums {
+public:
+    // Nothing while they are being computed; the first call starts that. Empty for a model whose files can no longer be
+    // read.
+    [[nodiscard]] std::optional<ModelChecksums> find(const std::shared_ptr<const Model>& model);
+    // Reads the next piece. Returns false if there is nothing to compute.
+    bool advance();
+
+private:
+    std::vector<std::shared_ptr<const Model>> asked_;  // the first one is under way
+    std::optional<Resumable<ModelChecksums>> under_way_;
+    std::map<std::weak_ptr<const Model>, ModelChecksums, std::owner_less<>> known_;
+};
+
+// Writes a session's work in the background, so that the window never waits for a disk or a checksum: to a named file
+// when the user saves, and automatically soon after every change, so that a crash loses at most the last second.
+class SessionKeeper {
+public:
+    // The delay from a change to its autosave. Further changes don't extend it.
+    static constexpr std::chrono::milliseconds kDelay{400};
+
+    // `wake` is called when there is an outcome, from another thread if there are threads.
+    explicit SessionKeeper(std::function<void()> wake);
+    // Finishes the writing under way; an autosave stays unless it was dropped.
+    ~SessionKeeper();
+    SessionKeeper(const SessionKeeper&) = delete;
+    SessionKeeper& operator=(const SessionKeeper&) = delete;
+
+    // Autosaves go to this folder from now on. Throws Error if it can't be created or written.
+    void autosave_in(const std::string& folder, std::chrono::milliseconds delay = kDelay);
+    [[nodiscard]] bool autosaves() const { return slot_ != nullptr; }
+    // The work has changed. `number` grows with each change; an Outcome reports it once that change is written.
+    void changed(SavedWork work, std::uint64_t number);
+    // Nothing needs to survive a crash: removes the autosave.
+    void drop_autosave();
+    // The work continues this autosave of an ended process: removes it as soon as the work is written.
+    void adopt(Leftover leftover);
+
+    // Writes the work to this file.
+    void save(SavedWork work, std::string path, std::uint64_t number);
+
+    // The outcome of a save: a file that holds the work as of `number`, or why it could not be written.
+    struct Outcome {
+        std::string path;
+        std::uint64_t number = 0;
+        bool autosave = false;
+        Sentence error;
+    };
+    [[nodiscard]] std::vector<Outcome> collect();
+    // Whether anything is still to be written, except for an autosave that isn't due yet.
+    [[nodiscard]] bool busy() const { return to_do_ > 0; }
+    // Waits until it isn't busy.
+    void wait();
+    // Writes a pending autosave now, and waits until it is written.
+    void flush();
+    // Without threads, as JobRunner has them. A slice is a file, or a piece of a model's.
+    void advance(JobRunner::Clock::time_point until) { runner_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return runner_.due(); }
+
+private:
+    using Clock = JobRunner::Clock;
+    struct Order {
+        SavedWork work;
+        std::string path;
+        std::uint64_t number = 0;
+        bool autosave = false;
+    };
+
+    void count();
+    void schedule();
+    Resumable<Done> serve();
+    void drop_if_told();
+    [[nodiscard]] std::optional<Order> take_order();
+    [[nodiscard]] bool has_checksums(const SavedWork& work);
+    void write_and_tell(const Order& order);
+    [[nodiscard]] Outcome write(const Order& order);
+    void forget_adopted();
+
+    std::function<void()> wake_;
+    std::chrono::milliseconds delay_ = kDelay;
+    std::unique_ptr<AutosaveSlot> slot_;
+    std::mutex mutex_;
+    std::vector<Order> saves_;       // to be written to their paths, in this order
+    std::optional<Order> autosave_;  // to be written when it is due
+    Clock::time_point autosave_due_;
+    bool drop_ = false;                   // the autosave is to be removed
+    bool writing_ = false;                // something taken from saves_ or autosave_ is being written
+    bool ending_ = false;                 // saves no longer wait for checksums
+    std::atomic<std::size_t> to_do_ = 0;  // how much of the above is due now
+    std::atomic<bool> autosave_waits_ = false;
+    std::vector<Outcome> outcomes_;
+    std::vector<Leftover> adopted_;
+    ModelSums sums_;    // used by the runner only
+    JobRunner runner_;  // last: its work uses the rest
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,149 @@
+#include "app/core/files/settings.h"
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <sstream>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The value of a key of an INI file, whatever its section; nothing without the file or the key.
+std::optional<std::string> ini_value(const fs::path& path, const std::string& key) {
+    std::string text;
+    try {
+        text = read_text(path.string(), std::size_t{1} << 20);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    std::optional<std::string> value;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::erase_if(line, [](unsigned char c) { return std::isspace(c) != 0; });
+        if (line.starts_with(key + "=")) value = line.substr(key.size() + 1);
+    }
+    return value;
+}
+
+}  // namespace
+
+bool desktop_reduces_motion(const std::string& config_folder) {
+    if (config_folder.empty()) return false;
+    for (const char* gtk : {"gtk-4.0", "gtk-3.0"}) {
+        const auto animations = ini_value(fs::path(config_folder) / gtk / "settings.ini", "gtk-enable-animations");
+        if (animations) return *animations == "0" || *animations == "false" || *animations == "FALSE";
+    }
+    const auto factor = ini_value(fs::path(config_folder) / "kdeglobals", "AnimationDurationFactor");
+    return factor && !factor->empty() && std::strtod(factor->c_str(), nullptr) == 0.0;
+}
+
+std::string config_folder() {
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    const char* home = std::getenv("HOME");
+    if (config != nullptr && *config != '\0') return config;
+    if (home != nullptr && *home != '\0') return (fs::path(home) / ".config").string();
+    return {};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using OrderedJson = nlohmann::ordered_json;
+
+bool flag(const OrderedJson& json, const char* key, bool otherwise) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+}
+
+float length(const OrderedJson& json, const char* key, float otherwise, float least, float most) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number()) return otherwise;
+    const auto value = found->get<double>();
+    return std::isfinite(value) ? std::clamp(static_cast<float>(value), least, most) : otherwise;
+}
+
+}  // namespace
+
+std::vector<std::string> with_recent(std::vector<std::string> recent, const std::string& path) {
+    constexpr std::size_t kMost = 8;
+    std::erase(recent, path);
+    recent.insert(recent.begin(), path);
+    if (recent.size() > kMost) recent.resize(kMost);
+    return recent;
+}
+
+std::string settings_path() {
+    const std::string folder = config_folder();
+    return folder.empty() ? std::string() : (fs::path(folder) / "decoderscope" / "settings.json").string();
+}
+
+Settings load_settings(const std::string& path) {
+    Settings settings;
+    OrderedJson json;
+    try {
+        json = OrderedJson::parse(read_text(path, std::size_t{1} << 20), nullptr, false);
+    } catch (const Error&) {
+        return settings;
+    }
+    if (!json.is_object()) return settings;
+    if (const auto dark = json.find("dark"); dark != json.end() && dark->is_boolean())
+        settings.dark = dark->get<bool>();
+    settings.text_scale = length(json, "text_scale", settings.text_scale, 0.6F, 3.0F);
+    const auto map = json.find("color_map");
+    if (map != json.end() && *map == color_map_name(ColorMap::cividis)) settings.sequential = ColorMap::cividis;
+    settings.map_width = length(json, "map_width", settings.map_width, 100.0F, 2000.0F);
+    settings.inspector_width = length(json, "inspector_width", settings.inspector_width, 100.0F, 2000.0F);
+    settings.map_folded = flag(json, "map_folded", settings.map_folded);
+    settings.inspector_folded = flag(json, "inspector_folded", settings.inspector_folded);
+    if (const auto motion = json.find("reduced_motion"); motion != json.end() && motion->is_boolean())
+        settings.reduced_motion = motion->get<bool>();
+    if (const auto language = json.find("language"); language != json.end() && language->is_string())
+        settings.language = language->get<std::string>();
+    if (const auto address = json.find("browser_address"); address != json.end() && address->is_string())
+        settings.browser_address = address->get<std::string>();
+    settings.hint_done = flag(json, "hint_done", settings.hint_done);
+    settings.large_pointer = flag(json, "large_pointer", settings.large_pointer);
+    settings.introduction_closed = flag(json, "introduction_closed", settings.introduction_closed);
+    if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array())
+        for (auto entry = recent->rbegin(); entry != recent->rend(); ++entry)
+            if (entry->is_string()) settings.recent = with_recent(settings.recent, entry->get<std::string>());
+    return settings;
+}
+
+void save_settings(const std::string& path, const Settings& settings) {
+    std::error_code failed;
+    const fs::path folder = fs::path(path).parent_path();
+    fs::create_directories(folder, failed);
+    if (failed)
+        throw Error("{folder}: cannot be made: {reason}", {{"folder", folder.string()}, {"reason", failed.message()}});
+    OrderedJson json = {{"text_scale", settings.text_scale},
+                        {"color_map", color_map_name(settings.sequential)},
+                        {"map_width", settings.map_width},
+                        {"inspector_width", settings.inspector_width},
+                        {"map_folded", settings.map_folded},
+                        {"inspector_folded", settings.inspector_folded},
+                        {"language", settings.language},
+                        {"browser_address", settings.browser_address},
+                        {"hint_done", settings.hint_done},
+                        {"large_pointer", settings.large_pointer},
+                        {"introduction_closed", settings.introduction_closed},
+                        {"recent", settings.recent}};
+    if (settings.dark) json["dark"] = *settings.dark;
+    if (settings.reduced_motion) json["reduced_motion"] = *settings.reduced_motion;
+    // JSON must be UTF-8, but a path need not be.
+    const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+    write_whole(path, [&](std::ostream& out) { out << text << '\n'; });
+}
+
+}  // namespace decoderscope

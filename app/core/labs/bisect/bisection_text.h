@@ -1,0 +1,28 @@
+#pragma once
+
+#include "app/core/labs/bisect/bisection.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// A bisection as the command line prints it.
+[[nodiscard]] std::string bisection_text(const Bisection& bisection);
+
+// Its parts. What was found, in a few sentences.
+[[nodiscard]] std::vector<std::string> bisection_head(const Bisection& bisection);
+// What the recording lacks: "Note: the file is cut short: …".
+[[nodiscard]] std::vector<std::string> bisection_notes(const Bisection& bisection);
+// What a cause leaves: "With it, everything agrees."
+[[nodiscard]] std::string cause_remark(const Cause& cause);
+[[nodiscard]] std::string isolated_line(const IsolatedBlock& isolated);
+// A match and its difference: by what it was aligned, the worst cell.
+[[nodiscard]] std::vector<std::string> check_lines(const TensorCheck& check);
+// "4.1e-07", relative to the tensor's magnitude; "equal", "another shape".
+[[nodiscard]] std::string difference_of(const TensorCheck& check);
+
+// The same as the contract's JSON: first, theirs, largest, cell, agreed_before, unmatched; and what else was found.
+[[nodiscard]] std::string bisection_json(const Bisection& bisection);
+
+}  // namespace decoderscope

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/labs/bisect/bisection.h"
+#include "app/core/labs/bisect/chosen_match.h"
+#include "app/core/run/snapshot.h"
+#include "engine/base/message.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// A bisection of the model that is shown, as the window asks for it.
+struct ShownBisection {
+    static constexpr std::size_t kKept = 2;
+
+    Bisection found;
+    Sentence error;  // why it could not be made; else empty
+};
+
+// Empty while it is under way; not asking for it any more cancels it. Without a recorded input that fits the model it
+// runs on the model's own.
+[[nodiscard]] Value<ShownBisection> shown_bisection(Derived& derived, const Snapshot& shown,
+                                                    const std::shared_ptr<const Trace>& trace,
+                                                    const BisectQuestion& question);
+// How much of it is done, from 0 to 1.
+[[nodiscard]] double bisection_progress(Derived& derived, const Snapshot& shown,
+                                        const std::shared_ptr<const Trace>& trace, const BisectQuestion& question);
+
+// The steps that a recorded tensor may be.
+struct PossibleSteps {
+    std::vector<std::string> names;
+};
+[[nodiscard]] Value<PossibleSteps> shown_possible_steps(Derived& derived, const Snapshot& shown,
+                                                        const std::shared_ptr<const Trace>& trace,
+                                                        const std::string& tensor);
+
+}  // namespace decoderscope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "engine/base/message.h"
+#include "engine/graph/run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// Direct logit attribution: a logit as a sum of what each head, each MLP and the embedding wrote into the stream, along
+// the stream alone and by the final norm's own scale (app/core/labs/step/direct_path.h). The terms sum to the logit,
+// before a soft cap.
+enum class Contributor { embedding, positions, head, attention_bias, attention, mlp, norm_shift, head_bias };
+
+struct Contribution {
+    Contributor kind = Contributor::embedding;
+    std::string tensor;         // whose rows these are: "blocks.0.attn.result", "blocks.0.mlp_out"
+    Index layer = -1;           // of a block
+    std::optional<Index> head;  // of an attention
+    double logit = 0.0;
+};
+
+struct Attribution {
+    std::vector<Contribution> terms;  // in the order of computation
+    double sum = 0.0;                 // of the terms: the logit, or the difference of the two
+    double logit = 0.0;               // as the run has it
+};
+
+// Why a run's logits have no attribution; empty if they have one.
+[[nodiscard]] Sentence attribution_obstacle(const Run& run);
+
+// The logit of a token at a position, or with `minus` the difference from another token's. There must be no obstacle.
+[[nodiscard]] Attribution direct_attribution(const Run& run, Index batch, Index position, Index token,
+                                             std::optional<Index> minus = std::nullopt);
+
+}  // namespace decoderscope

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "app/core/run/snapshot.h"
+#include "engine/base/message.h"
+#include "engine/graph/run.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace decoderscope {
+
+// A number of a run that is asked about: a cell, or the difference of two cells of one tensor (of two logits).
+struct ChosenNumber {
+    std::string tensor;  // "logits"
+    Cell cell;
+    std::optional<Cell> minus;
+
+    // In a tensor of that name.
+    [[nodiscard]] double in(const Tensor& values) const {
+        const double value = static_cast<double>(values.at(cell));
+        return minus ? value - static_cast<double>(values.at(*minus)) : value;
+    }
+    bool operator==(const ChosenNumber&) const = default;
+};
+
+// Throws Error naming the tensor or the cell if the run has no such number.
+void check_number(const Run& run, const ChosenNumber& number);
+
+// What a person asks in the Causes tab: about which number, and compared with which other run.
+
+enum class NumberKind { cell, logit, probability, difference };
+inline constexpr std::array<std::string_view, 4> kNumberKindNames = {"cell", "logit", "probability", "difference"};
+
+// Which number. What is left open follows the run: the last position, its most probable tokens.
+struct NumberChoice {
+    NumberKind kind = NumberKind::logit;
+    std::string tensor;  // of a cell that was chosen
+    Cell cell;           // the same
+    std::optional<Index> position = {};
+    std::optional<Index> token = {}, minus = {};  // `minus` is the other one of a difference
+    bool operator==(const NumberChoice&) const = default;
+};
+
+// Why this run has no such number; empty if it has one.
+[[nodiscard]] Sentence number_obstacle(const Scenario& scenario, const Run& run, const NumberChoice& choice);
+
+// A choice with nothing left open, and the number that it means. There must be no obstacle.
+struct ResolvedNumber {
+    ChosenNumber number;
+    Index batch = 0, position = 0;
+    Index token = 0, minus = 0;  // of a logit, a probability or a difference
+    Sentence name;               // "the logit of “a” at position 5"
+};
+[[nodiscard]] ResolvedNumber resolved(const Scenario& scenario, const Run& run, Index batch,
+                                      const NumberChoice& choice);
+
+enum class OtherKind { token, unedited, pinned, configuration };
+inline constexpr std::array<std::string_view, 4> kOtherKindNames = {"token", "unedited", "pinned", "configuration"};
+
+// The run that rows are put in from.
+struct OtherChoice {
+    OtherKind kind = OtherKind::token;
+    // Another token in one place of the input; what is left open: the first ordinary token, and the next one of the
+    // vocabulary.
+    std::optional<Index> position = {}, token = {};
+    std::pair<std::string, std::string> option;  // the other configuration: a key and its value
+    bool operator==(const OtherChoice&) const = default;
+};
+
+// Which input tokens can be changed: the source's where there is one.
+struct ChangedToken {
+    bool in_source = false;
+    Index position = 0, before = 0, after = 0;
+};
+// Nothing for a model that reads no tokens.
+[[nodiscard]] std::optional<ChangedToken> changed_token(const Scenario& scenario, Index batch,
+                                                        const OtherChoice& choice);
+
+// Run B: a scenario to be run, or a run that is there already.
+struct OtherRun {
+    std::optional<Scenario> scenario;
+    std::shared_ptr<const Run> run;
+    Sentence obstacle;  // why there is none
+};
+[[nodiscard]] OtherRun other_run(const Snapshot& shown, Index batch, const OtherChoice& choice);
+
+}  // namespace decoderscope

@@ -1,0 +1,322 @@
+#include "app/core/labs/causes/shown_causes.h"
+
+#include "app/core/jobs/resumable.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+auto key_of(const ChosenNumber& number) {
+    return std::make_tuple(number.tensor, number.cell, number.minus.value_or(Cell()));
+}
+
+Resumable<ShownSlopes> slopes_job(Scenario scenario, ResolvedNumber number) {
+    ShownSlopes shown;
+    try {
+        const auto& [tensor, cell, minus] = number.number;
+        scenario.gradients_of = written({tensor, cell});
+        const std::shared_ptr<const Run> run = co_await executed(plan_of(scenario));
+        std::shared_ptr<const Run> other;
+        if (minus) {
+            scenario.gradients_of = written({tensor, *minus});
+            other = co_await executed(plan_of(scenario));
+        }
+        shown.slopes = slopes_of(*run, other.get(), number.batch);
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
+Resumable<ShownMoves> moves_job(Scenario scenario, std::shared_ptr<const Run> run, ResolvedNumber number,
+                                SharedProgress progress) {
+    progress->done = 0;
+    progress->all = runs_of_moves(*run, kSwaps);
+    ShownMoves shown;
+    try {
+        shown.moves = co_await measure_moves(std::move(scenario), std::move(run), number.number, number.batch, kSwaps,
+                                             std::stop_token(), &progress->done);
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
+// The stream, and what is added to it: what an operation adds up, and the sums.
+std::set<StepId> stream_and_updates(const Plan& plan) {
+    std::set<StepId> steps;
+    for (const Step& step : plan.steps()) {
+        if (step.part == Part::residual_stream || step.part == Part::add || step.part == Part::encoder_output)
+            steps.insert(step.id);
+        if (step.part == Part::add) steps.insert(step.operands.begin(), step.operands.end());
+    }
+    return steps;
+}
+
+std::vector<StepId> steps_to_patch(const PatchingQuestion& question, bool every_step) {
+    std::vector<StepId> steps = patchable_steps(question);
+    if (every_step) return steps;
+    const std::set<StepId> wanted = stream_and_updates(question.a->plan());
+    std::erase_if(steps, [&](StepId id) { return !wanted.contains(id); });
+    return steps;
+}
+
+Resumable<ShownPatching> patching_job(std::shared_ptr<const Run> a, OtherRun other, ResolvedNumber number,
+                                      bool every_step, SharedProgress progress) {
+    progress->done = 0;
+    progress->all = 0;
+    ShownPatching shown{.patching = {}, .every_step = every_step, .error = {}};
+    if (!other.obstacle.empty()) {
+        shown.error = other.obstacle;
+        co_return shown;
+    }
+    try {
+        if (!other.run) other.run = co_await executed(plan_of(*other.scenario));
+        const PatchingQuestion question{std::move(a), other.run, number.number, number.batch};
+        std::vector<StepId> steps = steps_to_patch(question, every_step);
+        progress->all = patched_rows(question, steps);
+        shown.patching = co_await patch_rows(question, std::move(steps), std::stop_token(), &progress->done);
+    } catch (const Error& error) {
+        shown.error = error.sentence();
+    }
+    co_return shown;
+}
+
+// Run B where it was computed before.
+std::shared_ptr<const Run> known_run(const Snapshot& shown, OtherKind kind) {
+    if (kind == OtherKind::unedited) return shown.unedited;
+    return kind == OtherKind::pinned && shown.pinned ? shown.pinned->run : nullptr;
+}
+
+// The tokens under the columns: those of the run.
+std::vector<std::string> position_labels(const Scenario& scenario, const Step& step, Index batch) {
+    for (std::size_t axis = 0; axis < step.axes.size(); ++axis)
+        if (sequence_along(step, axis) != TokenSequence::none) return axis_labels(scenario, step, axis, batch);
+    return {};
+}
+
+struct NamedRow {
+    std::string name;
+    std::vector<double> values;
+};
+
+// "1 resid_mid" for "blocks.1.resid_mid": the stack is in the title.
+std::string row_label(const Step& step) {
+    if (step.block.empty()) return step.name;
+    return std::to_string(step.layer) + " " + step.name.substr(step.block.size() + 1);
+}
+
+Heatmap heatmap_of_rows(const Scenario& scenario, const Run& run, std::span<const NamedRow> rows, Index batch) {
+    Heatmap heatmap;
+    heatmap.row_axis = "step";  // not a message: an axis
+    heatmap.column_axis = std::string(axis::pos);
+    heatmap.rows = static_cast<Index>(rows.size());
+    for (const NamedRow& row : rows) {
+        heatmap.columns = std::max(heatmap.columns, static_cast<Index>(row.values.size()));
+        heatmap.row_labels.push_back(row_label(*run.plan().find(row.name)));
+    }
+    if (rows.empty()) return heatmap;
+    heatmap.column_labels = position_labels(scenario, *run.plan().find(rows.front().name), batch);
+    heatmap.column_labels.resize(static_cast<std::size_t>(heatmap.columns));
+    for (const NamedRow& row : rows)
+        for (Index i = 0; i < heatmap.columns; ++i)
+            heatmap.values.push_back(i < static_cast<Index>(row.values.size())
+                                         ? static_cast<float>(row.values[static_cast<std::size_t>(i)])
+                                         : 0.0F);
+    heatmap.range = range_of(heatmap.values, Scale::diverging);
+    return heatmap;
+}
+
+std::vector<NamedRow> rows_of(const Run& run, const Patching& patching, bool of_encoder) {
+    std::vector<NamedRow> rows;
+    for (const PatchedStep& step : patching.steps)
+        if (run.plan()[step.step].in_encoder() == of_encoder) rows.push_back({step.name, step.back});
+    return rows;
+}
+
+}  // namespace
+
+Value<ResolvedNumber> shown_number(Derived& derived, const Snapshot& shown, Index batch, const NumberChoice& choice) {
+    const auto key =
+        std::make_tuple(batch, static_cast<int>(choice.kind), choice.tensor, choice.cell, choice.position.value_or(-1),
+                        choice.token.value_or(-1), choice.minus.value_or(-1));
+    return derived.get<ResolvedNumber>({shown.run}, key,
+                                       [&] { return resolved(shown.scenario, *shown.run, batch, choice); });
+}
+
+// ---- what moves a number
+
+Value<ShownSlopes> shown_slopes(Derived& derived, const Snapshot& shown, const ResolvedNumber& number) {
+    return derived.later<ShownSlopes>({shown.run}, key_of(number.number),
+                                      [&] { return slopes_job(shown.scenario, number); });
+}
+
+Value<ShownMoves> shown_moves(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
+                              const SharedProgress& progress) {
+    return derived.later<ShownMoves>({shown.run}, key_of(number.number),
+                                     [&] { return moves_job(shown.scenario, shown.run, number, progress); });
+}
+
+bool has_wrong_sign(double promised, double happened) {
+    constexpr double kNothing = 1e-6;
+    return std::abs(happened) > kNothing && std::abs(promised) > 0.0 && (promised > 0.0) != (happened > 0.0);
+}
+
+WrongSigns wrong_signs(const Moves& moves) {
+    WrongSigns wrong{.heads = moves.heads.size()};
+    for (const HeadMove& move : moves.heads) {
+        wrong.by_slope += has_wrong_sign(move.slope_by_value, move.switched_off) ? 1U : 0U;
+        wrong.by_way += has_wrong_sign(move.along_the_way, move.switched_off) ? 1U : 0U;
+    }
+    return wrong;
+}
+
+Sentence short_name_of_head(const std::string& attention, Index head) {
+    static constexpr std::string_view kBlocks = "blocks.";
+    std::string name = attention;
+    if (const std::size_t at = name.find(kBlocks); at != std::string::npos) name.erase(at, kBlocks.size());
+    return message("{attention} head {head}", {{"attention", name}, {"head", head}});
+}
+
+Sentence moves_sentence(const Moves& moves) {
+    if (moves.heads.empty()) return {};
+    const WrongSigns wrong = wrong_signs(moves);
+    return message_n(
+        "The slope has the wrong sign for {slope} of {count} head, its mean on the way from off to on for "
+        "{way}.",
+        "The slope has the wrong sign for {slope} of {count} heads, its mean on the way from off to on "
+        "for {way}.",
+        wrong.heads, {{"slope", wrong.by_slope}, {"way", wrong.by_way}});
+}
+
+Heatmap slopes_heatmap(const Scenario& scenario, const Run& run, std::span<const StreamSlopes> slopes, bool of_encoder,
+                       Index batch) {
+    std::vector<NamedRow> rows;
+    for (const StreamSlopes& slope : slopes) {
+        const Ref step = run.plan().find(slope.tensor);
+        if (step != nullptr && step->in_encoder() == of_encoder) rows.push_back({slope.tensor, slope.by_value});
+    }
+    return heatmap_of_rows(scenario, run, rows, batch);
+}
+
+// ---- patching
+
+Value<ShownPatching> shown_patching(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
+                                    const OtherChoice& other, bool every_step, const SharedProgress& progress) {
+    // A run that is there already is another origin: a new pin is another question.
+    const std::shared_ptr<const Run> known = known_run(shown, other.kind);
+    const auto key = std::make_tuple(number.number.tensor, number.number.cell, number.number.minus.value_or(Cell()),
+                                     static_cast<int>(other.kind), other.position.value_or(-1),
+                                     other.token.value_or(-1), other.option, every_step);
+    return derived.later<ShownPatching>({shown.run, known ? known : shown.run}, key, [&] {
+        return patching_job(shown.run, other_run(shown, number.batch, other), number, every_step, progress);
+    });
+}
+
+Sentence patching_sentence(const Patching& patching, const ResolvedNumber& number) {
+    const Arguments arguments = {{"number", number.name},
+                                 {"a", short_number_text(patching.in_a, 3)},
+                                 {"b", short_number_text(patching.in_b, 3)}};
+    if (!patching.differs())
+        return message("{number} is {a} in A and in B: there is no difference that could come back.", arguments);
+    return message(
+        "{number} is {a} in A and {b} in B. Each cell: B's row put into A, and how much of the difference "
+        "comes back; 1 is all of it.",
+        arguments);
+}
+
+Heatmap patching_heatmap(const Scenario& scenario, const Run& run, const Patching& patching, bool of_encoder,
+                         Index batch) {
+    Heatmap heatmap = heatmap_of_rows(scenario, run, rows_of(run, patching, of_encoder), batch);
+    // One colour means one share in every picture, as long as nothing overshoots.
+    heatmap.range = {std::min(heatmap.range.low, -1.0F), std::max(heatmap.range.high, 1.0F)};
+    return heatmap;
+}
+
+std::vector<std::string> patched_steps(const Run& run, const Patching& patching, bool of_encoder) {
+    std::vector<std::string> names;
+    for (const NamedRow& row : rows_of(run, patching, of_encoder)) names.push_back(row.name);
+    return names;
+}
+
+// ---- who wrote a logit
+
+Value<ShownAttribution> shown_attribution(Derived& derived, const Snapshot& shown, const ResolvedNumber& number,
+                                          bool difference) {
+    const std::optional<Index> minus = difference ? std::optional(number.minus) : std::nullopt;
+    return derived.get<ShownAttribution>(
+        {shown.run}, std::make_tuple(number.batch, number.position, number.token, minus.value_or(-1)), [&] {
+            if (const Sentence obstacle = attribution_obstacle(*shown.run); !obstacle.empty())
+                return ShownAttribution{{}, obstacle};
+            return ShownAttribution{direct_attribution(*shown.run, number.batch, number.position, number.token, minus),
+                                    {}};
+        });
+}
+
+Sentence name_of(const Contribution& term) {
+    switch (term.kind) {
+        case Contributor::embedding:
+            return message("embedding");
+        case Contributor::positions:
+            return message("positions");
+        case Contributor::head:
+            return message("{tensor}, head {head}", {{"tensor", term.tensor}, {"head", term.head.value_or(0)}});
+        case Contributor::attention_bias:
+            return message("{tensor}, its bias", {{"tensor", term.tensor}});
+        case Contributor::norm_shift:
+            return message("{tensor}, its shift", {{"tensor", term.tensor}});
+        case Contributor::attention:
+        case Contributor::mlp:
+        case Contributor::head_bias:
+            break;
+    }
+    return Sentence::verbatim(term.tensor);
+}
+
+// ---- files
+
+Exhibit patching_exhibit(const Scenario& scenario, const Run& run, const Patching& patching,
+                         const ResolvedNumber& number) {
+    Exhibit exhibit{.title = tr("How much comes back"), .subtitle = tr(number.name)};
+    exhibit.caption = caption_of(scenario, tr(patching_sentence(patching, number)), "");
+    for (const bool of_encoder : {true, false}) {
+        Heatmap heatmap = patching_heatmap(scenario, run, patching, of_encoder, number.batch);
+        if (heatmap.rows == 0) continue;
+        heatmap.title = of_encoder ? tr("Encoder") : tr("Decoder");
+        exhibit.panels.push_back(panel_of(of_encoder ? "patching.encoder" : "patching", std::move(heatmap)));
+    }
+    return exhibit;
+}
+
+Exhibit attribution_exhibit(const Scenario& scenario, const Attribution& attribution, const ResolvedNumber& number) {
+    Heatmap heatmap{.title = tr("Who wrote it"), .subtitle = tr(number.name)};
+    heatmap.row_axis = "term";      // not a message: an axis
+    heatmap.column_axis = "logit";  // not a message: an axis
+    heatmap.columns = 1;
+    heatmap.column_labels = {""};
+    for (const Contribution& term : attribution.terms) {
+        heatmap.row_labels.push_back(tr(name_of(term)));
+        heatmap.values.push_back(static_cast<float>(term.logit));
+    }
+    heatmap.rows = static_cast<Index>(attribution.terms.size());
+    heatmap.range = range_of(heatmap.values, Scale::diverging);
+    Exhibit exhibit{.title = heatmap.title, .subtitle = heatmap.subtitle};
+    exhibit.caption = caption_of(scenario, tr("direct logit attribution"), "");
+    exhibit.panels.push_back(panel_of("attribution", std::move(heatmap)));
+    return exhibit;
+}
+
+}  // namespace decoderscope

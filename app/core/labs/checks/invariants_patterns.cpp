@@ -1,0 +1,218 @@
+#include "app/core/labs/checks/invariants.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/message.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace decoderscope {
+
+namespace {
+
+// The weights of a row are rounded to float one by one, each by at most 6e-8 of itself, so together by no more than
+// that. The sum they were divided by is allowed the same error again, with some margin.
+constexpr double kAllowedOfSums = 1e-5;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+using Row = std::span<const float>;
+
+// How far a row's sum is from 1; NaN if the sum is.
+double off_one(Row weights) {
+    double sum = 0.0;
+    for (const float weight : weights) sum += static_cast<double>(weight);
+    return std::abs(sum - 1.0);
+}
+
+// The expected softmax of a row; all NaN if the row has nothing to give weight to.
+std::vector<double> softmax(Row scores) {
+    double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+    for (const float score : scores) highest = std::max(highest, static_cast<double>(score));
+    std::vector<double> weights;
+    for (const float score : scores) sum += weights.emplace_back(std::exp(static_cast<double>(score) - highest));
+    for (double& weight : weights) weight /= sum;
+    return weights;
+}
+
+// Whether the softmax must give NaN: nothing is left to attend to, or a score is already NaN or +∞.
+bool known_to_be_nan(Row scores) { return std::isnan(softmax(scores).front()); }
+
+// The weight that is furthest from what the scores give.
+Index furthest_off(Row weights, Row scores) {
+    const std::vector<double> expected = softmax(scores);
+    Index found = 0;
+    double furthest = -1.0;
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+        const double off = std::abs(static_cast<double>(weights[k]) - expected[k]);
+        const double rank = std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
+        if (rank <= furthest) continue;
+        furthest = rank;
+        found = static_cast<Index>(k);
+    }
+    return found;
+}
+
+// What is known of the rows measured so far.
+struct PatternRows {
+    std::size_t checked = 0, known = 0, off = 0;
+    double furthest = 0.0;  // NaN counts as furthest
+    const PatternStep* in = nullptr;
+    std::size_t row = 0;
+
+    void add(const PatternStep& pattern, std::size_t number, double deviation) {
+        ++checked;
+        off += deviation <= kAllowedOfSums ? 0 : 1;
+        const bool further = in == nullptr || deviation > furthest || (std::isnan(deviation) && !std::isnan(furthest));
+        if (!further || std::isnan(furthest)) return;
+        furthest = deviation;
+        in = &pattern;
+        row = number;
+    }
+};
+
+void look_at(const PatternStep& pattern, Reader& read_weights, Reader& read_scores, PatternRows& rows) {
+    const auto width = static_cast<std::size_t>(pattern.weights.axes().back().size);
+    const Row weights = read_weights(pattern.weights);
+    Row scores;  // read only if a row is NaN
+    for (std::size_t row = 0; row * width < weights.size(); ++row) {
+        const double deviation = off_one(weights.subspan(row * width, width));
+        if (std::isnan(deviation) && scores.empty()) scores = read_scores(pattern.masked_scores);
+        if (std::isnan(deviation) && known_to_be_nan(scores.subspan(row * width, width)))
+            ++rows.known;
+        else
+            rows.add(pattern, row, deviation);
+    }
+}
+
+Sentence finding_of(const PatternRows& rows, std::size_t patterns, double sum) {
+    if (rows.checked == 0) return message("Every row is NaN.");
+    const Sentence all = counted_rows(rows.checked), of = message_n("{count} pattern", "{count} patterns", patterns);
+    if (rows.off == 0)
+        return message("{rows} of {patterns}; the furthest from 1 is off by {off}.",
+                       {{"rows", all}, {"patterns", of}, {"off", measure_text(rows.furthest)}});
+    if (std::isnan(rows.furthest))
+        return message_n("{count} of {rows} of {patterns} does not; one is NaN though its scores are numbers.",
+                         "{count} of {rows} of {patterns} do not; one is NaN though its scores are numbers.", rows.off,
+                         {{"rows", all}, {"patterns", of}});
+    return message_n("{count} of {rows} of {patterns} does not; the worst sums to {sum}.",
+                     "{count} of {rows} of {patterns} do not; the worst sums to {sum}.", rows.off,
+                     {{"rows", all}, {"patterns", of}, {"sum", measure_text(sum)}});
+}
+
+// Rows that can't sum to 1, and why.
+Sentence nan_by_right(const PatternRows& rows) {
+    if (rows.known == 0) return {};
+    return message_n("{count} row is NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
+                     "{count} rows are NaN, as must be: nothing is left to attend to, or a score was NaN or infinite.",
+                     rows.known, {{"count", grouped(static_cast<Index>(rows.known))}});
+}
+
+// Records the row that deviates most: its step, and its cell that is furthest from what the scores give.
+double point_at(const PatternRows& rows, Invariant& invariant) {
+    const auto width = static_cast<std::size_t>(rows.in->weights.axes().back().size);
+    Reader read_weights, read_scores;
+    const Row weights = read_weights(rows.in->weights).subspan(rows.row * width, width);
+    const Row scores = read_scores(rows.in->masked_scores).subspan(rows.row * width, width);
+    invariant.step = rows.in->step.name;
+    invariant.cell = rows.in->weights.cell(static_cast<Index>(rows.row * width) + furthest_off(weights, scores));
+    double sum = 0.0;
+    for (const float weight : weights) sum += static_cast<double>(weight);
+    return sum;
+}
+
+}  // namespace
+
+Resumable<Invariant> measure_pattern_rows(const Run& run) {
+    Invariant invariant{.law = Law::pattern_rows};
+    const std::vector<PatternStep> patterns = patterns_of(run);
+    PatternRows rows;
+    Reader read_weights, read_scores;
+    for (const PatternStep& pattern : patterns) {
+        co_yield kPause;
+        look_at(pattern, read_weights, read_scores, rows);
+    }
+    const double sum = rows.in != nullptr ? point_at(rows, invariant) : kNaN;
+    invariant.verdict = rows.off > 0 ? Verdict::broken : Verdict::kept;
+    invariant.measured = rows.furthest;
+    invariant.checked = rows.checked + rows.known;
+    invariant.finding = finding_of(rows, patterns.size(), sum);
+    invariant.besides = nan_by_right(rows);
+    co_return invariant;
+}
+
+namespace {
+
+// What is known of the masked weights read so far.
+struct Masked {
+    std::size_t checked = 0, not_zero = 0;
+    double largest = 0.0;
+    const PatternStep* in = nullptr;
+    std::size_t at = 0;
+    bool finite_fill = false;
+    double fill = 0.0;  // the last finite one
+
+    // NaN is skipped: it affects its whole row, and is left to the law about rows.
+    void look_at(const PatternStep& pattern, std::span<const float> weights, std::span<const float> mask) {
+        if (std::isfinite(pattern.fill)) {
+            finite_fill = true;
+            fill = static_cast<double>(pattern.fill);
+        }
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            if (mask[i] != 0.0F || std::isnan(weights[i])) continue;
+            ++checked;
+            const double weight = std::abs(static_cast<double>(weights[i]));
+            not_zero += weight != 0.0 ? 1 : 0;
+            if (in != nullptr && weight <= largest) continue;
+            largest = weight;
+            in = &pattern;
+            at = i;
+        }
+    }
+};
+
+Verdict verdict_of(const Masked& masked) {
+    if (masked.checked == 0 || masked.finite_fill) return Verdict::open;
+    return masked.not_zero > 0 ? Verdict::broken : Verdict::kept;
+}
+
+Sentence counted_weights(std::size_t count) {
+    return message_n("{count} masked weight", "{count} masked weights", count,
+                     {{"count", grouped(static_cast<Index>(count))}});
+}
+
+Sentence finding_of(const Masked& masked) {
+    if (masked.checked == 0) return message("Nothing is masked, or all of it is NaN.");
+    const Sentence all = counted_weights(masked.checked);
+    const std::string largest = measure_text(masked.largest);
+    if (masked.finite_fill)
+        return message("The fill is {fill}, not −∞, which promises nothing: the largest of {weights} is {largest}.",
+                       {{"fill", measure_text(masked.fill)}, {"weights", all}, {"largest", largest}});
+    if (masked.not_zero == 0) return message("The largest of {weights} is 0.", {{"weights", all}});
+    return message_n("{count} of {weights} is not 0; the largest is {largest}.",
+                     "{count} of {weights} are not 0; the largest is {largest}.", masked.not_zero,
+                     {{"weights", all}, {"largest", largest}});
+}
+
+}  // namespace
+
+Resumable<Invariant> measure_masked_weights(const Run& run) {
+    Invariant invariant{.law = Law::masked_weights};
+    const std::vector<PatternStep> patterns = patterns_of(run);
+    Masked masked;
+    Reader read_weights, read_mask;
+    for (const PatternStep& pattern : patterns) {
+        co_yield kPause;
+        masked.look_at(pattern, read_weights(pattern.weights), read_mask(pattern.mask));
+    }
+    invariant.verdict = verdict_of(masked);
+    invariant.measured = masked.largest;
+    invariant.checked = masked.checked;
+    invariant.finding = finding_of(masked);
+    if (masked.in == nullptr) co_return invariant;
+    invariant.step = masked.in->step.name;
+    invariant.cell = masked.in->weights.cell(static_cast<Index>(masked.at));
+    co_return invariant;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The leak test: changes one position of the decoder's input, and compares every recorded tensor of the decoder with
+// its value before. Under an intact causal mask nothing before that position moves.
+
+// What to compute alongside the run for it: another token at a position (the next one in the vocabulary), or its row of
+// x with the opposite sign (0 becomes 1), on top of all edits.
+[[nodiscard]] Variation leak_variation(const Scenario& scenario, const Run& run, Index batch, Index position);
+
+// The index of the decoder's positions among a step's axes; -1 if it has none: an encoder's or a memory's positions are
+// not the decoder's.
+[[nodiscard]] std::ptrdiff_t position_axis(const Step& step);
+
+// How one position moved.
+struct Moved {
+    float largest = 0.0F;    // the largest change of any of its numbers; ∞ if one is NaN in only one of the runs
+    std::string largest_in;  // the tensor that it was found in; empty where nothing moved
+    std::string first_in;    // the first tensor, in the order of computation, in which anything of it moved
+    bool blind = false;      // it holds NaN before and after, so that a change cannot be seen
+};
+struct Leak {
+    Index changed = 0;         // the position
+    std::vector<Moved> moved;  // [pos]
+    std::size_t tensors = 0;   // how many were compared
+    // Over the positions before the changed one: the test's result.
+    float earlier = 0.0F;
+    Index earlier_moved = 0;  // how many of them moved
+    Index earlier_blind = 0;  // how many hold NaN before and after
+    std::string worst_in;     // the tensor with the largest of those changes; empty if there is none
+};
+
+// Compares a batch row of two runs of the same plan, in parts, so that a window can spread the work over frames. Raw
+// scores count only where the mask keeps them: a score against a later key is computed first and hidden afterwards. The
+// encoder and the cross-attention's memory are left out: they don't belong to the decoder's positions.
+class LeakTest {
+public:
+    LeakTest(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch, Index position);
+
+    // Continues until about this many more numbers are compared. Returns whether all are.
+    bool advance(std::size_t numbers);
+    // The result; complete once advance() has returned true.
+    [[nodiscard]] const Leak& leak() const { return leak_; }
+
+private:
+    void compare(const Step& step);
+
+    std::shared_ptr<const Run> run_, changed_;
+    Index batch_;
+    StepId next_ = 0, way_back_ = 0;  // gradients flow back: they are no leak
+    bool summed_up_ = false;
+    Leak leak_;
+};
+
+// All of it at once.
+[[nodiscard]] Leak measure_leak(const std::shared_ptr<const Run>& run, const std::shared_ptr<const Run>& changed,
+                                Index batch, Index position);
+
+}  // namespace decoderscope

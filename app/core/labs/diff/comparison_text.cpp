@@ -1,0 +1,120 @@
+#include "app/core/labs/diff/comparison_text.h"
+
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+std::string shape_text_of(const std::vector<Index>& shape) {
+    std::string text;
+    for (const Index size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+    return "[" + text + "]";
+}
+
+// "24,576"
+std::string with_commas(Index number) {
+    std::string text = std::to_string(number);
+    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
+// Text padded with spaces, on its left if it is a number.
+std::string padded(const std::string& text, std::size_t width, bool right) {
+    const std::size_t long_already = characters(text).size();
+    const std::string space(width > long_already ? width - long_already : 0, ' ');
+    return right ? space + text : text + space;
+}
+
+std::string cell_text(const Cell& cell) {
+    std::string text;
+    for (const Index i : cell) text += (text.empty() ? "" : ", ") + std::to_string(i);
+    return "[" + text + "]";
+}
+
+Sentence tensors_text(std::size_t count) { return message_n("{count} tensor", "{count} tensors", count); }
+
+// Leaves out what only one of the two has.
+Sentence verdict_of_common(const Comparison& c) {
+    const Arguments what = {{"tensors", tensors_text(c.in_both)}, {"most", difference_text(c.tolerance)}};
+    const bool exact = c.tolerance <= 0.0;
+    if (c.over > 0 && exact)
+        return message_n("{count} of {tensors} differs", "{count} of {tensors} differ", c.over, what);
+    if (c.over > 0)
+        return message_n("{count} of {tensors} differs by more than {most}",
+                         "{count} of {tensors} differ by more than {most}", c.over, what);
+    if (c.in_both == 0) return message("No tensor can be compared");
+    if (c.same_bits)
+        return message_n("Nothing differs: {count} tensor is equal bit for bit",
+                         "Nothing differs: {count} tensors are equal bit for bit", c.in_both);
+    if (c.largest == 0.0) return message("Nothing differs: the numbers of {tensors} are equal", what);
+    return exact ? message("None of {tensors} differs", what)
+                 : message("None of {tensors} differs by more than {most}", what);
+}
+
+}  // namespace
+
+std::string difference_text(double difference) { return short_number_text(difference, 3); }
+
+std::string verdict_of(const Comparison& c) {
+    const Sentence verdict = verdict_of_common(c);
+    if (c.unmatched == 0) return tr("{verdict}.", {{"verdict", verdict}});
+    return tr_n("{verdict}; {count} is not in both or of another shape.",
+                "{verdict}; {count} are not in both or of another shape.", c.unmatched, {{"verdict", verdict}});
+}
+
+std::string measured_text(const Comparison& c) {
+    return tr("{tensors}, {numbers} numbers compared, largest difference {difference}",
+              {{"tensors", tensors_text(c.in_both)},
+               {"numbers", with_commas(c.numbers)},
+               {"difference", difference_text(c.largest)}});
+}
+
+std::string presence_text(const TensorDifference& d, std::string_view a, std::string_view b) {
+    const std::string in_a(a), in_b(b);
+    switch (d.presence) {
+        case Presence::other_shape:
+            return tr("{shape_a} in {a}, {shape_b} in {b}", {{"shape_a", shape_text_of(d.shape_a)},
+                                                             {"a", in_a},
+                                                             {"shape_b", shape_text_of(d.shape_b)},
+                                                             {"b", in_b}});
+        case Presence::only_in_a:
+            return tr("only in {run}", {{"run", in_a}});
+        case Presence::only_in_b:
+            return tr("only in {run}", {{"run", in_b}});
+        case Presence::in_both:
+            break;
+    }
+    return {};
+}
+
+std::string difference_table(const Comparison& c, std::string_view a, std::string_view b) {
+    std::size_t longest = 6;
+    for (const TensorDifference& d : c.tensors)
+        if (d.differs()) longest = std::max(longest, d.name.size());
+    const auto line = [&](const std::string& name, const std::string& largest, const std::string& mean,
+                          const std::string& over, const std::string& where) {
+        return padded(name, longest + 2, false) + padded(largest, 10, true) + padded(mean, 10, true) +
+               padded(over, 18, true) + "  " + where + "\n";
+    };
+    std::string text = c.differs() ? line(tr("tensor"), tr("largest"), tr("mean"), tr("cells over"), tr("where")) : "";
+    for (const std::size_t at : worst_first(c)) {
+        const TensorDifference& d = c.tensors[at];
+        if (!d.differs()) continue;
+        if (d.presence != Presence::in_both)
+            text += padded(d.name, longest + 2, false) + presence_text(d, a, b) + "\n";
+        else
+            text += line(d.name, difference_text(d.largest), difference_text(d.mean),
+                         tr("{count} of {all}", {{"count", d.over}, {"all", d.count}}),
+                         cell_text(d.cell) + "  " + short_number_text(static_cast<double>(d.a), 6) + "  " +
+                             short_number_text(static_cast<double>(d.b), 6));
+    }
+    return text;
+}
+
+}  // namespace decoderscope

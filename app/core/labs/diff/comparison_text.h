@@ -1,0 +1,26 @@
+#pragma once
+
+#include "app/core/run/comparison.h"
+
+#include <string>
+#include <string_view>
+
+namespace decoderscope {
+
+// "0", "3.2e-7", "∞": a difference to three digits.
+[[nodiscard]] std::string difference_text(double difference);
+
+// The outcome in one sentence: "Nothing differs: 103 tensors are equal bit for bit.", "74 of 103 tensors differ by more
+// than 1e-6; 2 are not in both.".
+[[nodiscard]] std::string verdict_of(const Comparison& comparison);
+
+// What was measured, as evidence: "103 tensors, 24,576 numbers, largest difference 0".
+[[nodiscard]] std::string measured_text(const Comparison& comparison);
+
+// Why a tensor is not compared number by number: "only in A", "[2, 3] in A, [3, 2] in B"; empty if it is compared.
+[[nodiscard]] std::string presence_text(const TensorDifference& difference, std::string_view a, std::string_view b);
+
+// One line per tensor that differs, worst first, below a header: what the command line prints.
+[[nodiscard]] std::string difference_table(const Comparison& comparison, std::string_view a, std::string_view b);
+
+}  // namespace decoderscope

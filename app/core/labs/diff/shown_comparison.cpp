@@ -1,0 +1,108 @@
+#include "app/core/labs/diff/shown_comparison.h"
+
+#include "app/core/run/exhibit_step.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr Index kNumbersAtOnce = 500'000;
+
+// The progress of a comparison, from 0 to 1: written by the job, read by the window.
+struct ComparisonProgress {
+    std::shared_ptr<std::atomic<double>> part = std::make_shared<std::atomic<double>>(0.0);
+};
+
+std::shared_ptr<std::atomic<double>> progress_of(Derived& derived, const std::shared_ptr<const Run>& run,
+                                                 const std::shared_ptr<const void>& b, double tolerance) {
+    return derived.get<ComparisonProgress>({run, b}, std::tie(tolerance), [] { return ComparisonProgress(); })->part;
+}
+
+Resumable<ShownComparison> compared(std::shared_ptr<const Run> run, std::shared_ptr<const void> b,
+                                    ReferenceRun reference, double tolerance,
+                                    std::shared_ptr<std::atomic<double>> progress) {
+    Comparing comparing(recorded_tensors(*run), reference.tensors, tolerance);
+    while (!comparing.advance(kNumbersAtOnce)) {
+        *progress = comparing.progress();
+        co_yield kPause;
+    }
+    ShownComparison made;
+    made.of = run;
+    made.b = std::move(b);
+    made.reference = std::move(reference);
+    made.comparison = comparing.found();
+    made.worst_first = worst_first(made.comparison);
+    co_return made;
+}
+
+DifferencePictures titled(DifferencePictures pictures, const std::string& label) {
+    const auto over = std::count(pictures.over.begin(), pictures.over.end(), std::uint8_t{1});
+    pictures.a.title = tr("A   now");
+    pictures.b.title = tr("B   {label}", {{"label", label}});
+    pictures.difference.title = tr("A − B   {count} of {all} over", {{"count", over}, {"all", pictures.over.size()}});
+    // If all of them are over, marks say nothing.
+    if (static_cast<std::size_t>(over) == pictures.over.size()) pictures.over.clear();
+    return pictures;
+}
+
+}  // namespace
+
+Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
+                                        const std::shared_ptr<const void>& b, double tolerance,
+                                        const std::function<ReferenceRun()>& reference) {
+    return derived.later<ShownComparison>({run, b}, std::tie(tolerance), [&] {
+        return compared(run, b, reference(), tolerance, progress_of(derived, run, b, tolerance));
+    });
+}
+
+double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
+                           const std::shared_ptr<const void>& b, double tolerance) {
+    return *progress_of(derived, run, b, tolerance);
+}
+
+Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario, const Value<ShownComparison>& of,
+                                           const Step& step, Place place) {
+    const std::shared_ptr<const Run> run = of->of.lock();
+    const double tolerance = of->comparison.tolerance;
+    return derived.get<DifferencePictures>({run, of->b}, std::tie(step.id, place, tolerance), [&] {
+        const ReferenceRun& b = of->reference;
+        return titled(difference_pictures(scenario, *run, step, place, *b.find(step.name), b.run.get(), tolerance),
+                      b.label);
+    });
+}
+
+Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
+                                       const std::shared_ptr<const Run>& run) {
+    return derived.get<Alternatives>({run}, std::tuple<>(), [&] { return Alternatives{alternatives_to(scenario)}; });
+}
+
+std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const ReferenceRun& other, const Step& step,
+                                          Place place, double tolerance) {
+    const Tensor* there = other.find(step.name);
+    const Tensor& here = shown.run->value(step.id);
+    if (there == nullptr || here.empty() || there->empty() || there->rank() != here.rank()) return std::nullopt;
+    for (std::size_t i = 0; i < here.rank(); ++i)
+        if (there->dim(i) != here.dim(i)) return std::nullopt;
+    DifferencePictures pictures =
+        difference_pictures(shown.scenario, *shown.run, step, place, *there, other.run.get(), tolerance);
+    Exhibit exhibit{.title = step.name, .subtitle = tr("A: this run; B: {label}; A − B", {{"label", other.label}})};
+    exhibit.caption =
+        tr("{caption} · compared with {label}",
+           {{"caption", caption_of(shown.scenario, step.name, pictures.a.subtitle)}, {"label", other.label}});
+    exhibit.columns = 3;
+    const auto add = [&](const char* which, const char* text, Heatmap heatmap) {
+        heatmap.subtitle += (heatmap.subtitle.empty() ? "" : ", ") + std::string(text);
+        exhibit.panels.push_back(panel_of(step.name + which, std::move(heatmap)));
+    };
+    add(".a", "A", std::move(pictures.a));
+    add(".b", "B", std::move(pictures.b));
+    add(".difference", "A − B", std::move(pictures.difference));
+    return exhibit;
+}
+
+}  // namespace decoderscope

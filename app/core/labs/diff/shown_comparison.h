@@ -1,0 +1,50 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/run/comparison.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/slice.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+// Values derived from a run and what it is compared with.
+namespace decoderscope {
+
+// A run, A, compared with a run or a file, B.
+struct ShownComparison {
+    static constexpr std::size_t kKept = 1;  // it keeps B
+
+    std::weak_ptr<const Run> of;    // A
+    std::shared_ptr<const void> b;  // B's run or file
+    ReferenceRun reference;         // the same, ready to compare with
+    Comparison comparison;
+    std::vector<std::size_t> worst_first;
+};
+// Empty while the comparison is under way. `b` is B's run or file; `reference()` turns it into a ReferenceRun.
+[[nodiscard]] Value<ShownComparison> shown_comparison(Derived& derived, const std::shared_ptr<const Run>& run,
+                                                      const std::shared_ptr<const void>& b, double tolerance,
+                                                      const std::function<ReferenceRun()>& reference);
+// How much of that comparison is done, from 0 to 1.
+[[nodiscard]] double comparison_progress(Derived& derived, const std::shared_ptr<const Run>& run,
+                                         const std::shared_ptr<const void>& b, double tolerance);
+
+// The pictures of a step of A in both, which must have it in the same shape. A must be alive, and of this scenario.
+[[nodiscard]] Value<DifferencePictures> shown_difference(Derived& derived, const Scenario& scenario,
+                                                         const Value<ShownComparison>& of, const Step& step,
+                                                         Place place);
+
+// The other configuration keys and values with which the run could be computed.
+struct Alternatives {
+    Overrides options;
+};
+[[nodiscard]] Value<Alternatives> shown_alternatives(Derived& derived, const Scenario& scenario,
+                                                     const std::shared_ptr<const Run>& run);
+
+// A step in this run and in another, and the difference. Nothing if the other has no such tensor of that shape.
+[[nodiscard]] std::optional<Exhibit> difference_exhibit(const ShownRun& shown, const ReferenceRun& other,
+                                                        const Step& step, Place place, double tolerance);
+
+}  // namespace decoderscope

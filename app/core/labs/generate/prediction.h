@@ -1,0 +1,62 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/run/scenario.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+// What the model answers: at each position the most probable token, for the one that follows.
+namespace decoderscope {
+
+struct Prediction {
+    std::optional<Index> token;   // the largest logit's; the first where they tie. Nothing for padding, and where a
+                                  // logit is NaN
+    std::optional<Index> target;  // the token that follows in the row; nothing where the row ends
+
+    [[nodiscard]] bool is_judged() const { return token && target; }
+    [[nodiscard]] bool is_right() const { return is_judged() && *token == *target; }
+};
+
+// Every position's prediction, [batch, pos].
+struct Predictions {
+    Index batch = 0, pos = 0;
+    std::vector<Prediction> all;
+    Index judged = 0, right = 0;  // how many have a target, and are it
+
+    [[nodiscard]] std::span<const Prediction> row(Index row) const {
+        return std::span(all).subspan(static_cast<std::size_t>(row * pos), static_cast<std::size_t>(pos));
+    }
+};
+
+// Whether the model predicts tokens that can be read: it continues a text, and has a vocabulary.
+[[nodiscard]] bool predicts_tokens(const Scenario& scenario);
+
+// The predictions of a run with these inputs.
+[[nodiscard]] Resumable<Predictions> predictions_of(std::shared_ptr<const Run> run, Inputs inputs);
+// The same from the cache; empty while they are being read, or if the model predicts no tokens.
+[[nodiscard]] Value<Predictions> shown_predictions(Derived& derived, const Scenario& scenario,
+                                                   const std::shared_ptr<const Run>& run);
+
+// A token and its probability: softmax of the logits.
+struct Answer {
+    Index token = 0;
+    double probability = 0.0;
+};
+// The most probable tokens at a position, the most probable first; none where a logit is NaN or +∞.
+[[nodiscard]] std::vector<Answer> likely_answers(const Run& run, Index batch, Index position, std::size_t most);
+// A token's probability at a position; NaN where a logit is NaN or +∞.
+[[nodiscard]] double probability_of(const Run& run, Index batch, Index position, Index token);
+
+// What the window says about one position's prediction.
+struct ShownAnswer {
+    std::vector<Answer> likely;
+    std::optional<Answer> target;  // what should follow, if that is known
+};
+[[nodiscard]] Value<ShownAnswer> shown_answer(Derived& derived, const std::shared_ptr<const Run>& run, Index batch,
+                                              Index position, std::optional<Index> target);
+
+}  // namespace decoderscope

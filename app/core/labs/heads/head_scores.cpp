@@ -1,0 +1,259 @@
+#include "app/core/labs/heads/head_scores.h"
+
+#include "app/core/run/slice.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace decoderscope {
+
+namespace {
+
+// A query's row of the pattern.
+struct Row {
+    Index query;
+    std::span<const float> weights;
+    Index seen;  // keys
+};
+
+Row row_of(const Pattern& pattern, Index query) {
+    const auto keys = static_cast<std::size_t>(pattern.keys), row = static_cast<std::size_t>(query);
+    return {query, pattern.weights.subspan(row * keys, keys), pattern.seen.empty() ? pattern.keys : pattern.seen[row]};
+}
+
+bool counts(const Pattern& pattern, const Row& row) {
+    if (!pattern.padding.empty() && pattern.padding[static_cast<std::size_t>(row.query)] != 0) return false;
+    return std::none_of(row.weights.begin(), row.weights.end(), [](float weight) { return std::isnan(weight); });
+}
+
+// ---- the measures of one row; nothing if the row has none
+
+double entropy(const Row& row) {
+    double sum = 0.0;
+    for (const float weight : row.weights)
+        if (weight > 0.0F) sum -= static_cast<double>(weight) * std::log2(static_cast<double>(weight));
+    return sum;
+}
+
+std::optional<double> spread(const Row& row, double entropy_of_row) {
+    if (row.seen < 2) return std::nullopt;
+    return entropy_of_row / std::log2(static_cast<double>(row.seen));
+}
+
+double largest(const Row& row) {
+    return static_cast<double>(*std::max_element(row.weights.begin(), row.weights.end()));
+}
+
+std::optional<double> weight_on(const Row& row, Index key) {
+    if (key < 0 || key >= static_cast<Index>(row.weights.size())) return std::nullopt;
+    return static_cast<double>(row.weights[static_cast<std::size_t>(key)]);
+}
+
+// Every measure of one row, in the order of kPatternMeasures.
+using RowMeasures = std::array<std::optional<double>, kPatternMeasures.size()>;
+RowMeasures measured_row(const Row& row) {
+    const double bits = entropy(row);
+    return {bits,
+            spread(row, bits),
+            largest(row),
+            weight_on(row, row.query - 1),
+            weight_on(row, 0),
+            weight_on(row, row.query)};
+}
+
+// The mean of the rows that have a value.
+class Mean {
+public:
+    void add(std::optional<double> value) {
+        if (!value) return;
+        sum_ += *value;
+        ++count_;
+    }
+    [[nodiscard]] double value() const {
+        return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / count_;
+    }
+
+private:
+    double sum_ = 0.0;
+    int count_ = 0;
+};
+
+}  // namespace
+
+double measured(const Pattern& pattern, PatternMeasure measure) {
+    return measured(pattern)[static_cast<std::size_t>(measure)];
+}
+
+PatternMeasures measured(const Pattern& pattern) {
+    std::array<Mean, kPatternMeasures.size()> means;
+    for (Index query = 0; query < pattern.queries; ++query) {
+        const Row row = row_of(pattern, query);
+        if (!counts(pattern, row)) continue;
+        const RowMeasures values = measured_row(row);
+        for (std::size_t i = 0; i < means.size(); ++i) means[i].add(values[i]);
+    }
+    PatternMeasures values{};
+    std::transform(means.begin(), means.end(), values.begin(), [](const Mean& mean) { return mean.value(); });
+    return values;
+}
+
+double highest_possible(PatternMeasure measure, Index keys) {
+    return measure == PatternMeasure::entropy ? std::log2(static_cast<double>(std::max<Index>(keys, 2))) : 1.0;
+}
+
+std::string_view measure_name(PatternMeasure measure) {
+    switch (measure) {
+        case PatternMeasure::entropy:
+            return tr("Entropy");
+        case PatternMeasure::spread:
+            return tr("Spread");
+        case PatternMeasure::largest:
+            return tr("Largest");
+        case PatternMeasure::previous:
+            return tr("Previous");
+        case PatternMeasure::first:
+            return tr("First");
+        case PatternMeasure::diagonal:
+            return tr("Diagonal");
+    }
+    return {};
+}
+
+std::string_view measure_unit(PatternMeasure measure) { return measure == PatternMeasure::entropy ? "bits" : ""; }
+
+std::string_view measure_sentence(PatternMeasure measure) {
+    switch (measure) {
+        case PatternMeasure::entropy:
+            return tr("In bits: 0 = all weight on one key, 1 = as even over 2 keys, 2 = over 4.");
+        case PatternMeasure::spread:
+            return tr("Entropy over the most that is possible: 0 = one key, 1 = even over all visible keys.");
+        case PatternMeasure::largest:
+            return tr("The largest weight of a query: 1 = it attends to a single key.");
+        case PatternMeasure::previous:
+            return tr("The weight on the token just before: 1 = a head that attends one step back.");
+        case PatternMeasure::first:
+            return tr("The weight on the first token, where idle heads often attend.");
+        case PatternMeasure::diagonal:
+            return tr("The weight on the key at the query's own position: 1 = it attends to itself.");
+    }
+    return {};
+}
+
+namespace {
+
+// Whether a step holds the weights that a softmax gives to keys, before dropout.
+bool is_pattern(const Step& step) {
+    return !step.attention.empty() && step.masked_by && step.operation.traits().values == Values::weights;
+}
+
+// One head of a tensor [batch, head, query, key].
+std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
+    if (tensor.empty()) return {};
+    const Index size = tensor.dim(2) * tensor.dim(3);
+    return tensor.values().subspan(static_cast<std::size_t>((batch * tensor.dim(1) + head) * size),
+                                   static_cast<std::size_t>(size));
+}
+
+// How many keys each query of a head sees.
+std::vector<Index> seen_keys(const Tensor& mask, Index batch, Index head) {
+    MaskRows rows(mask);
+    std::vector<Index> seen;
+    for (Index query = 0; query < mask.dim(2); ++query)
+        seen.push_back(std::ranges::count_if(rows.row(batch, head, query), [](float kept) { return kept != 0.0F; }));
+    return seen;
+}
+
+constexpr Index kCost = 20;  // of one weight, in multiply-adds
+
+}  // namespace
+
+std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {
+    std::vector<std::string> names;
+    for (const Step& step : plan.steps())
+        if (is_pattern(step) && kind_of_attention(step) == kind) names.push_back(step.attention);
+    return names;
+}
+
+AttentionKind kind_of_attention(const Step& step) {
+    if (step.in_encoder()) return AttentionKind::encoder;
+    return step.part == Part::cross_attention ? AttentionKind::cross : AttentionKind::self;
+}
+
+AttentionKind kind_of_attention(const Plan& plan, const std::string& attention) {
+    const Ref pattern = plan.find(attention + ".pattern");
+    return pattern == nullptr ? AttentionKind::self : kind_of_attention(*pattern);
+}
+
+std::vector<std::uint8_t> padded_queries(const Inputs& inputs, AttentionKind kind, Index batch) {
+    const Tensor& mask = kind == AttentionKind::encoder ? inputs.encoder_attention_mask : inputs.attention_mask;
+    if (mask.empty()) return {};
+    std::vector<std::uint8_t> padding;
+    for (Index query = 0; query < mask.dim(1); ++query) {
+        const std::array cell = {batch, query};
+        padding.push_back(mask.at(cell) == 0.0F ? 1 : 0);
+    }
+    return padding;
+}
+
+std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch) {
+    return head_scores(inputs, run, kind, batch, Run(run.shared_plan()), {});
+}
+
+std::vector<HeadScore> head_scores(const Inputs& inputs, const Run& run, AttentionKind kind, Index batch,
+                                   const Run& earlier, std::span<const HeadScore> known) {
+    const std::vector<std::uint8_t> padding = padded_queries(inputs, kind, batch);
+    const auto shared = [&](const std::string& name) {
+        return run.value(name).shares_values_with(earlier.value(name));
+    };
+    const bool same_padding = shared("attention_mask") && shared("encoder_attention_mask");
+    std::vector<HeadScore> scores;
+    for (const std::string& attention : attentions_of_kind(run.plan(), kind)) {
+        if (same_padding && shared(attention + ".pattern") && shared(attention + ".mask")) {
+            std::copy_if(known.begin(), known.end(), std::back_inserter(scores),
+                         [&](const HeadScore& score) { return score.attention == attention; });
+            continue;
+        }
+        const Tensor& pattern = run.value(attention + ".pattern");
+        const Tensor& mask = run.value(attention + ".mask");
+        const Index layer = run.plan().find(attention + ".pattern")->layer;
+        const auto first = scores.size();
+        scores.resize(first + static_cast<std::size_t>(pattern.dim(1)));
+        each_in_parallel(pattern.dim(1), pattern.dim(2) * pattern.dim(3) * kCost, [&](Index head) {
+            const std::vector<Index> seen =
+                mask.axes() == pattern.axes() ? seen_keys(mask, batch, head) : std::vector<Index>();
+            scores[first + static_cast<std::size_t>(head)] = {
+                attention, layer, head, pattern.dim(3),
+                measured({pattern.dim(2), pattern.dim(3), head_of(pattern, batch, head), seen, padding})};
+        });
+    }
+    return scores;
+}
+
+std::vector<std::size_t> ordered(std::span<const HeadScore> scores, PatternMeasure measure, HeadOrder order) {
+    std::vector<std::size_t> places(scores.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    if (order == HeadOrder::by_layer) return places;
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+        const double first = scores[a].value(measure), second = scores[b].value(measure);
+        if (std::isnan(first) || std::isnan(second)) return !std::isnan(first) && std::isnan(second);
+        return order == HeadOrder::highest_first ? first > second : first < second;
+    });
+    return places;
+}
+
+bool passes(const HeadScore& score, PatternMeasure measure, const HeadFilter& filter) {
+    const double value = score.value(measure);
+    if (filter.at_most)
+        return !(value > filter.threshold) &&
+               (!std::isnan(value) || filter.threshold >= highest_possible(measure, score.keys));
+    return value >= filter.threshold || (std::isnan(value) && filter.threshold <= 0.0);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,113 @@
+#include "app/core/labs/masks/shown_masks.h"
+
+#include "app/core/labs/masks/mask_analysis.h"
+#include "app/core/labs/step/shown_step.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/labels.h"
+#include "engine/base/translate.h"
+
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// A run with more bytes than this is searched for NaN in the background.
+constexpr std::size_t kSearchedAtOnce = 20'000'000;
+// How many numbers the leak test compares in a slice.
+constexpr std::size_t kSlice = 1'000'000;
+
+MaskPicture picture_of(Derived& derived, const Snapshot& shown, const std::string& name, const char* title,
+                       Place place) {
+    const Step& step = *shown.run->plan().find(name);
+    const Value<ShownHeatmap> made = shown_heatmap(derived, shown, step, place);
+    MaskPicture picture{&step, made->heatmap, made->changed, step.axes.back().name == axis::key};
+    picture.heatmap.title = title;
+    return picture;
+}
+
+Resumable<NanTrail> search(std::shared_ptr<const Run> run, Value<NanTrail> known) {
+    if (run->recorded_bytes() > kSearchedAtOnce) co_yield kPause;
+    NanTrail made;
+    made.run = run;
+    made.steps = known ? nan_trail(*run, *known->run, known->steps) : nan_trail(*run);
+    co_return made;
+}
+
+Resumable<Leak> tested(std::shared_ptr<const Run> run, std::shared_ptr<const Run> changed, Index batch,
+                       Index position) {
+    LeakTest test(std::move(run), std::move(changed), batch, position);
+    while (!test.advance(kSlice)) co_yield kPause;
+    co_return test.leak();
+}
+
+}  // namespace
+
+Value<ShownMasks> shown_masks(Derived& derived, const Snapshot& shown, const std::string& attention, Place place) {
+    return derived.get<ShownMasks>({shown.run, shown.unedited, shown.early}, std::tie(attention, place), [&] {
+        const Config& config = shown.scenario.config();
+        const Step& target = *shown.run->plan().find("blocks.0.attn.mask");
+        ShownMasks made;
+        made.parts = mask_parts(shown.scenario, *shown.run, attention, place);
+        made.raw = picture_of(derived, shown, attention + ".attn_scores", tr("raw scores"), place);
+        made.masked = picture_of(derived, shown, attention + ".masked_scores", tr("masked scores"), place);
+        made.pattern = picture_of(derived, shown, attention + ".pattern", tr("pattern"), place);
+        made.output = picture_of(derived, shown, attention + ".z", tr("output z"), place);
+        made.tokens = axis_labels(shown.scenario, target, 2, place.batch);
+        made.fill = fill_consequences(*shown.run, attention, place, config.nhead, config.mask_value);
+        return made;
+    });
+}
+
+Value<NanTrail> shown_nan_trail(Derived& derived, const std::shared_ptr<const Run>& run) {
+    return derived.later<NanTrail>({run}, std::tuple<>(),
+                                   [&] { return search(run, derived.latest<NanTrail>(std::tuple<>())); });
+}
+
+Value<Variation> shown_leak_variation(Derived& derived, const Scenario& scenario, const std::shared_ptr<const Run>& run,
+                                      Index batch, Index position) {
+    return derived.get<Variation>({run}, std::tie(batch, position),
+                                  [&] { return leak_variation(scenario, *run, batch, position); });
+}
+
+Value<Leak> shown_leak(Derived& derived, const std::shared_ptr<const Run>& run,
+                       const std::shared_ptr<const Run>& changed, Index batch, Index position) {
+    return derived.later<Leak>({run, changed}, std::tie(batch, position),
+                               [&] { return tested(run, changed, batch, position); });
+}
+
+namespace {
+
+std::string place_text(Place place) {
+    return "batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head);
+}
+
+}  // namespace
+
+Exhibit masks_exhibit(const ShownRun& shown, const std::string& attention, Place place) {
+    const std::string where = place_text(place);
+    Exhibit exhibit{.title = attention + ".mask", .subtitle = where};
+    exhibit.caption = caption_of(shown.scenario, exhibit.title, where);
+    const MaskParts parts = mask_parts(shown.scenario, *shown.run, attention, place);
+    std::vector<std::pair<const char*, const Heatmap*>> masks = {
+        {"causal", &parts.causal}, {"padding", &parts.padding}, {"drawn", &parts.drawn}, {"combined", &parts.combined}};
+    if (parts.has_window) masks.insert(masks.begin() + 1, {"window", &parts.window});
+    exhibit.columns = masks.size();
+    for (const auto& [name, mask] : masks) {
+        Heatmap heatmap = *mask;
+        // The window's quiet range is not used in exports: kept is 1 and hidden is 0.
+        heatmap.scale = Scale::sequential;
+        heatmap.range = {0.0F, 1.0F};
+        heatmap.subtitle = where;
+        exhibit.panels.push_back(panel_of(attention + ".mask." + name, std::move(heatmap)));
+    }
+    for (const char* name : {".attn_scores", ".masked_scores", ".pattern", ".z"}) {
+        const Ref step = shown.run->plan().find(attention + name);
+        if (step == nullptr || shown.run->value(step->id).empty()) continue;
+        exhibit.panels.push_back(panel_of(step->name, heatmap_of(shown.scenario, *shown.run, *step, place)));
+    }
+    return exhibit;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,379 @@
+#include "app/core/labs/norms/gradient_growth.h"
+
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/figure_canvas.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/train/backpropagation.h"
+#include "engine/train/tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr Index kStepsOfSlice = 4;         // that many steps of a pass
+constexpr Index kCostOfSlice = 4'000'000;  // multiply-adds, at least
+
+NormPlacement placement_of(StackScheme scheme) {
+    switch (scheme) {
+        case StackScheme::pre:
+            return NormPlacement::pre;
+        case StackScheme::peri:
+            return NormPlacement::peri;
+        case StackScheme::reordered:
+            return NormPlacement::reordered;
+        case StackScheme::post:
+        case StackScheme::deepnorm:
+            return NormPlacement::post;
+    }
+    return NormPlacement::pre;
+}
+
+// Wang et al. 2022, table 1, for stacks of N encoder and M = N decoder layers, or of M decoder layers alone.
+double deepnorm_alpha(bool encoder, Index layers) {
+    return std::pow((encoder ? 3.0 : 2.0) * static_cast<double>(layers), 0.25);
+}
+double deepnorm_beta(bool of_encoder, bool encoder, Index layers) {
+    const auto n = static_cast<double>(layers);
+    if (of_encoder) return 0.87 * std::pow(n, -5.0 / 16.0);
+    return std::pow((encoder ? 12.0 : 8.0) * n, -0.25);
+}
+
+// The matrices of a layer that begin smaller: those that make a sublayer's update longer.
+constexpr std::array kScaledByBeta = {"self_attn.v_proj",  "self_attn.o_proj", "cross_attn.v_proj",
+                                      "cross_attn.o_proj", "up_proj",          "down_proj"};
+
+void multiply(Weights& weights, const std::string& name, double factor) {
+    const auto found = weights.find(name);
+    if (found == weights.end()) return;
+    for (float& value : found->second.writable()) value *= static_cast<float>(factor);
+}
+
+double norm_of(const Tensor& tensor) {
+    double squares = 0.0;
+    for (const float value : tensor.values()) squares += static_cast<double>(value) * static_cast<double>(value);
+    return std::sqrt(squares);
+}
+
+// One number a seed, by layer.
+using SeedsByLayer = std::vector<std::vector<double>>;
+
+void add_norms(SeedsByLayer& layers, const Gradients& gradients, const std::string& prefix) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+        layers[layer].push_back(
+            norm_of(gradients.at(prefix + "layers." + std::to_string(layer) + ".down_proj.weight")));
+}
+
+StackGradients summary_of(const SeedsByLayer& layers) {
+    StackGradients summary;
+    for (const std::vector<double>& seeds : layers) summary.by_layer.push_back(spread_of(seeds));
+    if (layers.empty()) return summary;
+    std::vector<double> ratios;
+    for (std::size_t seed = 0; seed < layers.front().size(); ++seed)
+        ratios.push_back(layers.back()[seed] / layers.front()[seed]);
+    summary.last_over_first = spread_of(ratios);
+    return summary;
+}
+
+// One seed's stack on its way there and back.
+struct Seed {
+    Seed(Backpropagation& backpropagation, Weights drawn, const Inputs& batch)
+        : weights(std::move(drawn)), run(backpropagation.begin(weights, batch)) {}
+
+    Weights weights;
+    BackwardRun run;
+    bool ended = false;
+};
+
+// A few steps of each, side by side on the threads: a single step of such a stack is too small to be shared. Returns
+// whether all have ended.
+bool advance_together(std::span<Seed> seeds, std::atomic<std::size_t>* done) {
+    each_in_parallel(static_cast<Index>(seeds.size()), kCostOfSlice, [&](Index number) {
+        Seed& seed = seeds[static_cast<std::size_t>(number)];
+        for (Index step = 0; step < kStepsOfSlice && !seed.ended; ++step) {
+            seed.ended = seed.run.advance();
+            if (seed.ended && done != nullptr) done->fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    return std::ranges::all_of(seeds, &Seed::ended);
+}
+
+}  // namespace
+
+std::span<const StackScheme> stack_schemes() {
+    static constexpr std::array schemes = {StackScheme::pre, StackScheme::post, StackScheme::peri,
+                                           StackScheme::reordered, StackScheme::deepnorm};
+    return schemes;
+}
+
+Phrase title_of(StackScheme scheme) {
+    switch (scheme) {
+        case StackScheme::pre:
+            return message("Pre-Norm");
+        case StackScheme::post:
+            return message("Post-Norm");
+        case StackScheme::peri:
+            return message("Peri-Norm");
+        case StackScheme::reordered:
+            return message("Reordered");
+        case StackScheme::deepnorm:
+            return message("DeepNorm");
+    }
+    return Phrase("");
+}
+
+Config growth_config(const GrowthSetting& setting, StackScheme scheme, Index layers) {
+    Config config;
+    config.d_model = setting.d_model;
+    config.nhead = config.num_key_value_heads = setting.nhead;
+    config.num_layers = layers;
+    config.dim_feedforward = setting.dim_feedforward;
+    config.norm_first = scheme == StackScheme::pre;
+    if (scheme == StackScheme::peri || scheme == StackScheme::reordered) config.norm_placement = placement_of(scheme);
+    config.final_norm = placement_of(scheme) != NormPlacement::post;
+    if (scheme == StackScheme::deepnorm) config.residual_scale = deepnorm_alpha(setting.encoder, layers);
+    config.cross_attention = setting.encoder;
+    config.encoder_layers = setting.encoder ? layers : 0;
+    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(reverse_task(1).vocabulary.size());
+    config.positional_encoding = PositionalEncoding::sinusoidal;
+    config.lm_head = true;
+    return config;
+}
+
+Weights growth_weights(const GrowthSetting& setting, StackScheme scheme, Index layers, std::uint64_t seed) {
+    Weights weights = initial_weights(growth_config(setting, scheme, layers), seed, setting.initialisation);
+    if (scheme != StackScheme::deepnorm) return weights;
+    for (const bool of_encoder : {true, false})
+        for (Index layer = 0; layer < layers; ++layer)
+            for (const char* matrix : kScaledByBeta)
+                multiply(
+                    weights,
+                    (of_encoder ? "encoder.layers." : "layers.") + std::to_string(layer) + "." + matrix + ".weight",
+                    deepnorm_beta(of_encoder, setting.encoder, layers));
+    return weights;
+}
+
+Spread spread_of(std::span<const double> values) {
+    if (values.empty()) return {};
+    const auto [least, most] = std::ranges::minmax(values);
+    return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), least, most};
+}
+
+std::size_t growth_passes(std::span<const StackScheme> schemes, std::span<const Index> depths,
+                          const GrowthSetting& setting) {
+    return schemes.size() * depths.size() * static_cast<std::size_t>(setting.seeds);
+}
+
+Resumable<std::vector<GradientGrowth>> gradient_growth(std::vector<StackScheme> schemes, std::vector<Index> depths,
+                                                       GrowthSetting setting, std::stop_token stop,
+                                                       std::atomic<std::size_t>* done) {
+    const Task task = setting.encoder ? reverse_task(setting.longest) : reversal_task(setting.longest);
+    std::vector<GradientGrowth> all;
+    for (const StackScheme scheme : schemes) {
+        for (const Index layers : depths) {
+            Backpropagation backpropagation(growth_config(setting, scheme, layers));
+            std::vector<Seed> seeds;
+            seeds.reserve(static_cast<std::size_t>(setting.seeds));  // a run refers to its weights
+            for (Index number = 0; number < setting.seeds; ++number)
+                seeds.emplace_back(backpropagation,
+                                   growth_weights(setting, scheme, layers, static_cast<std::uint64_t>(number)),
+                                   task.batch(static_cast<std::uint64_t>(number), 1, setting.rows));
+            while (!advance_together(seeds, done)) {
+                if (stop.stop_requested()) co_return all;
+                co_yield kPause;
+            }
+            const auto depth = static_cast<std::size_t>(layers);
+            SeedsByLayer decoder(depth), encoder(setting.encoder ? depth : 0);
+            for (Seed& seed : seeds) {
+                const Gradients gradients = seed.run.result().gradients;
+                add_norms(decoder, gradients, "");
+                add_norms(encoder, gradients, "encoder.");
+            }
+            all.push_back({scheme, layers, summary_of(decoder), summary_of(encoder)});
+        }
+    }
+    co_return all;
+}
+
+namespace {
+
+constexpr Index kHeadWidth = 16, kMostHeads = 4;
+constexpr std::array<Index, 7> kDepths = {1, 2, 4, 6, 8, 12, 18};
+using Growths = std::vector<GradientGrowth>;
+
+auto key_of(const GrowthChoice& choice) {
+    return std::make_tuple(choice.layers, choice.d_model, choice.seeds, choice.encoder, choice.xavier);
+}
+
+std::vector<StackScheme> all_schemes() { return {stack_schemes().begin(), stack_schemes().end()}; }
+
+Resumable<Growths> measured(std::vector<Index> depths, GrowthSetting setting,
+                            std::shared_ptr<GrowthProgress> progress) {
+    progress->done = 0;
+    progress->all = growth_passes(stack_schemes(), depths, setting);
+    Growths growths = co_await gradient_growth(all_schemes(), depths, setting, std::stop_token(), &progress->done);
+    co_return growths;
+}
+
+Resumable<MeasuredGrowth> at_one_depth(GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+    std::vector<Index> depths(1, choice.layers);
+    MeasuredGrowth made;
+    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
+    co_return made;
+}
+
+Resumable<GrowthByDepth> at_all_depths(GrowthChoice choice, std::shared_ptr<GrowthProgress> progress) {
+    std::vector<Index> depths = growth_depths(choice.layers);
+    GrowthByDepth made;
+    made.schemes = co_await measured(std::move(depths), growth_setting(choice), std::move(progress));
+    co_return made;
+}
+
+void add_point(GrowthCurves& curves, double depth, const Spread& spread) {
+    curves.mean.points.push_back({depth, spread.mean, {}});
+    curves.least.points.push_back({depth, spread.least, {}});
+    curves.most.points.push_back({depth, spread.most, {}});
+}
+
+const GradientGrowth* of_scheme(std::span<const GradientGrowth> schemes, StackScheme scheme) {
+    const auto found = std::ranges::find(schemes, scheme, &GradientGrowth::scheme);
+    return found == schemes.end() ? nullptr : &*found;
+}
+
+Sentence ratio_text(const Spread& spread, Index seeds) {
+    const Arguments numbers = {{"mean", short_number_text(spread.mean, 2)},
+                               {"least", short_number_text(spread.least, 2)},
+                               {"most", short_number_text(spread.most, 2)}};
+    return seeds > 1 ? message("{mean} times (from {least} to {most})", numbers) : message("{mean} times", numbers);
+}
+
+}  // namespace
+
+GrowthSetting growth_setting(const GrowthChoice& choice) {
+    const Index heads = std::clamp<Index>(choice.d_model / kHeadWidth, 1, kMostHeads);
+    if (choice.d_model % heads != 0)
+        throw Error("d_model {width}: expected a multiple of {heads}, the number of heads",
+                    {{"width", choice.d_model}, {"heads", heads}});
+    return {.d_model = choice.d_model,
+            .nhead = heads,
+            .dim_feedforward = 4 * choice.d_model,
+            .encoder = choice.encoder,
+            .initialisation = choice.xavier ? Initialisation::xavier : Initialisation::pytorch,
+            .seeds = choice.seeds};
+}
+
+std::vector<Index> growth_depths(Index deepest) {
+    std::vector<Index> depths;
+    for (const Index depth : kDepths)
+        if (depth < deepest) depths.push_back(depth);
+    depths.push_back(deepest);
+    return depths;
+}
+
+Value<MeasuredGrowth> measured_growth(Derived& derived, const std::shared_ptr<const Model>& of,
+                                      const GrowthChoice& choice, const std::shared_ptr<GrowthProgress>& progress) {
+    return derived.later<MeasuredGrowth>({of}, key_of(choice), [&] { return at_one_depth(choice, progress); });
+}
+
+Value<GrowthByDepth> measured_growth_by_depth(Derived& derived, const std::shared_ptr<const Model>& of,
+                                              const GrowthChoice& choice,
+                                              const std::shared_ptr<GrowthProgress>& progress) {
+    return derived.later<GrowthByDepth>({of}, key_of(choice), [&] { return at_all_depths(choice, progress); });
+}
+
+std::vector<GrowthCurves> curves_by_layer(std::span<const GradientGrowth> schemes, bool of_encoder) {
+    std::vector<GrowthCurves> all;
+    for (const GradientGrowth& growth : schemes) {
+        const StackGradients& stack = of_encoder ? growth.encoder : growth.decoder;
+        if (stack.by_layer.empty()) continue;
+        GrowthCurves& curves = all.emplace_back();
+        curves.scheme = growth.scheme;
+        for (std::size_t layer = 0; layer < stack.by_layer.size(); ++layer)
+            add_point(curves, static_cast<double>(layer) + 0.5, stack.by_layer[layer]);
+    }
+    return all;
+}
+
+std::vector<GrowthCurves> curves_by_depth(std::span<const GradientGrowth> schemes) {
+    std::vector<GrowthCurves> all;
+    for (const GradientGrowth& growth : schemes) {
+        if (growth.decoder.by_layer.empty()) continue;
+        if (all.empty() || all.back().scheme != growth.scheme) all.emplace_back().scheme = growth.scheme;
+        add_point(all.back(), static_cast<double>(growth.layers), growth.decoder.by_layer.back());
+    }
+    return all;
+}
+
+Sentence growth_sentence(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
+    const GradientGrowth* post = of_scheme(schemes, StackScheme::post);
+    const GradientGrowth* pre = of_scheme(schemes, StackScheme::pre);
+    if (post == nullptr || pre == nullptr) return {};
+    return message(
+        "Before any training, the gradient by the last decoder layer's W2 is {post} the first layer's in "
+        "Post-Norm, {pre} in Pre-Norm.",
+        {{"post", ratio_text(post->decoder.last_over_first, choice.seeds)},
+         {"pre", ratio_text(pre->decoder.last_over_first, choice.seeds)}});
+}
+
+Sentence growth_caveat(const GrowthChoice& choice) {
+    if (!choice.xavier)
+        return message(
+            "PyTorch's default initialisation hides it: its Linear weights begin smaller than Xavier's, so "
+            "that sublayers add little to the stream. Xavier shows it.");
+    if (!choice.encoder)
+        return message(
+            "Without an encoder it hardly shows: it is the cross-attention that lets gradients leave each "
+            "layer of the decoder.");
+    return message(
+        "It shows with Xavier's initialisation, as in the paper, and in the decoder; the encoder hardly "
+        "shows it. PyTorch's default initialisation hides it.");
+}
+
+std::vector<Sentence> growth_objections() {
+    return {message("Liu et al. 2020 (Admin) say that unequal gradients at the beginning are not what makes Post-Norm "
+                    "hard to train: Adam divides each weight's step by the size of its gradients, and training fails "
+                    "where they don't vanish, too. What counts is how much of each layer's output comes from its "
+                    "sublayer: Post-Norm relies on it heavily, which amplifies every change of the weights, so Admin "
+                    "begins with less of it."),
+            message("Takase et al. 2022 (B2T) say that the norms themselves make the gradients of deep Post-Norm "
+                    "stacks vanish on the way back: each one scales them down. Their remedy adds a connection from the "
+                    "bottom of each layer to its last norm, past all other norms, and keeps what Post-Norm is better "
+                    "at.")};
+}
+
+Exhibit growth_exhibit(std::span<const GradientGrowth> schemes, const GrowthChoice& choice) {
+    const Arguments sizes = {{"layers", choice.layers}, {"width", choice.d_model}, {"seeds", choice.seeds}};
+    Exhibit exhibit{.title = tr("Gradients by layer, before any training"),
+                    .subtitle = choice.xavier
+                                    ? tr(message("{layers} layers, d_model {width}, Xavier, {seeds} seeds", sizes))
+                                    : tr(message("{layers} layers, d_model {width}, PyTorch, {seeds} seeds", sizes))};
+    exhibit.caption = tr(growth_sentence(schemes, choice));
+    for (const bool of_encoder : {false, true}) {
+        const std::vector<GrowthCurves> curves = curves_by_layer(schemes, of_encoder);
+        if (curves.empty()) continue;
+        Chart& chart = exhibit.charts.emplace_back(Chart{of_encoder ? "encoder" : "decoder",
+                                                         of_encoder ? tr("Encoder") : tr("Decoder"),
+                                                         tr("norm of the gradient by W2"),
+                                                         choice.layers,
+                                                         true,
+                                                         {}});
+        static constexpr std::array kColors = {Meaning::query, Meaning::value, Meaning::mlp, Meaning::key,
+                                               Meaning::norm};
+        for (const GrowthCurves& of : curves)
+            chart.curves.push_back({tr(title_of(of.scheme)), of.mean,
+                                    meaning_color(kColors[static_cast<std::size_t>(of.scheme) % kColors.size()]),
+                                    of.scheme == StackScheme::post});
+    }
+    return exhibit;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/run/snapshot.h"
+#include "engine/graph/run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// What one norm does to one row of d_model numbers, step by step.
+struct NormRow {
+    std::string norm;                // "blocks.0.ln1"
+    bool centred = true;             // LayerNorm subtracts the mean; RMSNorm doesn't
+    std::string before_step;         // the tensor that it reads
+    std::vector<float> before;       // the row that it reads
+    std::vector<float> unit;         // (before − mean) / scale
+    std::vector<float> after;        // unit · gain + shift: what is recorded as `normalized`
+    std::vector<float> gain, shift;  // learned, one number per column; no shift under RMSNorm and without biases. The
+                                     // gain is what x is multiplied by: 1 + weight where the norm says so
+    std::string gain_parameter, shift_parameter;  // "layers.0.norm1.weight"
+    double mean = 0.0;                            // of `before`
+    double centre = 0.0;                          // what the norm subtracts: the mean; 0 under RMSNorm
+    double variance = 0.0;                        // the mean square of the distance from the centre, over n or n − 1
+    double deviation = 0.0;  // √variance: the standard deviation; under RMSNorm the root mean square
+    double eps = 0.0;
+    bool eps_outside = false;
+    bool unbiased = false;  // the variance is over n − 1
+    double scale = 1.0;     // √(variance + eps), or √variance + eps; as recorded
+    // Of `unit` and `after`; the deviations are about the mean, under RMSNorm about zero.
+    double unit_mean = 0.0, unit_deviation = 0.0, after_mean = 0.0, after_deviation = 0.0;
+    double length_before = 0.0, length_after = 0.0;  // L2
+};
+
+// The norms of a block, then the one after its stack: "blocks.0.ln1", …, "ln_final". `block` is "" outside blocks.
+[[nodiscard]] std::vector<std::string> norms_of_block(const Plan& plan, const std::string& block,
+                                                      const std::string& prefix);
+
+// Whether a step is one of the two steps of the norm with this name.
+[[nodiscard]] bool is_of_norm(const Step& step, const std::string& norm);
+
+// One row of a norm; nothing if the run has no such norm or no such row.
+[[nodiscard]] std::optional<NormRow> norm_row(const Run& run, const std::string& norm, Index batch, Index pos);
+
+// What the norm did to the row, in a sentence with its numbers.
+[[nodiscard]] std::string norm_row_sentence(const NormRow& row);
+
+// What a norm does to the row that a cell of one of its steps is in; nothing for cells of other steps.
+struct InspectedNorm {
+    std::optional<NormRow> row;
+};
+[[nodiscard]] Value<InspectedNorm> inspected_norm(Derived& derived, const Snapshot& shown, const Step& step,
+                                                  const Cell& cell);
+
+}  // namespace decoderscope

@@ -1,0 +1,262 @@
+#include "app/core/labs/norms/shown_norms.h"
+
+#include "app/core/figure/colormap.h"
+#include "app/core/figure/figure_canvas.h"
+#include "app/core/labs/norms/norm_row.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace decoderscope {
+
+namespace {
+
+// The mask whose zeros leave cells of this step out; an empty tensor if none applies.
+const Tensor& mask_of(const Run& run, const Step& step) {
+    static const Tensor none;
+    const bool masked = step.masked_by && step.masked_by != step.id;
+    return masked ? run.value(*step.masked_by) : none;
+}
+
+// a − b; 0 if both are the same, including infinities and NaN.
+float less(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)) ? 0.0F : a - b; }
+
+Range both(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+// Differences over the whole tensor; 0 where a mask hides the cell.
+std::vector<float> differences(const Tensor& a, const Tensor& b, const Tensor& mask_a, const Tensor& mask_b) {
+    std::vector<float> values(static_cast<std::size_t>(a.size()));
+    for (Index i = 0; i < a.size(); ++i) {
+        const bool hidden =
+            (!mask_a.empty() && mask_a.data()[i] == 0.0F) || (!mask_b.empty() && mask_b.data()[i] == 0.0F);
+        values[static_cast<std::size_t>(i)] = hidden ? 0.0F : less(a.data()[i], b.data()[i]);
+    }
+    return values;
+}
+
+void measure(StepPair& pair, const Tensor& differences, Index shown_cells) {
+    double sum = 0.0;
+    Index at = 0;
+    for (Index i = 0; i < differences.size(); ++i) {
+        const double size = std::abs(static_cast<double>(differences.data()[i]));
+        sum += size;
+        if (size > pair.largest || (std::isnan(size) && !std::isnan(pair.largest))) {
+            pair.largest = size;
+            at = i;
+        }
+    }
+    pair.mean = shown_cells > 0 ? sum / static_cast<double>(shown_cells) : 0.0;
+    pair.where = differences.cell(at);
+}
+
+Index cells_seen(Index all, const Tensor& mask_a, const Tensor& mask_b) {
+    if (mask_a.empty() || mask_b.empty()) return all;
+    Index seen = 0;
+    for (Index i = 0; i < all; ++i) seen += mask_a.data()[i] != 0.0F && mask_b.data()[i] != 0.0F ? 1 : 0;
+    return seen;
+}
+
+}  // namespace
+
+std::optional<StepPair> step_pair(const Scenario& a, const Run& run_a, const Scenario& b, const Run& run_b,
+                                  const std::string& step, Place place) {
+    const Ref in_a = run_a.plan().find(step), in_b = run_b.plan().find(step);
+    if (in_a == nullptr || in_b == nullptr || in_a->axes != in_b->axes) return std::nullopt;
+    const Tensor& values_a = run_a.value(in_a->id);
+    const Tensor& values_b = run_b.value(in_b->id);
+    if (values_a.empty() || values_b.empty()) return std::nullopt;
+    StepPair pair{heatmap_of(a, run_a, *in_a, place), heatmap_of(b, run_b, *in_b, place), {}};
+    pair.a.range = pair.b.range = both(pair.a.range, pair.b.range);
+
+    const Slice slice = slice_of(*in_a, place, a.config().nhead);
+    const Tensor& mask_a = mask_of(run_a, *in_a);
+    const Tensor& mask_b = mask_of(run_b, *in_b);
+    const Tensor all(in_a->axes, differences(values_a, values_b, mask_a, mask_b));
+    measure(pair, all, cells_seen(all.size(), mask_a, mask_b));
+    pair.difference = pair.a;
+    pair.difference.scale = Scale::diverging;
+    pair.difference.range = range_of(all.values(), Scale::diverging);
+    std::copy_n(all.data() + all.offset(slice.cell(0, 0)), pair.difference.values.size(),
+                pair.difference.values.begin());
+    for (std::size_t i = 0; i < pair.difference.hidden.size(); ++i) pair.difference.hidden[i] |= pair.b.hidden[i];
+    return pair;
+}
+
+std::string pair_sentence(const StepPair& pair, const std::string& step) {
+    if (pair.largest == 0.0) return tr("The same numbers in both: up to here the norm's place has changed nothing.");
+    return tr("They differ by {largest} at most, at {cell}, and by {mean} on average.",
+              {{"largest", number_text(pair.largest, 3)},
+               {"cell", cell_name(step, pair.where)},
+               {"mean", number_text(pair.mean, 3)}});
+}
+
+namespace {
+
+struct OwnNormEps {
+    double eps = 0.0;
+};
+
+std::vector<OutlinePart> parts_of(const Companion& companion, const std::string& block) {
+    for (OutlineBlock& outlined : outline_of(companion.run->plan()))
+        if (outlined.name == block) return std::move(outlined.parts);
+    return {};
+}
+
+std::optional<StepPair> compared(const BothNorms<Companion>& runs, const std::string& step, Place place) {
+    auto pair = step_pair(runs.left.scenario, *runs.left.run, runs.right.scenario, *runs.right.run, step, place);
+    if (!pair) return pair;
+    const auto title = [](const Companion& run) {
+        return std::string(tr(place_of_norms(run.scenario.config().placement()).title));
+    };
+    pair->a.title = title(runs.left);
+    pair->b.title = title(runs.right);
+    pair->difference.title = pair->a.title + " − " + pair->b.title;
+    return pair;
+}
+
+}  // namespace
+
+double own_norm_eps(Derived& derived, const Scenario& scenario) {
+    const auto& model = scenario.model();
+    return derived.get<OwnNormEps>({model}, std::tuple<>(), [&] { return OwnNormEps{model->config().layer_norm_eps}; })
+        ->eps;
+}
+
+Value<BothNorms<DepthCurves>> norm_curves(Derived& derived, const BothNorms<Companion>& runs,
+                                          const std::string& prefix) {
+    using Curves = BothNorms<DepthCurves>;
+    return derived.get<Curves>({runs.left.run, runs.right.run}, std::tie(prefix), [&] {
+        return Curves{depth_curves(*runs.left.run, prefix), depth_curves(*runs.right.run, prefix)};
+    });
+}
+
+Value<BothNorms<std::vector<OutlinePart>>> norm_diagrams(Derived& derived, const BothNorms<Companion>& runs,
+                                                         const std::string& block) {
+    using Diagrams = BothNorms<std::vector<OutlinePart>>;
+    return derived.get<Diagrams>({runs.left.run, runs.right.run}, std::tie(block), [&] {
+        return Diagrams{parts_of(runs.left, block), parts_of(runs.right, block)};
+    });
+}
+
+Value<std::optional<StepPair>> norm_step_pair(Derived& derived, const BothNorms<Companion>& runs,
+                                              const std::string& step, Place place) {
+    return derived.get<std::optional<StepPair>>({runs.left.run, runs.right.run}, std::tie(step, place),
+                                                [&] { return compared(runs, step, place); });
+}
+
+Value<BothNorms<std::optional<NormRow>>> norm_rows(Derived& derived, const BothNorms<Companion>& runs,
+                                                   const std::string& norm, Index batch, Index pos) {
+    using Rows = BothNorms<std::optional<NormRow>>;
+    return derived.get<Rows>({runs.left.run, runs.right.run}, std::tie(norm, batch, pos), [&] {
+        return Rows{norm_row(*runs.left.run, norm, batch, pos), norm_row(*runs.right.run, norm, batch, pos)};
+    });
+}
+
+namespace {
+
+// Mixed with grey by a share: the same hue, paler, on light and on dark ground.
+Rgba paler(Rgba color, double share) {
+    const auto mixed = [share](std::uint8_t c) { return static_cast<std::uint8_t>(c + share * (170.0 - c)); };
+    return {mixed(color.r), mixed(color.g), mixed(color.b), 255};
+}
+
+Rgba color_of_curve(const DepthCurve& curve, std::size_t number) {
+    if (curve.part == Part::residual_stream) return figure::inks(false).text;
+    const Rgba color = meaning_color(curve.meaning);
+    if (curve.meaning == Meaning::norm)
+        return paler(color, 0.3 * static_cast<double>(std::min<std::size_t>(number, 2)));
+    return curve.part == Part::cross_attention ? paler(color, 0.5) : color;
+}
+
+// The same measure of both runs: the first solid, the second dashed.
+void add_curves(Chart& chart, std::span<const DepthCurve> left, std::span<const DepthCurve> right,
+                const Places& places) {
+    const std::string first = tr(place_of_norms(places.left).title), second = tr(place_of_norms(places.right).title);
+    for (std::size_t i = 0; i < right.size(); ++i)
+        chart.curves.push_back({second, right[i], color_of_curve(right[i], i), true});
+    for (std::size_t i = 0; i < left.size(); ++i)
+        chart.curves.push_back({first, left[i], color_of_curve(left[i], i), false});
+}
+
+const PlaceOfNorms& norms_place_of(const ShownRun& shown) {
+    return place_of_norms(shown.scenario.config().placement());
+}
+
+// "pre-norm": tells a run's pictures in names of files.
+std::string file_name_of(const ShownRun& shown) { return std::string(norms_place_of(shown).word) + "-norm"; }
+
+// Names a heatmap by its run, to tell both runs apart.
+Panel named(const std::string& tensor, const std::string& which, Heatmap heatmap) {
+    heatmap.subtitle += (heatmap.subtitle.empty() ? "" : ", ") + which;
+    return panel_of(tensor + "." + which, std::move(heatmap));
+}
+
+Heatmap strip_of(const std::string& title, const std::vector<float>& values) {
+    Heatmap heatmap{.title = title, .row_axis = "", .column_axis = std::string(axis::d_model)};
+    heatmap.rows = 1;
+    heatmap.columns = static_cast<Index>(values.size());
+    heatmap.row_labels = {""};
+    for (Index i = 0; i < heatmap.columns; ++i) heatmap.column_labels.push_back(std::to_string(i));
+    heatmap.values = values;
+    heatmap.range = range_of(values, Scale::diverging);
+    return heatmap;
+}
+
+}  // namespace
+
+Exhibit depth_exhibit(const Scenario& own, const DepthCurves& left, const DepthCurves& right, const Places& places) {
+    const Index blocks = std::max(left.blocks, right.blocks);
+    Exhibit exhibit{
+        .title = tr("Norms by depth"),
+        .subtitle = tr("{first} and {second} on the same weights and input",
+                       {{"first", place_of_norms(places.left).title}, {"second", place_of_norms(places.right).title}})};
+    exhibit.caption = caption_of(own, tr("the residual stream, its updates and its norms by block"), "");
+    for (const DepthMeasure& measure : depth_measures()) {
+        exhibit.charts.push_back(
+            {measure.id, tr(measure.title), tr(measure.caption), blocks, measure.may_be_logarithmic, {}});
+        add_curves(exhibit.charts.back(), measure.curves(left), measure.curves(right), places);
+    }
+    return exhibit;
+}
+
+std::optional<Exhibit> norms_step_exhibit(const ShownRun& left, const ShownRun& right, const std::string& step,
+                                          Place place) {
+    const std::optional<StepPair> pair = step_pair(left.scenario, *left.run, right.scenario, *right.run, step, place);
+    if (!pair) return std::nullopt;
+    Exhibit exhibit{.title = step,
+                    .subtitle = tr("{first}, {second}, and the difference",
+                                   {{"first", norms_place_of(left).title}, {"second", norms_place_of(right).title}})};
+    exhibit.caption = caption_of(left.scenario, step, pair->a.subtitle) + " · " + pair_sentence(*pair, step);
+    exhibit.panels = {named(step, file_name_of(left), pair->a), named(step, file_name_of(right), pair->b),
+                      named(step, "difference", pair->difference)};
+    exhibit.columns = 3;
+    return exhibit;
+}
+
+std::optional<Exhibit> norm_row_exhibit(const ShownRun& left, const ShownRun& right, const std::string& norm,
+                                        Index batch, Index pos) {
+    const std::string where = "batch " + std::to_string(batch) + ", pos " + std::to_string(pos);
+    Exhibit exhibit{.title = norm, .subtitle = tr("{where}: a row before and after the norm", {{"where", where}})};
+    exhibit.columns = 1;
+    exhibit.caption = caption_of(left.scenario, norm, where);
+    for (const ShownRun* run : {&left, &right}) {
+        const std::string which = file_name_of(*run);
+        const std::optional<NormRow> row = norm_row(*run->run, norm, batch, pos);
+        if (!row) continue;
+        exhibit.panels.push_back(named(norm + ".before", which, strip_of(row->before_step, row->before)));
+        exhibit.panels.push_back(
+            named(norm + ".unit", which, strip_of(row->centred ? "(x − mean) ÷ scale" : "x ÷ scale", row->unit)));
+        exhibit.panels.push_back(named(norm + ".normalized", which, strip_of(norm + ".normalized", row->after)));
+        exhibit.caption += " · " + which + ": " + norm_row_sentence(*row);
+    }
+    if (exhibit.panels.empty()) return std::nullopt;
+    return exhibit;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "engine/graph/explanation.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// All digits that tell a float from its neighbours, with a true minus: "0.25143978", "−∞", "NaN".
+[[nodiscard]] std::string exact_number(float value);
+
+// Parses a float as typed: "0.5", "-1e-3", "inf", "-∞", "nan". Returns false if it is none.
+[[nodiscard]] bool parse_number(std::string_view text, float& value);
+
+// The terms of a line by magnitude, largest first; NaN before all.
+[[nodiscard]] std::vector<std::size_t> largest_first(const Line& line);
+
+// One factor: its number, or how it was computed. Negative numbers are in brackets except in first place.
+[[nodiscard]] std::string factor_text(const Factor& factor, bool first);
+
+// A whole line as one text: "x · w = 0.31·1.2 + 0.2·(−0.4) + … = 0.447", at most `most` terms, the rest summed.
+[[nodiscard]] std::string line_text(const Line& line, std::size_t most);
+
+// An entry of a line's list of terms: one term, or a group of terms with their sum, which opens to its parts.
+struct TermPart {
+    std::string name;                 // "key 3 “a”", "head 0", "d_model 16 to 31"; empty if nothing tells it apart
+    double value = 0.0;               // the sum
+    std::size_t count = 1;            // how many terms
+    std::optional<std::size_t> term;  // its number in the line, if it is one term
+    std::vector<TermPart> parts;      // of a group; their sums add up to its value
+};
+
+// An explanation and, for each of its lines, the terms as a list: largest first. Where they run along several axes of
+// their operand, as those of o_proj along head and d_head, they are grouped by the first. Beyond the ten largest they
+// are grouped by blocks of what they run along. The entries' sums add up to the line.
+struct ReadExplanation {
+    Explanation explanation;
+    std::vector<std::vector<TermPart>> lines;  // [line, entry]
+};
+
+inline constexpr std::size_t kMostTerms = 10;  // listed one by one
+inline constexpr std::size_t kFewMore = 5;     // that make no group
+
+// How one cell of a step was computed. The names of tokens are those of the scenario.
+[[nodiscard]] ReadExplanation read_explanation(const Scenario& scenario, const Run& run, const Step& step,
+                                               const Cell& cell);
+
+}  // namespace decoderscope

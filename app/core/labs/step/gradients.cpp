@@ -1,0 +1,83 @@
+#include "app/core/labs/step/gradients.h"
+
+#include "engine/backward/gradient.h"
+
+namespace decoderscope {
+
+namespace {
+
+bool is_pattern(const Step& step) { return step.operation.traits().values == Values::weights; }
+
+// The step before a softmax, through steps that fill a mask in.
+StepId raw_scores(const Plan& plan, StepId id) {
+    while (!plan[id].operands.empty() && plan[plan[id].operands.front()].is_scores) id = plan[id].operands.front();
+    return id;
+}
+
+Sentence name_of(StackKind stack) { return stack == StackKind::encoder ? message("Encoder") : message("Decoder"); }
+
+}  // namespace
+
+std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline, const std::string& target) {
+    const StepId back = way_back_begins(plan).value_or(plan.steps().size());
+    std::vector<Stretch> stretches;
+    for (std::size_t i = 0; i < timeline.size(); ++i) {
+        const Step& step = plan[timeline[i]];
+        const bool is_back = step.id >= back;
+        const bool goes_on = !stretches.empty() && stretches.back().is_back == is_back &&
+                             (is_back || plan[timeline[i - 1]].stack == step.stack);
+        if (goes_on) {
+            stretches.back().to = i + 1;
+            continue;
+        }
+        stretches.push_back(
+            {is_back ? message("The way back: gradients of {target}", {{"target", target}}) : name_of(step.stack), i,
+             i + 1, is_back});
+    }
+    if (stretches.size() == 1) stretches.front().name = {};
+    return stretches;
+}
+
+std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell) {
+    const Ref gradient = gradient_by(run.plan(), step);
+    if (gradient == nullptr) return std::nullopt;
+    const Tensor& values = run.value(gradient->id);
+    if (values.empty() || !values.contains(cell)) return std::nullopt;
+    return CellSlope{gradient->name, values.at(cell)};
+}
+
+Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
+    if (!is_pattern(pattern) || pattern.operands.empty()) return nullptr;
+    const StepId scores = raw_scores(plan, pattern.operands.front());
+    return plan[scores].is_scores ? &plan[scores] : nullptr;
+}
+
+std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target) {
+    const Ref by = differentiated(plan, step);
+    if (by == nullptr) return {};
+    std::vector<Sentence> words = {
+        message("If this cell of {step} grew a little, {target} would grow this many times as much. It is a slope at "
+                "this one point: switching something off is a long way, and often does something else.",
+                {{"step", by->name}, {"target", target}})};
+    if (is_pattern(*by))
+        words.push_back(
+            message("By the pattern, masked cells have slopes like all others. They mean nothing, and are "
+                    "hatched. The gradient by the scores says which weight should grow: there masked "
+                    "cells are exactly 0, and each row sums to 0."));
+    else if (by->is_scores && by->mask_to_come)
+        words.push_back(target == "loss"
+                            ? message("Where this is negative, more weight on that key would lower the loss. Masked "
+                                      "cells are exactly 0, and each row sums to 0.")
+                            : message("Where this is positive, more weight on that key would raise {target}. Masked "
+                                      "cells are exactly 0, and each row sums to 0.",
+                                      {{"target", target}}));
+    return words;
+}
+
+bool can_be_target(const Plan& plan, const Step& step) {
+    return step.role != Role::input && step.operation.traits().values != Values::mask && !is_on_way_back(plan, step);
+}
+
+bool has_loss(const Run& run) { return !run.value("logits").empty() && !run.value("tokens").empty(); }
+
+}  // namespace decoderscope

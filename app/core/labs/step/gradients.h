@@ -1,0 +1,45 @@
+#pragma once
+
+#include "engine/base/message.h"
+#include "engine/graph/run.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// The way back of a run, as the window shows it (engine/backward/gradient.h).
+namespace decoderscope {
+
+// A stretch of the timeline: the encoder, the decoder, the way back.
+struct Stretch {
+    Sentence name;  // "Encoder", "Way back: gradients of loss"
+    std::size_t from = 0, to = 0;
+    bool is_back = false;
+};
+// The stretches of the computed steps, from left to right; one alone has no name.
+[[nodiscard]] std::vector<Stretch> stretches_of(const Plan& plan, std::span<const StepId> timeline,
+                                                const std::string& target);
+
+// The slope of the target at a cell: the same cell of the cell's gradient.
+struct CellSlope {
+    std::string tensor;  // "grad.blocks.0.attn.z"
+    float value = 0.0F;
+};
+// Nothing in a run without gradients, and for cells of the way back itself.
+[[nodiscard]] std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& cell);
+
+// What a gradient says and doesn't say; empty for steps on the way there. A score's gradient says which weight should
+// grow; that by the pattern, before the softmax shares it out, does not.
+[[nodiscard]] std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, const std::string& target);
+
+// The scores that a pattern was made of; nullptr for other steps.
+[[nodiscard]] Ref scores_of_pattern(const Plan& plan, const Step& pattern);
+
+// Whether gradients of this cell can be asked for: a cell of a computed step on the way there, or of a parameter.
+[[nodiscard]] bool can_be_target(const Plan& plan, const Step& step);
+// Whether the run has logits and targets to measure a loss by.
+[[nodiscard]] bool has_loss(const Run& run);
+
+}  // namespace decoderscope

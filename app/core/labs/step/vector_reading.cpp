@@ -1,0 +1,209 @@
+#include "app/core/labs/step/vector_reading.h"
+
+#include "app/core/labs/step/direct_path.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::size_t kComponents = 5, kTokens = 3;
+constexpr Index kSlice = 2'000'000;       // multiply-adds between two pauses
+constexpr Index kAllTokens = 64'000'000;  // up to so many, the tokens of every row are found
+
+using Row = std::vector<double>;
+
+Row row_of(const Tensor& tensor, const Cell& first) {
+    const auto width = static_cast<std::size_t>(tensor.axes().back().size);
+    const std::span<const float> values =
+        tensor.values().subspan(static_cast<std::size_t>(tensor.offset(first)), width);
+    return {values.begin(), values.end()};
+}
+
+double dot(const Row& a, const Row& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double length(const Row& a) { return std::sqrt(dot(a, a)); }
+double cosine(const Row& a, const Row& b) { return dot(a, b) / (length(a) * length(b)); }
+
+std::vector<std::pair<Index, double>> largest_components(const Row& row) {
+    std::vector<Index> order(row.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto magnitude = [&](Index i) {
+        const double value = std::abs(row[static_cast<std::size_t>(i)]);
+        return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+    };
+    const auto most = order.begin() + static_cast<std::ptrdiff_t>(std::min(kComponents, order.size()));
+    std::partial_sort(order.begin(), most, order.end(), [&](Index a, Index b) {
+        return magnitude(a) > magnitude(b) || (magnitude(a) == magnitude(b) && a < b);
+    });
+    std::vector<std::pair<Index, double>> largest;
+    for (auto i = order.begin(); i != most; ++i) largest.emplace_back(*i, row[static_cast<std::size_t>(*i)]);
+    return largest;
+}
+
+// Keeps the few largest by `better`, best first.
+template <class Better>
+void keep_best(std::vector<TokenMove>& best, TokenMove move, Better better) {
+    if (best.size() == kTokens && !better(move.logit, best.back().logit)) return;
+    const auto place =
+        std::ranges::find_if(best, [&](const TokenMove& other) { return better(move.logit, other.logit); });
+    best.insert(place, move);
+    if (best.size() > kTokens) best.pop_back();
+}
+
+// The same update in the sum that adds it, found by its id or as a part of it.
+bool is_part_of(const Plan& plan, const Step& part, StepId update) {
+    const Step& whole = plan[update];
+    if (part.attention.empty() || whole.attention != part.attention || whole.operands.empty()) return false;
+    const bool result = part.axes.size() == 4 && part.axes.back().name == axis::d_model;
+    return result && (whole.operands[0] == part.operands[0] || whole.operands[0] == part.id);
+}
+
+// What is known of a run before any row is read.
+class Reading {
+public:
+    Reading(const Run& run, const Step& step, Place place, Index nhead)
+        : run_(run),
+          step_(step),
+          slice_(slice_of(step, place, nhead)),
+          batch_(place.batch),
+          stream_(stream_of(run.plan(), step)) {
+        const bool in_decoder = !step.in_encoder() && step.axes.back().name == axis::d_model && step.lens.empty();
+        if (!in_decoder) return;
+        paths_ = direct_paths(run);
+        if (paths_.head != nullptr && run.value(paths_.head->id).empty()) paths_.head = nullptr;
+    }
+
+    [[nodiscard]] std::string stream() const { return stream_ == nullptr ? std::string() : stream_->name; }
+    [[nodiscard]] Index rows() const { return slice_.rows(); }
+    // Multiply-adds for the tokens of one row; 0 where there are none to find.
+    [[nodiscard]] Index cost_of_tokens() const {
+        return path() == nullptr ? 0 : run_.value(paths_.head->operands[1]).size();
+    }
+
+    [[nodiscard]] VectorReading read(Index at) const {
+        const Row row = row_of(run_.value(step_.id), slice_.cell(at, 0));
+        VectorReading reading{.row = at, .length = length(row), .largest = largest_components(row)};
+        if (stream_ != nullptr) reading.along_stream = cosine(row, stream_row(at));
+        if (paths_.head == nullptr || !is_position(at)) return reading;
+        reading.predicted = predicted(at);
+        reading.along_logit = cosine(row, head_row(*reading.predicted));
+        if (path() == nullptr) return reading;
+        const Row carried = along_path(run_, *path(), batch_, at, row);
+        reading.to_predicted = towards_token(run_, *paths_.head, carried, *reading.predicted);
+        return reading;
+    }
+
+    Resumable<Done> find_tokens(VectorReading& reading) const {
+        const Row row = row_of(run_.value(step_.id), slice_.cell(reading.row, 0));
+        const Row carried = along_path(run_, *path(), batch_, reading.row, row);
+        const Index vocab = run_.value(paths_.head->operands[1]).dim(0);
+        const Index pause = std::max<Index>(1, kSlice / static_cast<Index>(row.size()));
+        for (Index token = 0; token < vocab; ++token) {
+            const TokenMove move{token, towards_token(run_, *paths_.head, carried, token)};
+            if (move.logit > 0.0) keep_best(reading.up, move, std::greater<>());
+            if (move.logit < 0.0) keep_best(reading.down, move, std::less<>());
+            if (token % pause == pause - 1) co_yield kPause;
+        }
+        co_return Done{};
+    }
+
+private:
+    // nullptr where the rows don't reach the logits directly.
+    [[nodiscard]] const DirectPath* path() const {
+        const auto found = paths_.of.find(step_.id);
+        return paths_.head == nullptr || found == paths_.of.end() ? nullptr : &found->second;
+    }
+
+    // Whether a row stands for one of the decoder's positions.
+    [[nodiscard]] bool is_position(Index at) const {
+        const Tensor& logits = run_.value(paths_.head->id);
+        return batch_ < logits.dim(0) && at < logits.dim(1) && slice_.rows() == logits.dim(1);
+    }
+
+    [[nodiscard]] Index predicted(Index at) const {
+        const Tensor& logits = run_.value(paths_.head->id);
+        const Row row = row_of(logits, {batch_, at, 0});
+        return std::ranges::max_element(row) - row.begin();
+    }
+
+    [[nodiscard]] Row head_row(Index token) const { return row_of(run_.value(paths_.head->operands[1]), {token, 0}); }
+
+    [[nodiscard]] Row stream_row(Index at) const {
+        const Tensor& stream = run_.value(stream_->id);
+        Cell first = {batch_, at, 0};
+        first.erase(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(first.size() - stream.rank()));
+        return row_of(stream, first);
+    }
+
+    const Run& run_;
+    const Step& step_;
+    Slice slice_;
+    Index batch_;
+    const Step* stream_;
+    DirectPaths paths_;
+};
+
+}  // namespace
+
+bool holds_vectors(const Step& step) {
+    if (step.is_source() || step.axes.size() < 2) return false;
+    return step.axes.back().name == axis::d_model || step.axes.back().name == axis::d_head;
+}
+
+const Step* stream_of(const Plan& plan, const Step& step) {
+    if (step.axes.empty() || step.axes.back().name != axis::d_model) return nullptr;
+    for (const Step& sum : plan.steps()) {
+        if (!sum.operation.traits().goes_on) continue;
+        for (std::size_t i = 1; i < sum.operands.size(); ++i)
+            if (sum.operands[i] == step.id || is_part_of(plan, step, sum.operands[i])) return &plan[sum.operands[0]];
+    }
+    return nullptr;
+}
+
+std::vector<Ref> vectors_beside(const Plan& plan, const Step& step) {
+    const auto is_one = [](const Step& other) {
+        const bool meant =
+            other.meaning == Meaning::query || other.meaning == Meaning::key || other.meaning == Meaning::value;
+        return meant && other.role == Role::recorded && !other.is_source() && other.axes.size() == 4 &&
+               other.axes[3].name == axis::d_head;
+    };
+    if (step.attention.empty() || !is_one(step)) return {};
+    std::vector<Ref> beside;
+    for (const Step& other : plan.steps())
+        if (other.attention == step.attention && is_one(other) && other.axes[2] == step.axes[2])
+            beside.push_back(&other);
+    return beside;
+}
+
+Resumable<VectorTable> read_vectors(std::shared_ptr<const Run> run, StepId step, Place place, Index nhead,
+                                    Index chosen) {
+    const Reading reading(*run, run->plan()[step], place, nhead);
+    VectorTable table{reading.stream(), {}};
+    const bool all_tokens = reading.cost_of_tokens() * reading.rows() <= kAllTokens;
+    Index cost = 0;
+    for (Index row = 0; row < reading.rows(); ++row) {
+        table.rows.push_back(reading.read(row));
+        if (table.rows.back().to_predicted && (all_tokens || row == chosen)) {
+            co_await reading.find_tokens(table.rows.back());
+            cost += reading.cost_of_tokens();
+        }
+        if (cost < kSlice) continue;
+        cost = 0;
+        co_yield kPause;
+    }
+    co_return table;
+}
+
+Value<VectorTable> shown_vectors(Derived& derived, const Snapshot& shown, const Step& step, Place place, Index chosen) {
+    const Index nhead = shown.scenario.config().nhead;
+    return derived.later<VectorTable>(Origins(shown.run), std::tie(step.id, place, chosen),
+                                      [&] { return read_vectors(shown.run, step.id, place, nhead, chosen); });
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,184 @@
+#include "app/core/labs/train/training_board.h"
+
+#include "app/core/labs/train/training_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kBetweenViews{60};
+constexpr std::chrono::milliseconds kBetweenModels{250};
+
+}  // namespace
+
+struct TrainingBoard::State {
+    std::function<void()> wake;
+    // Of the work alone.
+    std::vector<TrainingRun> runs;
+    Clock::time_point viewed, modelled;
+
+    // Of both, under the mutex.
+    mutable std::mutex mutex;
+    std::vector<SeenTraining> seen;
+    std::optional<Index> wanted;  // the step that is looked at; nothing: the newest
+    bool wanted_is_new = false;
+    bool paused = false;
+    bool all_done = false;
+
+    // The run with the fewest steps, unless all are done or paused.
+    TrainingRun* next() {
+        const std::lock_guard lock(mutex);
+        TrainingRun* first = nullptr;
+        for (TrainingRun& run : runs)
+            if (!run.finished() && (first == nullptr || run.now().steps() < first->now().steps())) first = &run;
+        all_done = first == nullptr;
+        return paused ? nullptr : first;
+    }
+
+    struct Wish {
+        std::optional<Index> step;
+    };
+    std::optional<Wish> take_wish() {
+        const std::lock_guard lock(mutex);
+        if (!std::exchange(wanted_is_new, false)) return std::nullopt;
+        return Wish{wanted};
+    }
+
+    void publish_history() {
+        std::vector<std::shared_ptr<const std::vector<TrainedStep>>> histories;
+        for (const TrainingRun& run : runs)
+            histories.push_back(std::make_shared<const std::vector<TrainedStep>>(run.history()));
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            seen[i].history = histories[i];
+            seen[i].kept_bytes = runs[i].kept_bytes();
+            seen[i].kept_steps = runs[i].kept_steps().size();
+        }
+    }
+
+    void publish_model(std::size_t number, const Trainer& trainer) {
+        std::shared_ptr<const Model> model = model_of(runs[number].recipe(), trainer.weights(), trainer.steps());
+        const std::lock_guard lock(mutex);
+        seen[number].model = std::move(model);
+        seen[number].step = trainer.steps();
+    }
+
+    [[nodiscard]] bool follows_newest() const {
+        const std::lock_guard lock(mutex);
+        return !wanted;
+    }
+
+    void publish(bool at_once) {
+        const Clock::time_point now = Clock::now();
+        if (!at_once && now - viewed < kBetweenViews) return;
+        viewed = now;
+        publish_history();
+        if (follows_newest() && (at_once || now - modelled >= kBetweenModels)) {
+            modelled = now;
+            for (std::size_t i = 0; i < runs.size(); ++i) publish_model(i, runs[i].now());
+        }
+        if (wake) wake();
+    }
+
+    Resumable<Done> show(Wish wish) {
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const Index last = runs[i].now().steps();
+            const Trainer trainer = co_await runs[i].at(std::min(wish.step.value_or(last), last));
+            publish_model(i, trainer);
+            co_yield kPause;
+        }
+        co_return Done{};
+    }
+
+    static Resumable<Done> work(std::shared_ptr<State> state, std::stop_token stop) {
+        while (!stop.stop_requested()) {
+            if (const std::optional<Wish> wish = state->take_wish()) {
+                co_await state->show(*wish);
+                if (state->wake) state->wake();
+            } else if (TrainingRun* run = state->next()) {
+                co_await run->advance();
+                state->publish(false);
+            } else {
+                break;
+            }
+            co_yield kPause;
+        }
+        state->publish(true);
+        co_return Done{};
+    }
+};
+
+TrainingBoard::TrainingBoard(std::function<void()> wake) : state_(std::make_shared<State>()) {
+    state_->wake = std::move(wake);
+}
+
+void TrainingBoard::work() {
+    runner_.start([state = state_](const std::stop_token& stop) { return State::work(state, stop); });
+}
+
+void TrainingBoard::start(const std::vector<Recipe>& recipes) {
+    const auto fresh = std::make_shared<State>();
+    fresh->wake = state_->wake;
+    for (const Recipe& recipe : recipes) {
+        fresh->runs.emplace_back(recipe);
+        fresh->seen.push_back({.recipe = std::make_shared<const Recipe>(recipe),
+                               .history = std::make_shared<const std::vector<TrainedStep>>(),
+                               .model = nullptr});
+    }
+    runner_.forget();
+    state_ = fresh;
+    work();
+}
+
+void TrainingBoard::clear() {
+    runner_.forget();
+    const auto fresh = std::make_shared<State>();
+    fresh->wake = state_->wake;
+    state_ = fresh;
+}
+
+void TrainingBoard::pause() {
+    const std::lock_guard lock(state_->mutex);
+    state_->paused = true;
+}
+
+void TrainingBoard::go_on() {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->paused = false;
+    }
+    work();
+}
+
+void TrainingBoard::look_at(std::optional<Index> step) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (state_->wanted == step) return;
+        state_->wanted = step;
+        state_->wanted_is_new = true;
+    }
+    work();
+}
+
+std::vector<SeenTraining> TrainingBoard::seen() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->seen;
+}
+
+bool TrainingBoard::paused() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->paused;
+}
+
+bool TrainingBoard::finished() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->all_done && !state_->seen.empty();
+}
+
+}  // namespace decoderscope

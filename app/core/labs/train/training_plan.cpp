@@ -1,0 +1,197 @@
+#include "app/core/labs/train/training_plan.h"
+
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/tokenizer/vocabulary.h"
+#include "engine/train/tasks.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr Index kHeads = 4, kLongestText = 64;
+constexpr Index kUnseen = 1'000'000'000;  // the step whose batch is the example: no training gets there
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+        if (!line.empty()) lines.push_back(line);
+    return lines;
+}
+
+// Of the characters that the learner's text has.
+Task own_text_task(const std::string& text) {
+    std::set<std::string> seen;
+    for (const Utf8Character& character : characters(text))
+        if (character.bytes != "\n" && character.bytes != "\r") seen.emplace(character.bytes);
+    std::vector<std::string> pieces = {"<pad>", "<bos>", "<eos>"};
+    pieces.insert(pieces.end(), seen.begin(), seen.end());
+    return text_task(std::string(kOwnText), lines_of(text), parse_character_vocabulary(vocabulary_json(pieces)),
+                     kLongestText);
+}
+
+Task task_of(const TrainingPlan& plan) {
+    return plan.task == kOwnText ? own_text_task(plan.text) : find_task(plan.task);
+}
+
+Config config_of(const TrainingPlan& plan, const RunChoice& run, const Task& task) {
+    Config config;
+    if (plan.d_model % kHeads != 0)
+        throw Error("d_model {width}: expected a multiple of {heads}, the number of heads",
+                    {{"width", plan.d_model}, {"heads", kHeads}});
+    config.d_model = plan.d_model;
+    config.nhead = config.num_key_value_heads = kHeads;
+    config.num_layers = plan.layers;
+    config.dim_feedforward = 4 * plan.d_model;
+    config.norm_first = run.placement == NormPlacement::pre;
+    if (run.placement == NormPlacement::peri || run.placement == NormPlacement::reordered)
+        config.norm_placement = run.placement;
+    config.final_norm = run.placement != NormPlacement::post;
+    config.vocab_size = config.encoder_vocab_size = static_cast<Index>(task.vocabulary.size());
+    if (!task.encoder_vocabulary.empty()) {
+        config.cross_attention = true;
+        config.encoder_layers = plan.layers;
+        config.encoder_vocab_size = static_cast<Index>(task.encoder_vocabulary.size());
+    }
+    config.positional_encoding = PositionalEncoding::sinusoidal;
+    config.lm_head = true;
+    return config;
+}
+
+TrainingSettings settings_of(const RunChoice& run) {
+    TrainingSettings settings{.learning_rate = run.learning_rate, .warmup = run.warmup};
+    if (run.clip > 0.0) settings.clip = run.clip;
+    settings.optimiser = {.kind = run.optimiser, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9};
+    return settings;
+}
+
+// The parts of a title, each a sentence of its own.
+std::vector<Sentence> parts_of_title(const TrainingPlan& plan, const RunChoice& run) {
+    const RunChoice& first = plan.runs.front();
+    const auto differs = [&](auto member) {
+        return std::ranges::any_of(plan.runs, [&](const RunChoice& other) { return other.*member != first.*member; });
+    };
+    std::vector<Sentence> parts = {Sentence(place_of_norms(run.placement).title)};
+    if (differs(&RunChoice::xavier)) parts.push_back(run.xavier ? message("Xavier") : message("PyTorch's weights"));
+    if (differs(&RunChoice::optimiser)) parts.emplace_back(title_of(run.optimiser));
+    if (differs(&RunChoice::learning_rate))
+        parts.push_back(message("rate {rate}", {{"rate", short_number_text(run.learning_rate, 3)}}));
+    if (differs(&RunChoice::warmup))
+        parts.push_back(run.warmup > 0 ? message("warm-up {steps}", {{"steps", run.warmup}})
+                                       : Sentence(message("no warm-up")));
+    if (differs(&RunChoice::clip))
+        parts.push_back(run.clip > 0.0 ? message("clipped at {norm}", {{"norm", short_number_text(run.clip, 3)}})
+                                       : Sentence(message("not clipped")));
+    return parts;
+}
+
+// One row of a batch that no step of the training has.
+Inputs example_of(const Recipe& recipe) { return recipe.task.batch(recipe.seed, kUnseen, 1); }
+
+std::vector<Index> ids_of(const Tensor& tokens) {
+    std::vector<Index> ids;
+    for (const float id : tokens.values()) ids.push_back(static_cast<Index>(id));
+    return ids;
+}
+
+Tokenizer tokenizer_of(const std::vector<std::string>& pieces) {
+    return pieces.empty() ? Tokenizer() : parse_character_vocabulary(vocabulary_json(pieces));
+}
+
+}  // namespace
+
+std::vector<std::string> trainable_tasks() {
+    return {"reversal", "reverse", "dates", "induction", std::string(kOwnText)};
+}
+
+Phrase about_task(std::string_view task) {
+    if (task == "reversal") return message("A decoder alone writes a word of 1 to 6 letters backwards.");
+    if (task == "reverse") return message("Encoder and decoder: the word that is read is written backwards.");
+    if (task == "dates") return message("Encoder and decoder: a date as people write it becomes 2026-11-21.");
+    if (task == "induction") return message("Random letters come twice: the second time each next one can be known.");
+    return message("Your own text, a line an example: the next character is to be predicted.");
+}
+
+TrainingPlan plan_of_warmup(std::uint64_t seed) {
+    TrainingPlan plan{.task = "reversal", .text = {}, .layers = 6, .d_model = 32, .rows = 64, .steps = 300};
+    plan.seed = seed;
+    plan.runs = {{.placement = NormPlacement::post, .warmup = 0},
+                 {.placement = NormPlacement::pre, .warmup = 0},
+                 {.placement = NormPlacement::post, .warmup = 150}};
+    return plan;
+}
+
+Phrase title_of(OptimiserKind kind) {
+    switch (kind) {
+        case OptimiserKind::sgd:
+            return message("SGD");
+        case OptimiserKind::adam:
+            return message("Adam");
+        case OptimiserKind::adamw:
+            break;
+    }
+    return message("AdamW");
+}
+
+Sentence title_of(const TrainingPlan& plan, std::size_t run) {
+    const std::vector<Sentence> parts = parts_of_title(plan, plan.runs[run]);
+    Sentence title = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        title = message("{first}, {next}", {{"first", title}, {"next", parts[i]}});
+    return title;
+}
+
+std::vector<Recipe> recipes_of(const TrainingPlan& plan) {
+    const Task task = task_of(plan);
+    std::vector<Recipe> recipes;
+    for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+        const RunChoice& run = plan.runs[i];
+        recipes.push_back({.title = title_of(plan, i),
+                           .config = config_of(plan, run, task),
+                           .initialisation = run.xavier ? Initialisation::xavier : Initialisation::pytorch,
+                           .seed = plan.seed,
+                           .task = task,
+                           .rows = plan.rows,
+                           .steps = plan.steps,
+                           .settings = settings_of(run)});
+        check_task(task, recipes.back().config);
+    }
+    return recipes;
+}
+
+std::shared_ptr<const Model> model_of(const Recipe& recipe, const Weights& weights, Index step) {
+    Model model{.name = recipe.task.name};
+    model.description = message("{title}, after step {step}", {{"title", recipe.title}, {"step", step}});
+    model.config_json = config_to_json(recipe.config);
+    model.weights = weights;
+    model.example = example_of(recipe);
+    model.example.targets = {};
+    model.tokenizer = tokenizer_of(recipe.task.vocabulary);
+    model.encoder_tokenizer = tokenizer_of(recipe.task.encoder_vocabulary);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+std::shared_ptr<const ModelFolder> folder_of(const Recipe& recipe, const Model& model) {
+    ModelFolder folder{recipe.config, model.weights, {}};
+    folder.files["vocabulary.json"] = vocabulary_json(recipe.task.vocabulary);
+    nlohmann::ordered_json example = {{"description", model.description.english()}};
+    const Inputs inputs = model.example;
+    example["tokens"] = nlohmann::ordered_json::array({ids_of(inputs.tokens)});
+    if (!recipe.task.encoder_vocabulary.empty()) {
+        folder.files["encoder_vocabulary.json"] = vocabulary_json(recipe.task.encoder_vocabulary);
+        example["source"] =
+            nlohmann::ordered_json::array({model.encoder_tokenizer.decode(ids_of(inputs.encoder_tokens))});
+    }
+    folder.files["example.json"] = example.dump(2) + "\n";
+    return std::make_shared<const ModelFolder>(std::move(folder));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,354 @@
+#include "app/core/lessons/lesson.h"
+
+#include "app/core/text/characters.h"
+#include "app/core/text/text_layout.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/mutations/mutations.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <sstream>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+bool is_key(std::string_view text) {
+    if (text.empty()) return false;
+    for (const char c : text)
+        if (std::islower(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<BlockLine> read_block_lines(const std::string& contents, int line, const std::string& path) {
+    std::vector<BlockLine> lines;
+    std::istringstream in(contents);
+    for (std::string text; std::getline(in, text); ++line) {
+        const std::string whole(trimmed(text, kBlanks));
+        if (whole.empty() || text.starts_with('#')) continue;
+        if (text.starts_with("  ")) {
+            at_line(path, line, [&] {
+                if (lines.empty()) throw Error("a line begins with spaces; expected a key first");
+            });
+            std::string& value = lines.back().value;
+            if (!value.empty()) value += between_lines(value, whole);
+            value += whole;
+            continue;
+        }
+        const auto colon = text.find(':');
+        const std::string key = text.substr(0, colon);
+        at_line(path, line, [&] {
+            if (colon == std::string::npos || !is_key(key))
+                throw Error("\"{text}\"; expected \"key: value\", or two spaces before what goes on",
+                            {{"text", whole}});
+        });
+        lines.push_back({key, std::string(trimmed(std::string_view(text).substr(colon + 1), kBlanks)), line});
+    }
+    return lines;
+}
+
+namespace {
+
+std::string without_blanks(std::string_view text) { return std::string(trimmed(text, " \t")); }
+
+int whole_number(const std::string& text) {
+    if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
+        throw Error("\"{text}\", expected a whole number", {{"text", text}});
+    return std::stoi(text);
+}
+
+std::vector<ExpressionRef> expressions(const std::string& text) {
+    std::vector<ExpressionRef> all;
+    for (const std::string& part : split_at(text, ',')) all.push_back(parse_expression(part));
+    return all;
+}
+
+[[noreturn]] void refuse_key(const std::string& key, const char* known) {
+    throw Error("\"{key}\" is no key here; expected one of {known}", {{"key", key}, {"known", known}});
+}
+
+// Runs `take(line)` for each line; an Error of it names the line, and a key that stands twice is one, unless it is
+// among `repeated`.
+template <class Take>
+void for_each_line(const BlockSource& source, const std::set<std::string_view>& repeated, Take take) {
+    std::set<std::string> seen;
+    for (const BlockLine& line : source.lines)
+        at_line(source.path, line.line, [&] {
+            if (!seen.insert(line.key).second && !repeated.contains(line.key))
+                throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+            naming(line.key, [&] { take(line); });
+        });
+}
+
+void add_row(std::optional<std::string>& rows, const std::string& row) { rows = rows ? *rows + "\n" + row : row; }
+
+}  // namespace
+
+void add_let(Lets& lets, const std::string& text) {
+    const auto sign = text.find('=');
+    const std::string name = without_blanks(text.substr(0, sign));
+    const bool valid = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+                       std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (sign == std::string::npos || !valid)
+        throw Error("\"{text}\", expected NAME = EXPRESSION with a name of letters, digits and _", {{"text", text}});
+    if (!lets.emplace(name, parse_expression(text.substr(sign + 1))).second)
+        throw Error("\"{name}\" stands twice; expected another name", {{"name", name}});
+}
+
+CellAnswer parse_cell_answer(const std::string& text) {
+    const auto bracket = text.find('[');
+    CellAnswer answer{without_blanks(text.substr(0, bracket)), {}};
+    if (answer.step.empty()) throw Error("\"{text}\", expected STEP or STEP[INDEX, …]", {{"text", text}});
+    if (bracket == std::string::npos) return answer;
+    const auto end = text.rfind(']');
+    if (end == std::string::npos || end < bracket) throw Error("\"{text}\", expected ] at the end", {{"text", text}});
+    answer.cell = expressions(text.substr(bracket + 1, end - bracket - 1));
+    return answer;
+}
+
+void read_head(const BlockSource& source, Lesson& lesson) {
+    for_each_line(source, {"let", "happened"}, [&](const BlockLine& line) {
+        const auto& [key, value, at] = line;
+        if (key == "number")
+            lesson.number = whole_number(value);
+        else if (key == "minutes")
+            lesson.minutes = whole_number(value);
+        else if (key == "summary")
+            lesson.summary = read_prose(value, source.formulas);
+        else if (key == "kind" && (value == "lesson" || value == "bug"))
+            lesson.kind = value == "bug" ? LessonKind::bug : LessonKind::lesson;
+        else if (key == "kind")
+            throw Error("\"{value}\", expected lesson or bug", {{"value", value}});
+        else if (key == "happened")
+            lesson.happened.push_back(value);
+        else if (key == "let")
+            add_let(lesson.lets, value);
+        else
+            refuse_key(key, "number, minutes, summary, kind, happened, let");  // not a message: keys
+    });
+}
+
+Place read_place(const BlockSource& source) {
+    Place place;
+    place.line = source.line;
+    bool changes = false;
+    for_each_line(source, {"set", "source", "target"}, [&](const BlockLine& line) {
+        const auto& [key, value, at] = line;
+        changes = changes || key == "set" || key == "edits" || key == "mutation" || key == "dropout_seed" ||
+                  key == "gradients_of" || key == "source" || key == "target";
+        if (key == "title") {
+            place.title = read_prose(value, source.formulas);
+        } else if (key == "model") {
+            place.model = value;
+        } else if (key == "source") {
+            add_row(place.changes.source, value);
+        } else if (key == "target") {
+            add_row(place.changes.target, value);
+        } else if (key == "set" || key == "edits") {
+            const Changes part = parse_changes(value);
+            place.changes.set.insert(place.changes.set.end(), part.set.begin(), part.set.end());
+            place.changes.edits.insert(place.changes.edits.end(), part.edits.begin(), part.edits.end());
+        } else if (key == "mutation") {
+            place.changes.mutation = parse_changes("mutation=" + value).mutation;
+        } else if (key == "dropout_seed") {
+            place.changes.dropout_seed = parse_changes("dropout_seed=" + value).dropout_seed;
+        } else if (key == "gradients_of") {
+            place.changes.gradients_of = value;
+        } else if (key == "tab") {
+            place.tab = value;
+        } else if (key == "step") {
+            place.step = value;
+        } else if (key == "cell") {
+            place.cell = expressions(value);
+        } else if (key == "batch") {
+            place.batch = parse_expression(value);
+        } else if (key == "head") {
+            place.head = parse_expression(value);
+        } else if (key == "point") {
+            const auto found = std::ranges::find(kWindowParts, value);
+            if (found == kWindowParts.end() || value.empty())
+                throw Error("\"{value}\", expected one of input, toolbar, map, tabs, stage, timeline, inspector",
+                            {{"value", value}});
+            place.point = static_cast<WindowPart>(found - kWindowParts.begin());
+        } else {
+            refuse_key(key,
+                       "title, model, source, target, set, edits, mutation, dropout_seed, "  // not a message: keys
+                       "gradients_of, tab, step, cell, batch, head, point");                 // not a message: keys
+        }
+    });
+    at_line(source.path, source.line, [&] {
+        if (place.title.empty()) throw Error("a place without a title; expected \"title: …\"");
+        if (place.model.empty() && changes)
+            throw Error("a place that changes what is open; expected a model, too: changes are the learner's");
+        if (!place.cell.empty() && place.step.empty()) throw Error("cell without step; expected both");
+    });
+    return place;
+}
+
+Table read_table(const BlockSource& source) {
+    Table table;
+    table.line = source.line;
+    for_each_line(source, {"row"}, [&](const BlockLine& line) {
+        const auto& [key, value, at] = line;
+        if (key == "caption") {
+            table.caption = read_prose(value, source.formulas);
+        } else if (key == "columns") {
+            for (const std::string& column : split_at(value, ','))
+                table.columns.push_back(read_prose(without_blanks(column), source.formulas));
+        } else if (key == "for") {
+            const auto sign = value.find('=');
+            if (sign == std::string::npos) throw Error("\"{value}\", expected NAME = COUNT", {{"value", value}});
+            table.variable = without_blanks(value.substr(0, sign));
+            table.count = parse_expression(value.substr(sign + 1));
+        } else if (key == "row") {
+            std::vector<Formula>& row = table.rows.emplace_back();
+            for (const std::string& cell : split_at(value, ',')) {
+                const auto bar = cell.rfind('|');
+                Formula formula{.source = without_blanks(cell), .line = at};
+                formula.expression = parse_expression(std::string_view(cell).substr(0, bar));
+                if (bar != std::string::npos) formula.format = parse_format(std::string_view(cell).substr(bar + 1));
+                row.push_back(std::move(formula));
+            }
+        } else {
+            refuse_key(key, "caption, columns, for, row");  // not a message: keys
+        }
+    });
+    at_line(source.path, source.line, [&] {
+        if (table.caption.empty()) throw Error("a table without a caption; expected \"caption: …\"");
+        if (table.rows.empty()) throw Error("a table without a row; expected \"row: …\"");
+        for (const auto& row : table.rows)
+            if (row.size() != table.columns.size())
+                throw Error("{cells} cells in a row; expected {columns}, one per column",
+                            {{"cells", row.size()}, {"columns", table.columns.size()}});
+        if (!table.variable.empty() && table.rows.size() != 1) throw Error("for with several rows; expected one");
+    });
+    return table;
+}
+
+// Reads a lesson's file: pages, and on them paragraphs and the lesson's own blocks.
+
+namespace {
+
+// Puts the blocks of a file together to a lesson.
+class LessonReader {
+public:
+    LessonReader(std::string path, const FormulaTable& formulas) : formulas_(formulas) {
+        lesson_.path = std::move(path);
+        lesson_.name = lesson_.path;
+    }
+
+    Lesson read(const std::vector<MarkdownBlock>& blocks) {
+        for (const MarkdownBlock& block : blocks) {
+            for (const Paragraph& paragraph : block.paragraphs) add(paragraph);
+            if (!block.info.empty()) add_fenced(block);
+        }
+        at_line(lesson_.path, 1, [&] {
+            if (lesson_.title.empty())
+                throw Error("no title; expected a heading such as \"# A weight is a comparison\"");
+            if (!has_head_) throw Error("no ```lesson block; expected one before the first page");
+            if (lesson_.pages.empty()) throw Error("no pages; expected headings such as \"## One weight\"");
+        });
+        return std::move(lesson_);
+    }
+
+private:
+    void add(const Paragraph& paragraph) {
+        if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 1) {
+            at_line(lesson_.path, paragraph.line, [&] {
+                if (!lesson_.title.empty()) throw Error("a second title; expected ## for a page");
+            });
+            lesson_.title = paragraph.prose;
+        } else if (paragraph.kind == Paragraph::Kind::heading && paragraph.level == 2) {
+            lesson_.pages.push_back({paragraph.prose, {}, paragraph.line});
+        } else {
+            page(paragraph.line).blocks.emplace_back(paragraph);
+        }
+    }
+
+    void add_fenced(const MarkdownBlock& block) {
+        const BlockSource source{read_block_lines(block.contents, block.line + 1, lesson_.path), formulas_,
+                                 lesson_.path, block.line};
+        if (block.info == "lesson") return add_head(source);
+        if (block.info == "place") return add_place(read_place(source));
+        if (block.info == "question") return add_question(read_question(source));
+        if (block.info == "table") return page(block.line).blocks.emplace_back(read_table(source)), void();
+        at_line(lesson_.path, block.line, [&] {
+            throw Error("a block \"{info}\"; expected lesson, place, question or table", {{"info", block.info}});
+        });
+    }
+
+    void add_head(const BlockSource& source) {
+        at_line(lesson_.path, source.line, [&] {
+            if (has_head_) throw Error("a second ```lesson block; expected one");
+            if (!lesson_.pages.empty()) throw Error("a ```lesson block on a page; expected it before the first ##");
+        });
+        has_head_ = true;
+        read_head(source, lesson_);
+    }
+
+    void add_place(Place place) {
+        Page& here = page(place.line);
+        at_line(lesson_.path, place.line, [&] {
+            const bool opens = !place.model.empty();
+            if (opens && opened_since_question_)
+                throw Error("a second place with a model; expected it after a question, or on a page of its own");
+        });
+        opened_since_question_ = opened_since_question_ || !place.model.empty();
+        here.blocks.emplace_back(std::move(place));
+    }
+
+    void add_question(Question question) {
+        at_line(lesson_.path, question.line, [&] {
+            if (!ids_.insert(question.id).second)
+                throw Error("id: \"{id}\" stands twice; expected another", {{"id", question.id}});
+        });
+        opened_since_question_ = false;
+        page(question.line).blocks.emplace_back(std::move(question));
+    }
+
+    Page& page(int line) {
+        at_line(lesson_.path, line, [&] {
+            if (lesson_.pages.empty()) throw Error("this stands before the first page; expected a heading ## first");
+        });
+        if (current_page_ != lesson_.pages.size()) {
+            current_page_ = lesson_.pages.size();
+            opened_since_question_ = false;
+        }
+        return lesson_.pages.back();
+    }
+
+    const FormulaTable& formulas_;
+    Lesson lesson_;
+    bool has_head_ = false;
+    std::size_t current_page_ = 0;
+    bool opened_since_question_ = false;
+    std::set<std::string> ids_;
+};
+
+}  // namespace
+
+Lesson parse_lesson(const std::string& text, const std::string& path) {
+    FormulaTable formulas;
+    const std::string markdown = formulas.taken_out(text, path);
+    return LessonReader(path, formulas).read(read_markdown(markdown, formulas, path));
+}
+
+Lesson read_lesson(const std::string& path) { return parse_lesson(read_text(path), path); }
+
+std::vector<const Question*> questions_of(const Lesson& lesson) {
+    std::vector<const Question*> all;
+    for (const Page& page : lesson.pages)
+        for (const Block& block : page.blocks)
+            if (const auto* question = std::get_if<Question>(&block)) all.push_back(question);
+    return all;
+}
+
+}  // namespace decoderscope::lessons

@@ -1,0 +1,267 @@
+// A question's block: what all kinds have, then what each needs.
+#include "app/core/lessons/lesson.h"
+#include "engine/base/error.h"
+#include "engine/mutations/mutations.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+const std::set<std::string_view> kRepeated = {"let", "hint", "choice", "wrong", "if", "reply", "also"};
+
+// A choice or a wrong answer with the lines that belong to it.
+struct Group {
+    BlockLine head;
+    const BlockLine* condition = nullptr;
+    const BlockLine* reply = nullptr;
+};
+
+// The lines of a block by their keys, and the groups that "choice" and "wrong" begin.
+class QuestionLines {
+public:
+    explicit QuestionLines(const BlockSource& source) : source_(source) {
+        for (const BlockLine& line : source.lines) at_line(source.path, line.line, [&] { add(line); });
+    }
+
+    [[nodiscard]] const BlockLine* find(const std::string& key) {
+        used_.insert(key);
+        const auto found = by_key_.find(key);
+        return found == by_key_.end() ? nullptr : &found->second.front();
+    }
+    [[nodiscard]] std::vector<BlockLine> all(const std::string& key) {
+        used_.insert(key);
+        const auto found = by_key_.find(key);
+        return found == by_key_.end() ? std::vector<BlockLine>() : found->second;
+    }
+    [[nodiscard]] const std::vector<Group>& groups(const std::string& key) {
+        used_.insert(key);
+        return groups_[key];
+    }
+
+    template <class Read>
+    auto at(const BlockLine& line, Read read) const {
+        return at_line(source_.path, line.line, [&] { return naming(line.key, read); });
+    }
+
+    // What `read` makes of the value of a key, which is required.
+    template <class Read>
+    auto need(const std::string& key, const char* example, Read read) {
+        const BlockLine* line = find(key);
+        if (line == nullptr)
+            fail(message("no {key}; expected \"{key}: {example}\"", {{"key", key}, {"example", example}}));
+        return at_line(source_.path, line->line, [&] { return naming(key, [&] { return read(line->value); }); });
+    }
+
+    [[nodiscard]] Prose prose(const std::string& value) const { return read_prose(value, source_.formulas); }
+    [[nodiscard]] Prose prose_of(const BlockLine& line) const {
+        return at(line, [&] { return prose(line.value); });
+    }
+    [[nodiscard]] Prose reply_of(const Group& group) const {
+        return group.reply == nullptr ? Prose() : prose_of(*group.reply);
+    }
+    [[nodiscard]] ExpressionRef condition_of(const Group& group) const {
+        if (group.condition == nullptr) return nullptr;
+        return at(*group.condition, [&] { return parse_expression(group.condition->value); });
+    }
+    [[noreturn]] void fail(const Sentence& why) const {
+        at_line(source_.path, source_.line, [&] { throw Error(why); });
+        throw Error(why);
+    }
+
+    // Throws if a key was not read: this kind of question has none such.
+    void finish(const std::string& kind) const {
+        for (const auto& [key, lines] : by_key_) refuse_unused(kind, key, lines.front().line);
+        for (const auto& [key, groups] : groups_)
+            if (!groups.empty()) refuse_unused(kind, key, groups.front().head.line);
+    }
+
+private:
+    void add(const BlockLine& line) {
+        if (line.key == "choice" || line.key == "wrong") {
+            groups_[line.key].push_back({line});
+            group_ = &groups_[line.key].back();
+            return;
+        }
+        if (line.key == "if" || line.key == "reply") {
+            if (group_ == nullptr)
+                throw Error("{key} before any choice or wrong answer; expected it after one", {{"key", line.key}});
+            const BlockLine*& of_group = line.key == "if" ? group_->condition : group_->reply;
+            if (of_group != nullptr) throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+            of_group = &line;
+            return;
+        }
+        std::vector<BlockLine>& lines = by_key_[line.key];
+        if (!lines.empty() && !kRepeated.contains(line.key))
+            throw Error("{key} stands twice; expected it once", {{"key", line.key}});
+        lines.push_back(line);
+    }
+
+    void refuse_unused(const std::string& kind, const std::string& key, int line) const {
+        if (used_.contains(key)) return;
+        at_line(source_.path, line, [&] {
+            throw Error("\"{key}\" is no key of a question of kind {kind}; docs/lessons.md lists them",
+                        {{"key", key}, {"kind", kind}});
+        });
+    }
+
+    const BlockSource& source_;
+    std::map<std::string, std::vector<BlockLine>> by_key_;
+    std::map<std::string, std::vector<Group>> groups_;
+    Group* group_ = nullptr;
+    std::set<std::string> used_;
+};
+
+std::vector<Choice> choices_of(QuestionLines& lines, bool of_bug) {
+    std::vector<Choice> choices;
+    for (const Group& group : lines.groups("choice")) {
+        Choice choice{.right = lines.condition_of(group), .reply = lines.reply_of(group), .line = group.head.line};
+        const std::string& text = group.head.value;
+        if (of_bug && (text == "nothing" || find_mutation(text) != nullptr))
+            choice.mutation = text;
+        else
+            choice.text = lines.at(group.head, [&] { return lines.prose(text); });
+        choices.push_back(std::move(choice));
+    }
+    if (choices.size() < 3) lines.fail(message("{count} choices; expected at least 3", {{"count", choices.size()}}));
+    return choices;
+}
+
+ByChoice by_choice(QuestionLines& lines, bool explains) { return {choices_of(lines, false), explains}; }
+
+ByNumber by_number(QuestionLines& lines) {
+    ByNumber number;
+    number.answer = lines.need("answer", "EXPRESSION", [](const std::string& v) { return parse_expression(v); });
+    number.within = lines.need("within", "0.1", [](const std::string& v) { return parse_expression(v); });
+    lines.need("between", "0, 1", [&](const std::string& value) {
+        const std::vector<std::string> ends = split_at(value, ',');
+        if (ends.size() != 2) throw Error("\"{value}\", expected two numbers", {{"value", value}});
+        number.low = parse_expression(ends[0]);
+        number.high = parse_expression(ends[1]);
+    });
+    for (const Group& group : lines.groups("wrong"))
+        number.wrong.push_back({lines.at(group.head, [&] { return parse_expression(group.head.value); }),
+                                lines.reply_of(group), group.head.line});
+    return number;
+}
+
+std::vector<WrongCell> wrong_cells(QuestionLines& lines) {
+    std::vector<WrongCell> wrong;
+    for (const Group& group : lines.groups("wrong"))
+        wrong.push_back({lines.at(group.head, [&] { return parse_cell_answer(group.head.value); }),
+                         lines.condition_of(group), lines.reply_of(group), group.head.line});
+    return wrong;
+}
+
+ByPoint by_point(QuestionLines& lines) {
+    return {lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); }),
+            lines.need("solution", "STEP[…]", [](const std::string& v) { return parse_cell_answer(v); }),
+            wrong_cells(lines)};
+}
+
+ByRun by_run(QuestionLines& lines) {
+    ByRun run;
+    run.right = lines.need("right", "CONDITION", [](const std::string& v) { return parse_expression(v); });
+    run.solution = lines.need("solution", "CHANGES", [](const std::string& v) { return parse_changes(v); });
+    for (const Group& group : lines.groups("wrong"))
+        run.wrong.push_back({lines.at(group.head, [&] { return parse_changes(group.head.value); }),
+                             lines.condition_of(group), lines.reply_of(group), group.head.line});
+    return run;
+}
+
+ByBug by_bug(QuestionLines& lines) {
+    ByBug bug{.choices = choices_of(lines, true), .wrong = wrong_cells(lines)};
+    if (const BlockLine* solution = lines.find("solution")) bug.solution = solution->value;
+    for (const BlockLine& also : lines.all("also")) bug.also.push_back(also.value);
+    return bug;
+}
+
+Withheld withheld_by(QuestionLines& lines, bool is_do) {
+    const BlockLine* line = lines.find("withhold");
+    if (line == nullptr) return is_do ? Withheld{.checks = true} : Withheld{true, true, true};
+    return lines.at(*line, [&] {
+        Withheld withheld;
+        std::string words = line->value;
+        std::ranges::replace(words, ',', ' ');
+        std::istringstream in(words);
+        for (std::string word; in >> word;) {
+            if (word == "diff")
+                withheld.diff = true;
+            else if (word == "checks")
+                withheld.checks = true;
+            else if (word == "configuration")
+                withheld.configuration = true;
+            else if (word != "nothing")
+                throw Error("\"{word}\", expected some of diff, checks, configuration, or nothing", {{"word", word}});
+        }
+        return withheld;
+    });
+}
+
+std::string checked_id(const std::string& id) {
+    const bool valid =
+        !id.empty() && std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+    if (!valid) throw Error("\"{id}\", expected letters, digits and -", {{"id", id}});
+    return id;
+}
+
+std::size_t replies_in(const Question& question) {
+    const auto count = [](const auto& list) {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(list, [](const auto& one) { return !one.reply.empty(); }));
+    };
+    return std::visit(
+        [&](const auto& by) -> std::size_t {
+            std::size_t replies = 0;
+            if constexpr (requires { by.choices; }) replies += count(by.choices);
+            if constexpr (requires { by.wrong; }) replies += count(by.wrong);
+            return replies;
+        },
+        question.answer);
+}
+
+}  // namespace
+
+Question read_question(const BlockSource& source) {
+    QuestionLines lines(source);
+    Question question;
+    question.line = source.line;
+    question.id = lines.need("id", "how-much", checked_id);
+    const std::string kind = lines.need("kind", "predict", [](const std::string& value) { return value; });
+    const auto prose = [&](const std::string& value) { return lines.prose(value); };
+    question.ask = lines.need("ask", "…", prose);
+    question.learned = lines.need("learned", "…", prose);
+    if (const BlockLine* line = lines.find("otherwise")) question.otherwise = lines.prose_of(*line);
+    for (const BlockLine& let : lines.all("let")) lines.at(let, [&] { add_let(question.lets, let.value); });
+    const std::vector<BlockLine> hints = lines.all("hint");
+    if (hints.size() != kHints)
+        lines.fail(message("{count} hints; expected {wanted}: the last one shows the answer",
+                           {{"count", hints.size()}, {"wanted", kHints}}));
+    for (std::size_t i = 0; i < kHints; ++i) question.hints[i] = lines.prose_of(hints[i]);
+    question.withheld = withheld_by(lines, kind == "do");
+    if (kind == "predict" && lines.groups("choice").empty())
+        question.answer = by_number(lines);
+    else if (kind == "predict" || kind == "explain")
+        question.answer = by_choice(lines, kind == "explain");
+    else if (kind == "point")
+        question.answer = by_point(lines);
+    else if (kind == "do")
+        question.answer = by_run(lines);
+    else if (kind == "bug")
+        question.answer = by_bug(lines);
+    else
+        lines.need("kind", "predict", [&](const std::string& value) {
+            throw Error("\"{value}\", expected predict, point, do, explain or bug", {{"value", value}});
+        });
+    lines.finish(kind);
+    if (replies_in(question) == 0) lines.fail(message("no wrong answer with a reply; expected at least one"));
+    return question;
+}
+
+}  // namespace decoderscope::lessons

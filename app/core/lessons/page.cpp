@@ -1,0 +1,343 @@
+#include "app/core/lessons/page.h"
+
+#include "app/core/figure/svg.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string_view>
+#include <tuple>
+
+namespace decoderscope::lessons {
+
+namespace {
+
+struct ShowBlock {
+    const Lesson& lesson;
+    Runs& runs;
+
+    [[nodiscard]] Scope scope(const Lets* lets = nullptr) const { return {runs, nullptr, &lesson.lets, lets}; }
+
+    ShownBlock operator()(const Paragraph& paragraph) const { return {.text = shown(paragraph.prose, scope())}; }
+    ShownBlock operator()(const Place& place) const { return {.text = shown(place.title, scope())}; }
+
+    ShownBlock operator()(const Question& question) const {
+        const Scope here = scope(&question.lets);
+        ShownBlock block{.text = shown(question.ask, here), .learned = shown(question.learned, here)};
+        for (const Prose& hint : question.hints) block.hints.push_back(shown(hint, here));
+        const auto add = [&](const std::vector<Choice>& choices) {
+            for (const Choice& choice : choices) block.choices.push_back(shown_choice(choice, here));
+        };
+        if (const auto* by = std::get_if<ByChoice>(&question.answer)) add(by->choices);
+        if (const auto* by = std::get_if<ByBug>(&question.answer)) add(by->choices);
+        return block;
+    }
+
+    ShownBlock operator()(const Table& table) const {
+        ShownBlock block{.table = {.caption = shown(table.caption, scope())}};
+        for (const Prose& column : table.columns) block.table.columns.push_back(shown(column, scope()));
+        Scope here = scope();
+        try {
+            const double count = table.variable.empty() ? 1.0 : number_of(evaluate(*table.count, here));
+            for (double i = 0; i < count; ++i) {
+                if (!table.variable.empty()) here.variables.insert_or_assign(table.variable, single(i));
+                for (const auto& row : table.rows) block.table.rows.push_back(cells(row, here));
+            }
+        } catch (const Error&) {
+            block.table.rows.clear();  // the run that is open has no such rows
+        }
+        return block;
+    }
+
+    static std::vector<std::string> cells(const std::vector<Formula>& row, const Scope& scope) {
+        std::vector<std::string> texts;
+        for (const Formula& cell : row) texts.push_back(shown_text(evaluate(*cell.expression, scope), cell.format));
+        return texts;
+    }
+};
+
+}  // namespace
+
+ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs) {
+    return std::visit(ShowBlock{lesson, runs}, block);
+}
+
+Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page, std::shared_ptr<Runs> runs) {
+    ShownPage all;
+    for (const Block& block : lesson->pages[page].blocks) {
+        all.blocks.push_back(shown_block(*lesson, block, *runs));
+        co_yield kPause;
+    }
+    co_return all;
+}
+
+decoderscope::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
+                                          const std::shared_ptr<const Lesson>& lesson, std::size_t page,
+                                          const std::shared_ptr<const Scenario>& opened) {
+    // With `opened`, because the texts compare with it.
+    return derived.later<ShownPage>({snapshot.run}, std::tuple(lesson->name, page, opened.get(), lesson->path), [&] {
+        return shown_page(lesson, page, std::make_shared<Runs>(snapshot.scenario, snapshot.run, opened));
+    });
+}
+
+namespace {
+
+// Light or dark as the reader's browser prefers; always light on paper, with the answers folded away.
+constexpr std::string_view kStyle = R"css(
+:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --soft: #f3f4f6; --edge: #8e959d; --good: #1a6b3c; --bad: #a3321f; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --soft: #202329; --edge: #6b727a; --good: #7fd3a1; --bad: #f2a193; }
+}
+html { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
+  font: 17px/1.55 Inter, 'Noto Sans CJK SC', Helvetica, Arial, sans-serif; }
+h1 { line-height: 1.2; } h2 { margin-top: 2.6rem; }
+code { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .9em; }
+.below, .place { color: var(--quiet); }
+.place { border-left: 3px solid var(--edge); padding-left: .8rem; }
+fieldset { border: 1px solid var(--edge); border-radius: .4rem; background: var(--soft); margin: 1.4rem 0; padding: .4rem 1rem 1rem; }
+legend { font-weight: 600; padding: 0 .4rem; }
+label { display: block; padding: .2rem 0; }
+button, input { font: inherit; }
+output { display: block; margin-top: .6rem; }
+output.good::before { content: '✓ '; color: var(--good); } output.bad::before { content: '✗ '; color: var(--bad); }
+table { border-collapse: collapse; margin: 1rem 0; } caption { text-align: left; font-weight: 600; }
+th, td { border: 1px solid var(--edge); padding: .15rem .6rem; text-align: right; } th:first-child, td:first-child { text-align: left; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 11pt; } fieldset { break-inside: avoid; background: none; }
+  button, output { display: none; } h2 { break-after: avoid; }
+}
+)css";
+
+// Judges what can be judged without the program: a choice and a number. The answers stand in the page.
+constexpr std::string_view kScript = R"js(
+for (const form of document.querySelectorAll('form[data-answer]')) {
+  const known = JSON.parse(form.dataset.answer), said = form.querySelector('output');
+  form.addEventListener('submit', event => {
+    event.preventDefault();
+    const data = new FormData(form);
+    let good = false, reply = known.otherwise;
+    if ('right' in known) {
+      if (data.get('choice') === null) return;
+      const choice = Number(data.get('choice'));
+      good = choice === known.right;
+      reply = known.replies[choice] || reply;
+    } else {
+      const number = Number(String(data.get('number')).replace(',', '.').replace('−', '-'));
+      if (String(data.get('number')).trim() === '' || Number.isNaN(number)) return;
+      good = Math.abs(number - known.number) <= known.within;
+      for (const wrong of known.wrong.slice().reverse()) if (Math.abs(number - wrong.number) <= known.within) reply = wrong.reply;
+    }
+    said.className = good ? 'good' : 'bad';
+    said.textContent = good ? known.learned : reply;
+  });
+}
+)js";
+
+std::string html_of(const Shown& text) {
+    std::string html;
+    for (const ShownSpan& span : text) {
+        std::string words = xml_escaped(span.text);
+        if (span.style == Span::Style::code) words = "<code>" + words + "</code>";
+        if (span.style == Span::Style::emphasis) words = "<em>" + words + "</em>";
+        if (span.style == Span::Style::strong) words = "<strong>" + words + "</strong>";
+        if (!span.link.empty()) words = "<a href=\"" + xml_escaped(span.link) + "\">" + words + "</a>";
+        html += words;
+    }
+    return html;
+}
+
+// As HTML writes it: "zh-CN".
+std::string html_language(const Lesson& lesson) {
+    std::string language = language_of(lesson);
+    std::ranges::replace(language, '_', '-');
+    return language;
+}
+
+class LessonPage {
+public:
+    LessonPage(std::ostream& out, const Lesson& lesson) : out_(out), lesson_(lesson) {}
+
+    void write() {
+        const std::string title = xml_escaped(plain_text(lesson_.title));
+        out_ << "<!DOCTYPE html>\n<html lang=\"" << html_language(lesson_) << "\">\n<head>\n<meta charset=\"utf-8\">\n"
+             << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << title
+             << "</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n<header>\n<h1>" << title
+             << "</h1>\n<p class=\"below\">" << xml_escaped(plain_text(lesson_.summary)) << "</p>\n</header>\n<main>\n";
+        for (const Page& page : lesson_.pages) {
+            out_ << "<section>\n<h2>" << xml_escaped(plain_text(page.title)) << "</h2>\n";
+            for (const Block& block : page.blocks) {
+                end_list_before(block);
+                std::visit([&](const auto& one) { write(one, block); }, block);
+            }
+            end_list();
+            out_ << "</section>\n";
+        }
+        out_ << "</main>\n<script>" << kScript << "</script>\n</body>\n</html>\n";
+    }
+
+private:
+    [[nodiscard]] Runs& runs(int line) const {
+        if (!runs_)
+            throw Error("{path}:{line}: no model is open yet; expected a place with one before this",
+                        {{"path", lesson_.path}, {"line", line}});
+        return *runs_;
+    }
+    // The texts of a block; those before the first place have no numbers.
+    [[nodiscard]] ShownBlock texts(const Block& block, int line) const {
+        if (const auto* paragraph = std::get_if<Paragraph>(&block); paragraph != nullptr && !runs_)
+            return {.text = {{Span::Style::plain, plain_text(paragraph->prose), "", false}}};
+        return shown_block(lesson_, block, runs(line));
+    }
+
+    void write(const Paragraph& paragraph, const Block& block) {
+        const std::string text = html_of(texts(block, paragraph.line).text);
+        switch (paragraph.kind) {
+            case Paragraph::Kind::heading: {
+                const std::string tag = "h" + std::to_string(std::min(paragraph.level, 6));
+                out_ << "<" << tag << ">" << text << "</" << tag << ">\n";
+                return;
+            }
+            case Paragraph::Kind::bullet:
+            case Paragraph::Kind::numbered:
+                begin_list(paragraph.kind == Paragraph::Kind::numbered ? "ol" : "ul");
+                out_ << "<li>" << text << "</li>\n";
+                return;
+            case Paragraph::Kind::quote:
+                out_ << "<blockquote><p>" << text << "</p></blockquote>\n";
+                return;
+            case Paragraph::Kind::code:
+                out_ << "<pre>" << text << "</pre>\n";
+                return;
+            case Paragraph::Kind::text:
+                out_ << "<p>" << text << "</p>\n";
+        }
+    }
+
+    void write(const Place& place, const Block& block) {
+        if (!place.model.empty()) {
+            opened_ = std::make_shared<const Scenario>(scenario_of(place, lesson_.path));
+            runs_ = std::make_unique<Runs>(*opened_, nullptr, opened_);
+        }
+        std::string where = html_of(texts(block, place.line).text);
+        const auto add = [&](const std::string& what, const std::string& value) {
+            if (!value.empty()) where += " · " + xml_escaped(what) + " <code>" + xml_escaped(value) + "</code>";
+        };
+        add(tr("model"), place.model);
+        add(tr("source"), place.changes.source.value_or(""));
+        add(tr("target"), place.changes.target.value_or(""));
+        add(tr("step"), place.step);
+        out_ << "<p class=\"place\">" << where << "</p>\n";
+    }
+
+    void write(const Table& table, const Block& block) {
+        const ShownTable shown = texts(block, table.line).table;
+        out_ << "<table>\n<caption>" << html_of(shown.caption) << "</caption>\n<thead><tr>";
+        for (const Shown& column : shown.columns) out_ << "<th scope=\"col\">" << html_of(column) << "</th>";
+        out_ << "</tr></thead>\n<tbody>\n";
+        for (const auto& row : shown.rows) {
+            out_ << "<tr>";
+            for (const std::string& cell : row) out_ << "<td>" << xml_escaped(cell) << "</td>";
+            out_ << "</tr>\n";
+        }
+        out_ << "</tbody>\n</table>\n";
+    }
+
+    void write(const Question& question, const Block& block) {
+        const ShownBlock shown = texts(block, question.line);
+        const std::string known = answer_of(question, shown);
+        out_ << "<form" << (known.empty() ? "" : " data-answer=\"" + xml_escaped(known) + "\"")
+             << ">\n<fieldset>\n<legend>" << tr("Question") << "</legend>\n<p>" << html_of(shown.text) << "</p>\n";
+        if (std::holds_alternative<ByNumber>(question.answer))
+            out_ << "<label>" << xml_escaped(tr("A number:"))
+                 << " <input name=\"number\" inputmode=\"decimal\" autocomplete=\"off\"></label>\n";
+        else
+            for (std::size_t i = 0; i < shown.choices.size(); ++i)
+                out_ << "<label><input type=\"radio\" name=\"choice\" value=\"" << i << "\"> "
+                     << html_of(shown.choices[i]) << "</label>\n";
+        if (known.empty())
+            out_ << "<p class=\"below\">" << xml_escaped(tr("To be done in the program.")) << "</p>\n";
+        else
+            out_ << "<button>" << xml_escaped(tr("Answer")) << "</button>\n<output aria-live=\"polite\"></output>\n";
+        for (std::size_t i = 0; i < shown.hints.size(); ++i)
+            out_ << "<details><summary>" << xml_escaped(tr("Hint {number}", {{"number", i + 1}})) << "</summary><p>"
+                 << html_of(shown.hints[i]) << "</p></details>\n";
+        if (known.empty())
+            out_ << "<details><summary>" << xml_escaped(tr("What is found")) << "</summary><p>"
+                 << html_of(learned(question)) << "</p></details>\n";
+        out_ << "</fieldset>\n</form>\n";
+    }
+
+    // What is said of the run once the solution is made.
+    [[nodiscard]] Shown learned(const Question& question) const {
+        const auto* by = std::get_if<ByRun>(&question.answer);
+        Runs solved(by == nullptr ? *opened_ : changed(*opened_, by->solution), nullptr, opened_);
+        return lessons::shown(question.learned, {solved, nullptr, &lesson_.lets, &question.lets});
+    }
+
+    // What the page's script needs to judge an answer, as JSON; empty for what only the program can judge.
+    [[nodiscard]] std::string answer_of(const Question& question, const ShownBlock& block) const {
+        const Asked asked{lesson_, question, *runs_, opened_.get()};
+        const auto said = [&](const Prose& prose) { return plain_text(shown(prose, asked.scope())); };
+        const std::string otherwise =
+            question.otherwise.empty() ? std::string(tr("Not this one. A hint may help.")) : said(question.otherwise);
+        nlohmann::ordered_json json = {{"learned", plain_text(block.learned)}, {"otherwise", otherwise}};
+        if (const auto* by = std::get_if<ByChoice>(&question.answer)) {
+            json["right"] = right_choices(asked).at(0);
+            for (const Choice& choice : by->choices) json["replies"].push_back(said(choice.reply));
+        } else if (const auto* number = std::get_if<ByNumber>(&question.answer)) {
+            const auto computed = [&](const ExpressionRef& e) { return number_of(evaluate(*e, asked.scope())); };
+            json["number"] = computed(number->answer);
+            json["within"] = computed(number->within);
+            json["wrong"] = nlohmann::ordered_json::array();
+            for (const WrongNumber& wrong : number->wrong)
+                json["wrong"].push_back({{"number", computed(wrong.number)},
+                                         {"reply", wrong.reply.empty() ? otherwise : said(wrong.reply)}});
+        } else {
+            return {};
+        }
+        return json.dump();
+    }
+
+    // ---- items stand in a list of their kind
+
+    void begin_list(std::string_view tag) {
+        if (list_ == tag) return;
+        end_list();
+        list_ = tag;
+        out_ << "<" << tag << ">\n";
+    }
+    void end_list() {
+        if (!list_.empty()) out_ << "</" << list_ << ">\n";
+        list_ = {};
+    }
+    void end_list_before(const Block& block) {
+        const auto* paragraph = std::get_if<Paragraph>(&block);
+        const bool is_item = paragraph != nullptr && (paragraph->kind == Paragraph::Kind::bullet ||
+                                                      paragraph->kind == Paragraph::Kind::numbered);
+        if (!is_item) end_list();
+    }
+
+    std::ostream& out_;
+    const Lesson& lesson_;
+    std::shared_ptr<const Scenario> opened_;
+    std::unique_ptr<Runs> runs_;
+    std::string_view list_;
+};
+
+}  // namespace
+
+std::string language_of(const Lesson& lesson) {
+    const std::string& path = lesson.path;
+    const auto file = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+    const std::string name = path.substr(file);
+    const auto first = name.find('.'), last = name.rfind('.');
+    return first == last || first == std::string::npos ? "en" : name.substr(first + 1, last - first - 1);
+}
+
+void write_lesson_page(std::ostream& out, const Lesson& lesson) { LessonPage(out, lesson).write(); }
+
+}  // namespace decoderscope::lessons

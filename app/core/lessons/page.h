@@ -1,0 +1,56 @@
+#pragma once
+
+#include "app/core/derived/derived.h"
+#include "app/core/jobs/resumable.h"
+#include "app/core/lessons/judge.h"
+#include "app/core/lessons/lesson.h"
+#include "app/core/run/snapshot.h"
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+// A page of a lesson with its numbers, as the window and the export show it.
+namespace decoderscope::lessons {
+
+struct ShownTable {
+    Shown caption;
+    std::vector<Shown> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
+// The texts of one block; which of them there are depends on its kind.
+struct ShownBlock {
+    Shown text;                  // a paragraph, a place's title, what a question asks
+    std::vector<Shown> choices;  // of a question
+    std::vector<Shown> hints;
+    Shown learned;
+    ShownTable table;
+};
+
+struct ShownPage {
+    std::vector<ShownBlock> blocks;  // as many as the page has
+};
+
+// Computes one block's texts.
+[[nodiscard]] ShownBlock shown_block(const Lesson& lesson, const Block& block, Runs& runs);
+
+// A page, block by block. What it is given must last until it is done.
+[[nodiscard]] Resumable<ShownPage> shown_page(std::shared_ptr<const Lesson> lesson, std::size_t page,
+                                              std::shared_ptr<Runs> runs);
+
+// The page as of a session's run; empty while it is computed. `opened` is what the lesson's place opened.
+[[nodiscard]] decoderscope::Value<ShownPage> shown_page(Derived& derived, const Snapshot& snapshot,
+                                                        const std::shared_ptr<const Lesson>& lesson, std::size_t page,
+                                                        const std::shared_ptr<const Scenario>& opened);
+
+// The language that a lesson is written in: "zh_CN" of "lesson.zh_CN.md"; "en" where the file's name says nothing.
+[[nodiscard]] std::string language_of(const Lesson& lesson);
+
+// A lesson as one page of HTML without anything from outside: its numbers are those of the models and texts that its
+// places open, and its questions can be answered in a browser. Words such as "Question" are in the spoken language.
+// Throws Error where a place can't be opened.
+void write_lesson_page(std::ostream& out, const Lesson& lesson);
+
+}  // namespace decoderscope::lessons

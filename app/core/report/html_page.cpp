@@ -1,0 +1,193 @@
+#include "app/core/report/html_page.h"
+
+#include "app/core/figure/exhibit_figure.h"
+#include "app/core/figure/svg.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+
+namespace decoderscope {
+
+namespace {
+
+// Light or dark as the reader's browser prefers; always light on paper.
+constexpr std::string_view style = R"css(
+:root { --page: #ffffff; --text: #1b1f24; --quiet: #565d66; --line: #8e959d; --soft: #f3f4f6; --edge: #d5d9de; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --page: #16181c; --text: #e8eaed; --quiet: #a4abb3; --line: #5a6068; --soft: #202329; --edge: #363b42; }
+}
+* { box-sizing: border-box; }
+html { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 76rem; padding: 2rem 1.5rem 4rem; background: var(--page); color: var(--text);
+  font: 16px/1.5 Inter, Helvetica, Arial, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; margin: 2.6rem 0 .6rem; padding-bottom: .3rem; border-bottom: 1px solid var(--edge); }
+h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; }
+p { max-width: 46rem; margin: .4rem 0; overflow-wrap: anywhere; }
+.below, figcaption { color: var(--quiet); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: .6rem 0; }
+dt { color: var(--quiet); }
+dd { margin: 0; overflow-wrap: anywhere; }
+li { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .85rem; overflow-wrap: anywhere; }
+.tokens { display: flex; flex-wrap: wrap; gap: .25rem; align-items: baseline; margin: .4rem 0; }
+.tokens b { font-weight: normal; color: var(--quiet); margin-right: .5rem; }
+.tokens span { background: var(--soft); border: 1px solid var(--edge); border-radius: .25rem; padding: 0 .35rem;
+  font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; font-size: .85rem; white-space: pre; }
+figure { margin: .8rem 0 1.4rem; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; display: block; }
+table { border-collapse: collapse; margin: .6rem 0 1.2rem; font-size: .85rem; }
+caption { text-align: left; font-weight: 600; padding: .2rem 0; overflow-wrap: anywhere; }
+th, td { border: 1px solid var(--edge); padding: .15rem .5rem; text-align: left; vertical-align: top; }
+td { font-family: 'JetBrains Mono', 'DejaVu Sans Mono', monospace; }
+thead th, tbody th { background: var(--soft); font-weight: normal; }
+td span, td a { display: block; }
+a { color: inherit; }
+.scroll { overflow-x: auto; }
+details { margin: .4rem 0 1.4rem; }
+summary { color: var(--quiet); cursor: pointer; }
+figcaption { font-size: .85rem; max-width: 60rem; overflow-wrap: anywhere; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10.5pt; }
+  figure, dl, .tokens { break-inside: avoid; }
+  h2, h3, h2 + p { break-after: avoid; }
+}
+)css";
+
+}  // namespace
+
+Page::Page(std::ostream& out, const std::string& title, const std::string& below) : out_(out) {
+    out_ << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" << xml_escaped(title)
+         << "</title>\n<style>" << style << "</style>\n</head>\n<body>\n<header>\n<h1>" << xml_escaped(title)
+         << "</h1>\n<p class=\"below\">" << xml_escaped(below) << "</p>\n</header>\n<main>\n";
+}
+
+Page::~Page() {
+    if (in_section_) out_ << "</section>\n";
+    out_ << "</main>\n</body>\n</html>\n";
+}
+
+void Page::section(const std::string& heading, const std::string& anchor) {
+    if (in_section_) out_ << "</section>\n";
+    in_section_ = true;
+    out_ << "<section>\n<h2" << (anchor.empty() ? "" : " id=\"" + xml_escaped(anchor) + "\"") << ">"
+         << xml_escaped(heading) << "</h2>\n";
+}
+
+void Page::subsection(const std::string& heading) { out_ << "<h3>" << xml_escaped(heading) << "</h3>\n"; }
+
+void Page::paragraph(const std::string& text) { out_ << "<p>" << xml_escaped(text) << "</p>\n"; }
+
+void Page::list(const std::vector<std::string>& items) {
+    out_ << "<ol>\n";
+    for (const std::string& item : items) out_ << "<li>" << xml_escaped(item) << "</li>\n";
+    out_ << "</ol>\n";
+}
+
+void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) {
+    out_ << "<dl>\n";
+    for (const auto& [name, value] : facts)
+        out_ << "<dt>" << xml_escaped(name) << "</dt><dd>" << xml_escaped(value) << "</dd>\n";
+    out_ << "</dl>\n";
+}
+
+void Page::tokens(const std::string& name, const std::vector<std::string>& tokens) {
+    out_ << "<div class=\"tokens\"><b>" << xml_escaped(name) << "</b>";
+    for (const std::string& token : tokens) out_ << "<span>" << xml_escaped(token) << "</span>";
+    out_ << "</div>\n";
+}
+
+void Page::table(const Table& table) {
+    out_ << "<div class=\"scroll\">\n<table>\n<caption>" << xml_escaped(table.caption) << "</caption>\n<thead><tr>";
+    for (const std::string& column : table.columns) out_ << "<th scope=\"col\">" << xml_escaped(column) << "</th>";
+    out_ << "</tr></thead>\n<tbody>\n";
+    for (const auto& row : table.rows) {
+        out_ << "<tr>";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            out_ << (i == 0 ? "<th scope=\"row\">" : "<td>");
+            for (const Text& text : row[i]) write_text(text, row[i].size() > 1);
+            out_ << (i == 0 ? "</th>" : "</td>");
+        }
+        out_ << "</tr>\n";
+    }
+    out_ << "</tbody>\n</table>\n</div>\n";
+}
+
+// Several texts of a cell are a line each.
+void Page::write_text(const Text& text, bool one_of_several) {
+    if (!text.anchor.empty())
+        out_ << "<a href=\"#" << xml_escaped(text.anchor) << "\">" << xml_escaped(text.text) << "</a>";
+    else if (one_of_several)
+        out_ << "<span>" << xml_escaped(text.text) << "</span>";
+    else
+        out_ << xml_escaped(text.text);
+}
+
+// The caption is HTML text, not part of the drawing, so that it can be searched and wraps to the reader's width.
+void Page::figure(const Exhibit& exhibit) {
+    Exhibit drawn = exhibit;
+    drawn.caption.clear();
+    out_ << "<figure>\n";
+    write_svg_element(out_, exhibit_figure(drawn, {}), SvgColors::of_page);
+    if (!exhibit.caption.empty()) out_ << "<figcaption>" << xml_escaped(exhibit.caption) << "</figcaption>\n";
+    out_ << "</figure>\n";
+    if (exhibit.panels.empty()) return;
+    out_ << "<details>\n<summary>" << xml_escaped(tr("These numbers as tables")) << "</summary>\n";
+    for (const Panel& panel : exhibit.panels) table(table_of(panel.heatmap()));
+    out_ << "</details>\n";
+}
+
+namespace {
+
+constexpr Index kMostCells = 1024;
+constexpr Index kMostColumns = 64;
+
+// "query 2 “r”", or "d_model 5" where the label is just the index.
+std::string heading(const std::string& axis, const std::vector<std::string>& labels, Index at) {
+    const std::string index = std::to_string(at), &label = labels[static_cast<std::size_t>(at)];
+    const std::string number = label == index ? index : tr("{index} “{token}”", {{"index", index}, {"token", label}});
+    return axis.empty() ? number : tr("{axis} {index}", {{"axis", axis}, {"index", number}});
+}
+
+std::string caption_of(const Heatmap& heatmap, Index rows, Index columns) {
+    const std::string name = heatmap.subtitle.empty()
+                                 ? heatmap.title
+                                 : tr("{tensor}, {place}", {{"tensor", heatmap.title}, {"place", heatmap.subtitle}});
+    if (rows == heatmap.rows && columns == heatmap.columns) return name;
+    return tr(
+        "{name}: the first {rows} of {all_rows} rows and {columns} of {all_columns} columns; the rest is left "
+        "out here, export it as CSV",
+        {{"name", name},
+         {"rows", rows},
+         {"all_rows", heatmap.rows},
+         {"columns", columns},
+         {"all_columns", heatmap.columns}});
+}
+
+}  // namespace
+
+Page::Table table_of(const Heatmap& heatmap) {
+    const Index columns = std::min(heatmap.columns, kMostColumns);
+    const Index rows = std::min(heatmap.rows, std::max<Index>(1, kMostCells / std::max<Index>(1, columns)));
+    Page::Table table{caption_of(heatmap, rows, columns), {heatmap.row_axis}, {}};
+    for (Index column = 0; column < columns; ++column)
+        table.columns.push_back(heading(heatmap.column_axis, heatmap.column_labels, column));
+    for (Index row = 0; row < rows; ++row) {
+        std::vector<std::vector<Page::Text>>& cells = table.rows.emplace_back();
+        cells.push_back({{heading(heatmap.row_axis, heatmap.row_labels, row), ""}});
+        for (Index column = 0; column < columns; ++column) {
+            const auto at = static_cast<std::size_t>(row * heatmap.columns + column);
+            const std::string number = heatmap.texts.empty()
+                                           ? short_number_text(static_cast<double>(heatmap.values[at]), 4)
+                                           : heatmap.texts[at];
+            const bool hidden = !heatmap.hidden.empty() && heatmap.hidden[at] != hidden_by::nothing;
+            cells.push_back({{hidden ? tr("{number}, masked", {{"number", number}}) : number, ""}});
+        }
+    }
+    return table;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "app/core/figure/exhibit.h"
+#include "app/core/figure/heatmap.h"
+
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A page of HTML being written. The only place that defines how its parts look.
+class Page {
+public:
+    // The head of the page, up to its title.
+    Page(std::ostream& out, const std::string& title, const std::string& below);
+    Page(const Page&) = delete;
+    Page& operator=(const Page&) = delete;
+    // The end of the page.
+    ~Page();
+
+    // `anchor` is its name for links within the page; may be empty.
+    void section(const std::string& heading, const std::string& anchor = {});
+    void subsection(const std::string& heading);
+    void paragraph(const std::string& text);
+    void list(const std::vector<std::string>& items);
+    // Names and what they are, in two columns.
+    void facts(const std::vector<std::pair<std::string, std::string>>& facts);
+    // A sequence of tokens, each in its own box.
+    void tokens(const std::string& name, const std::vector<std::string>& tokens);
+
+    // A text in a table, linked to a section by its anchor if that isn't empty.
+    struct Text {
+        std::string text, anchor;
+    };
+    // Rows of cells; each cell is a list of texts. The first cell of a row is the row's heading.
+    struct Table {
+        std::string caption;
+        std::vector<std::string> columns;
+        std::vector<std::vector<std::vector<Text>>> rows;  // [row, column, text]
+    };
+    void table(const Table& table);
+    // A drawing with its caption, and its heatmaps as tables, folded away.
+    void figure(const Exhibit& exhibit);
+
+private:
+    void write_text(const Text& text, bool one_of_several);
+
+    std::ostream& out_;
+    bool in_section_ = false;
+};
+
+// A heatmap's numbers as a table for readers who don't see the picture. Of a large one the first rows and columns, with
+// a sentence that says what was left out.
+[[nodiscard]] Page::Table table_of(const Heatmap& heatmap);
+
+}  // namespace decoderscope

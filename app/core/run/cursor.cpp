@@ -1,0 +1,80 @@
+#include "app/core/run/cursor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+Cursor opening_cursor(const Model& model, const Plan& plan) {
+    const LookAt& look_at = model.look_at;
+    if (plan.find(look_at.step) != nullptr) return {look_at.step, {.head = look_at.head}, {}};
+    for (const char* name : {"blocks.0.attn.pattern", "blocks.0.attn.z"})
+        if (plan.find(name) != nullptr) return {name, {}, {}};
+    // Of a recording, whose names are its own: the first weights of an attention.
+    const auto weights = std::ranges::find_if(plan.steps(), [](const Step& step) {
+        const Traits traits = step.operation.traits();
+        return traits.recorded_elsewhere && traits.values == Values::weights;
+    });
+    if (weights != plan.steps().end()) return {weights->name, {}, {}};
+    const auto computed =
+        std::find_if(plan.steps().begin(), plan.steps().end(), [](const Step& step) { return !step.is_source(); });
+    return {computed->name, {}, {}};
+}
+
+namespace {
+
+// The batch axis, unless all rows of the batch share the step.
+std::optional<std::size_t> batch_axis(const Step& step) {
+    for (std::size_t i = 0; i < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::batch && step.axes[i].size > 1) return i;
+    return std::nullopt;
+}
+
+// Moves a cell along an axis to the largest finite number.
+void go_to_largest(const Tensor& values, Cell& cell, std::size_t along) {
+    Index best = 0;
+    float largest = 0.0F;
+    bool found = false;
+    for (cell[along] = 0; cell[along] < values.dim(along); ++cell[along]) {
+        const float value = values.at(cell);
+        if (!std::isfinite(value) || (found && value <= largest)) continue;
+        found = true;
+        largest = value;
+        best = cell[along];
+    }
+    cell[along] = best;
+}
+
+}  // namespace
+
+std::optional<std::size_t> axis_over(const Step& step, TokenSequence sequence) {
+    const std::size_t rank = step.axes.size();
+    for (std::size_t i = rank > 2 ? rank - 2 : 0; i < rank; ++i)
+        if (sequence_along(step, i) == sequence) return i;
+    return std::nullopt;
+}
+
+std::optional<Cell> cell_at_position(const Run& run, const Step& step, const TokenPosition& at, Place place,
+                                     const std::optional<Cell>& selected, Index query_heads) {
+    const std::optional<std::size_t> along = axis_over(step, at.sequence);
+    const Tensor& values = run.value(step.id);
+    if (!along || values.empty() || at.position >= values.dim(*along)) return std::nullopt;
+    const bool keeps = selected && values.contains(*selected);
+    Cell cell = keeps ? *selected : slice_of(step, place, query_heads).cell(0, 0);
+    if (const std::optional<std::size_t> batch = batch_axis(step)) cell[*batch] = at.batch;
+    cell[*along] = at.position;
+    if (!values.contains(cell)) return std::nullopt;
+    const std::size_t rank = step.axes.size();
+    if (!keeps && rank > 1) go_to_largest(values, cell, *along == rank - 1 ? rank - 2 : rank - 1);
+    return cell;
+}
+
+std::optional<Index> position_of(const Step& step, const Cell& cell, TokenSequence sequence, Index batch) {
+    const std::optional<std::size_t> along = axis_over(step, sequence);
+    if (!along || cell.size() != step.axes.size()) return std::nullopt;
+    const std::optional<std::size_t> in_batch = batch_axis(step);
+    if (in_batch && cell[*in_batch] != batch) return std::nullopt;
+    return cell[*along];
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/core/run/labels.h"
+#include "app/core/run/slice.h"
+#include "engine/load/model.h"
+
+#include <optional>
+#include <string>
+
+namespace decoderscope {
+
+// The user's position: a step by name, a place on its batch and head axes, and a cell of it.
+struct Cursor {
+    std::string step;
+    Place place;
+    std::optional<Cell> cell;
+    bool operator==(const Cursor&) const = default;
+};
+
+// Where to open: where the model's author suggests, else on the first attention pattern, which shows most at a glance.
+[[nodiscard]] Cursor opening_cursor(const Model& model, const Plan& plan);
+
+// Where a step shows a position of a sequence.
+
+struct TokenPosition {
+    TokenSequence sequence = TokenSequence::target;
+    Index batch = 0;
+    Index position = 0;
+};
+
+// Which of the axes that a picture of the step shows runs over the sequence, the rows before the columns.
+[[nodiscard]] std::optional<std::size_t> axis_over(const Step& step, TokenSequence sequence);
+
+// The cell to select for a position: in the row (or column) of the selected cell, else at its largest number. Nothing
+// if the step doesn't show the sequence. `query_heads` is nhead.
+[[nodiscard]] std::optional<Cell> cell_at_position(const Run& run, const Step& step, const TokenPosition& at,
+                                                   Place place, const std::optional<Cell>& selected, Index query_heads);
+
+// The position of a sequence that a cell belongs to; nothing if the step doesn't show the sequence, or the cell is in
+// another batch row.
+[[nodiscard]] std::optional<Index> position_of(const Step& step, const Cell& cell, TokenSequence sequence, Index batch);
+
+}  // namespace decoderscope

@@ -1,0 +1,219 @@
+#include "app/core/run/exhibit_step.h"
+
+#include "app/core/run/head_pictures.h"
+#include "app/core/run/labels.h"
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+namespace decoderscope {
+
+namespace {
+
+Index heads_of(const Step& step) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::head) return step.axes[i].size;
+    return 0;
+}
+
+Panel lazy_panel(const std::shared_ptr<const ShownRun>& shown, const Step& step, Place place) {
+    const Slice slice = slice_of(step, place, shown->scenario.config().nhead);
+    return {step.name, "", slice.rows(), slice.columns(),
+            [shown, &step, place] { return heatmap_of(shown->scenario, *shown->run, step, place); }};
+}
+
+// The steps to gather: this one, or its counterpart in every block of its stack.
+std::vector<Ref> gathered_steps(const Run& run, const Step& step, bool all_layers) {
+    if (!all_layers) return {&step};
+    if (block_number(step) < 0)
+        throw Error("{name}: is in no block, expected a tensor of a block such as blocks.0.attn.pattern",
+                    {{"name", step.name}});
+    std::vector<Ref> steps;
+    for (Index block = 0;; ++block) {
+        const Ref twin = run.plan().find(name_in_block(step, block));
+        if (twin == nullptr) return steps;
+        if (run.value(twin->id).empty())
+            throw Error("{name}: was not computed, expected a tensor that is recorded in every block",
+                        {{"name", twin->name}});
+        steps.push_back(twin);
+    }
+}
+
+Range union_of(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+// What the slices of some steps share, computed once with the first of them.
+class Common {
+public:
+    Common(std::shared_ptr<const ShownRun> shown, std::vector<Ref> steps, bool own_ranges)
+        : shown_(std::move(shown)), steps_(std::move(steps)), own_ranges_(own_ranges) {}
+
+    [[nodiscard]] Heatmap heatmap(const Step& step, Place place) {
+        const std::lock_guard lock(mutex_);
+        KnownOfHeatmap known;
+        known.range = range();
+        if (hidden_of_ == &step && hidden_batch_ == place.batch) known.hidden = hidden_;
+        Heatmap heatmap = heatmap_of(shown_->scenario, *shown_->run, step, place, known);
+        if (hidden_alike(shown_->run->plan(), step)) {
+            hidden_of_ = &step;
+            hidden_batch_ = place.batch;
+            hidden_ = heatmap.hidden;
+        }
+        if (own_ranges_) heatmap.range = range_of(seen(heatmap), heatmap.scale);
+        return heatmap;
+    }
+
+private:
+    // Of all steps together.
+    [[nodiscard]] Range range() {
+        if (own_ranges_) return {};
+        if (!range_)
+            for (const Ref step : steps_) {
+                const Range own = range_of_step(*shown_->run, *step);
+                range_ = range_ ? union_of(*range_, own) : own;
+            }
+        return *range_;
+    }
+
+    [[nodiscard]] static std::vector<float> seen(const Heatmap& heatmap) {
+        std::vector<float> values;
+        for (std::size_t i = 0; i < heatmap.values.size(); ++i)
+            if (heatmap.hidden.empty() || heatmap.hidden[i] == hidden_by::nothing) values.push_back(heatmap.values[i]);
+        return values;
+    }
+
+    std::mutex mutex_;
+    std::shared_ptr<const ShownRun> shown_;
+    std::vector<Ref> steps_;
+    bool own_ranges_;
+    std::optional<Range> range_;
+    Ref hidden_of_ = nullptr;
+    Index hidden_batch_ = 0;
+    std::vector<std::uint8_t> hidden_;
+};
+
+// "blocks.0.attn.pattern"; for all layers "blocks.*.attn.pattern".
+std::string title_of(const Step& step, bool all_layers) {
+    if (!all_layers) return step.name;
+    return step.block.substr(0, step.block.rfind('.') + 1) + "*" + step.name.substr(step.block.size());
+}
+
+std::string subtitle_of(const Step& step, Place place, const Gathering& gathering, std::size_t layers) {
+    std::string text;
+    if (step.axes.size() > 2 && step.axes.front().name == axis::batch) text = "batch " + std::to_string(place.batch);
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (gathering.all_layers) add(tr_n("its only layer", "all {count} layers", layers));
+    if (gathering.all_heads)
+        add(tr_n("its only head", "all {count} heads", heads_of(step)));
+    else if (heads_of(step) > 0)
+        add(tr("head {head}", {{"head", place.head}}));
+    if (gathering.own_ranges) add(tr("colours over the values of each"));
+    return text;
+}
+
+}  // namespace
+
+Exhibit step_exhibit(const ShownRun& shown, const Step& step, Place place, bool with_operands) {
+    const auto held = std::make_shared<const ShownRun>(shown);
+    const Slice slice = slice_of(step, place, shown.scenario.config().nhead);
+    Exhibit exhibit;
+    std::string where;
+    for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
+        where += (where.empty() ? "" : ", ") + std::string(slice.axes[i].name) + " " + std::to_string(slice.fixed[i]);
+    exhibit.caption = caption_of(shown.scenario, step.name, where);
+    if (with_operands) {
+        const Plan& plan = shown.run->plan();
+        for (const StepId id : step.operands) {
+            const auto same = [&](const Panel& panel) { return panel.tensor == plan[id].name; };
+            const bool there = std::any_of(exhibit.panels.begin(), exhibit.panels.end(), same);
+            if (!there && !shown.run->value(id).empty()) exhibit.panels.push_back(lazy_panel(held, plan[id], place));
+        }
+        exhibit.title = step.name;
+        exhibit.subtitle =
+            tr("{operation}, after what it is computed from", {{"operation", step.operation.about().name}});
+    }
+    exhibit.panels.push_back(lazy_panel(held, step, place));
+    return exhibit;
+}
+
+Exhibit head_exhibit(const ShownRun& shown, const std::string& attention, Place place) {
+    const auto held = std::make_shared<const ShownRun>(shown);
+    Exhibit exhibit{.title = attention};
+    exhibit.subtitle = "batch " + std::to_string(place.batch) + ", head " + std::to_string(place.head);
+    exhibit.caption = caption_of(shown.scenario, attention, exhibit.subtitle);
+    for (const char* name : {".pattern", ".q", ".k", ".v"}) {
+        const Ref step = held->run->plan().find(attention + name);
+        if (step != nullptr && !held->run->value(step->id).empty())
+            exhibit.panels.push_back(lazy_panel(held, *step, place));
+    }
+    return exhibit;
+}
+
+Exhibit gathered_exhibit(const ShownRun& shown, const Step& step, Place place, Gathering gathering) {
+    const Index heads = heads_of(step), query_heads = shown.scenario.config().nhead;
+    if (gathering.all_heads && heads == 0)
+        throw Error("{name}: has no heads, expected a tensor such as blocks.0.attn.pattern", {{"name", step.name}});
+    const auto held = std::make_shared<const ShownRun>(shown);
+    const std::vector<Ref> steps = gathered_steps(*held->run, step, gathering.all_layers);
+    const auto common = std::make_shared<Common>(held, steps, gathering.own_ranges);
+    Exhibit exhibit;
+    exhibit.title = title_of(step, gathering.all_layers);
+    exhibit.subtitle = subtitle_of(step, place, gathering, steps.size());
+    exhibit.caption = caption_of(shown.scenario, exhibit.title, exhibit.subtitle);
+    exhibit.alike = true;
+    exhibit.own_ranges = gathering.own_ranges;
+    for (const Ref twin : steps) {
+        const std::string layer = "layer " + std::to_string(std::max<Index>(block_number(*twin), 0));
+        if (gathering.all_heads && gathering.all_layers) exhibit.row_names.push_back(layer);
+        for (Index head = 0; head < (gathering.all_heads ? heads : 1); ++head) {
+            const Place at = {place.batch, gathering.all_heads ? head * (query_heads / heads) : place.head};
+            const Slice slice = slice_of(*twin, at, query_heads);
+            exhibit.panels.push_back({twin->name, gathering.all_heads ? "head " + std::to_string(head) : layer,
+                                      slice.rows(), slice.columns(),
+                                      [common, twin, at] { return common->heatmap(*twin, at); }});
+        }
+    }
+    // A single layer's heads fill two rows if there are many.
+    const auto count = static_cast<Index>(exhibit.panels.size());
+    const Index side_by_side = gathering.all_layers && gathering.all_heads ? heads
+                               : count > 6 && count % 2 == 0               ? count / 2
+                                                                           : count;
+    exhibit.columns = static_cast<std::size_t>(std::min<Index>(side_by_side, 16));
+    if (exhibit.panels.size() == 1) exhibit.alike = false;
+    return exhibit;
+}
+
+namespace {
+
+std::string settings_of(const Scenario& scenario) {
+    std::string text;
+    for (const auto& [key, value] : scenario.overrides()) text += ", " + key + " = " + value;
+    if (scenario.dropout_seed) text += tr(", dropout with seed {seed}", {{"seed", *scenario.dropout_seed}});
+    if (!scenario.gradients_of.empty()) text += tr(", gradients of {target}", {{"target", scenario.gradients_of}});
+    return text;
+}
+
+// All edits if they are few; a caption is no log.
+std::string edits_of(const Scenario& scenario) {
+    constexpr std::size_t most = 4;
+    const std::vector<Edit>& edits = scenario.edits;
+    if (edits.empty()) return tr("no edits");
+    std::string list;
+    for (std::size_t i = 0; i < std::min(edits.size(), most); ++i) list += (i > 0 ? "; " : "") + describe(edits[i]);
+    if (edits.size() > most) list += tr_n("; and {count} more", "; and {count} more", edits.size() - most);
+    return tr_n("{count} edit: {edits}", "{count} edits: {edits}", edits.size(), {{"edits", list}});
+}
+
+}  // namespace
+
+// A model loaded from a folder is named by that folder, without the path to it.
+std::string caption_of(const Scenario& scenario, const std::string& what, const std::string& place) {
+    std::filesystem::path path = scenario.model()->name;
+    if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string() + settings_of(scenario) + " · " + what + (place.empty() ? "" : " · " + place) +
+           " · " + edits_of(scenario);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,158 @@
+#include "app/core/run/labels.h"
+
+#include "app/core/text/token_text.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/tensor.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace decoderscope {
+
+std::string attention_beside(const Step& step) {
+    return step.attention.empty() && !step.block.empty() ? step.block + ".attn" : step.attention;
+}
+
+Index block_number(const Step& step) { return step.is_source() ? -1 : step.layer; }
+
+std::string name_in_block(const Step& step, Index block) {
+    if (block_number(step) < 0) return {};
+    return step.block.substr(0, step.block.rfind('.') + 1) + std::to_string(block) +
+           step.name.substr(step.block.size());
+}
+
+std::string cell_name(const std::string& tensor, const Cell& cell) {
+    std::string index;
+    for (const Index i : cell) index += (index.empty() ? "" : ", ") + std::to_string(i);
+    return tensor + "[" + index + "]";
+}
+
+TokenSequence sequence_along(const Step& step, std::size_t axis) {
+    const std::string_view name = step.axes[axis].name;
+    const TokenSequence own = step.in_encoder() ? TokenSequence::source : TokenSequence::target;
+    if (name == axis::src) return TokenSequence::source;
+    if (name == axis::pos || name == axis::query) return own;
+    if (name == axis::key) return step.part == Part::cross_attention ? TokenSequence::source : own;
+    return TokenSequence::none;
+}
+
+namespace {
+
+std::vector<std::string> vocabulary_labels(const Tokenizer& tokenizer, Index size) {
+    std::vector<std::string> labels;
+    labels.reserve(static_cast<std::size_t>(size));
+    for (Index id = 0; id < size; ++id) labels.push_back(token_text(tokenizer, id));
+    return labels;
+}
+
+}  // namespace
+
+std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+    const Axis& along = step.axes[axis];
+    const TokenSequence sequence = sequence_along(step, axis);
+    const bool in_source = sequence == TokenSequence::source || (along.name == axis::vocab && step.in_encoder());
+    const Tensor& tokens = sequence == TokenSequence::source ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+    const Model& model = *scenario.model();
+    const Tokenizer& tokenizer = in_source ? model.encoder_tokenizer : model.tokenizer;
+    if (along.name == axis::vocab) return vocabulary_labels(tokenizer, along.size);
+    // In [batch, pos] every row has its own tokens.
+    const bool one_row = step.axes.size() != 2 || step.axes[0].name != axis::batch;
+    const bool named = sequence != TokenSequence::none && one_row && !tokens.empty() && tokens.dim(1) == along.size &&
+                       batch < tokens.dim(0);
+    std::vector<std::string> labels;
+    for (Index i = 0; i < along.size; ++i) {
+        const Cell token = {batch, i};
+        labels.push_back(named ? token_text(tokenizer, static_cast<Index>(tokens.at(token))) : std::to_string(i));
+    }
+    return labels;
+}
+
+std::string spoken_axis(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, Phrase>, 7> words = {{
+        {axis::batch, message_c("axis", "batch")},
+        {axis::pos, message_c("axis", "pos")},
+        {axis::src, message_c("axis", "src")},
+        {axis::head, message_c("axis", "head")},
+        {axis::query, message_c("axis", "query")},
+        {axis::key, message_c("axis", "key")},
+        {axis::vocab, message_c("axis", "vocab")},
+    }};
+    const auto found = std::ranges::find(words, name, &std::pair<std::string_view, Phrase>::first);
+    return found == words.end() ? std::string(name) : tr(found->second);
+}
+
+std::string spoken_axes(std::string_view rows, std::string_view columns) {
+    const std::string across = spoken_axis(columns) + " →";
+    return rows.empty() ? across : spoken_axis(rows) + " ↓  " + across;
+}
+
+std::string spoken_index(Index at, const std::string& label) {
+    if (label.empty() || label == std::to_string(at)) return std::to_string(at);
+    return tr("{index} “{token}”", {{"index", at}, {"token", label}});
+}
+
+std::string spoken_place(std::string_view axis, Index at, const std::string& label) {
+    return tr("{axis} {index}", {{"axis", spoken_axis(axis)}, {"index", spoken_index(at, label)}});
+}
+
+void append_name(std::string& names, const std::string& name) {
+    if (!names.empty()) names += tr(message_c("between names of a list", ", "));
+    names += name;
+}
+
+namespace {
+
+// The labels of an axis; nothing if they are just its indices.
+std::vector<std::string> tokens_along(const Scenario& scenario, const Step& step, std::size_t axis, Index batch) {
+    std::vector<std::string> labels = axis_labels(scenario, step, axis, batch);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        if (labels[i] != std::to_string(i)) return labels;
+    return {};
+}
+
+// The row of the batch that a cell is in.
+Index batch_of(const Step& step, const Cell& cell) {
+    for (std::size_t i = 0; i < step.axes.size(); ++i)
+        if (step.axes[i].name == axis::batch) return cell[i];
+    return 0;
+}
+
+}  // namespace
+
+PlaceNames::PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch)
+    : axes_(std::move(axes)) {
+    for (const std::size_t axis : axes_) {
+        names_.push_back(spoken_axis(step.axes[axis].name));
+        tokens_.push_back(tokens_along(scenario, step, axis, batch));
+    }
+}
+
+std::string PlaceNames::number(std::size_t rank, Index at) const {
+    const auto i = static_cast<std::size_t>(at);
+    return spoken_index(at, i < tokens_[rank].size() ? tokens_[rank][i] : std::string());
+}
+
+std::string PlaceNames::index(std::size_t rank, Index at) const {
+    return tr("{axis} {index}", {{"axis", names_[rank]}, {"index", number(rank, at)}});
+}
+
+std::string PlaceNames::range(std::size_t rank, Index first, Index last) const {
+    return tr("{axis} {first} to {last}",
+              {{"axis", names_[rank]}, {"first", number(rank, first)}, {"last", number(rank, last)}});
+}
+
+std::string PlaceNames::place(const Cell& cell, std::size_t from) const {
+    std::string text;
+    for (std::size_t rank = from; rank < axes_.size(); ++rank) append_name(text, index(rank, cell[axes_[rank]]));
+    return text;
+}
+
+std::string place_text(const Scenario& scenario, const Step& step, const Cell& cell) {
+    std::vector<std::size_t> axes;
+    for (std::size_t i = 0; i < step.axes.size(); ++i)
+        if (step.axes[i].size > 1) axes.push_back(i);
+    return PlaceNames(scenario, step, std::move(axes), batch_of(step, cell)).place(cell);
+}
+
+}  // namespace decoderscope

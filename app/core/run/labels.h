@@ -1,0 +1,76 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "engine/tensor/tensor.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// The attention whose heads a step refers to: its own, else the self-attention of its block; empty outside the blocks.
+[[nodiscard]] std::string attention_beside(const Step& step);
+
+// The name of the same step in another block of its stack, by the block's number: "blocks.1.attn.z" for
+// "blocks.0.attn.z" and 1. Empty for steps outside the blocks.
+[[nodiscard]] std::string name_in_block(const Step& step, Index block);
+// The number of the block that a step belongs to; -1 outside the blocks.
+[[nodiscard]] Index block_number(const Step& step);
+
+// "blocks.0.attn.z[0, 1, 2, 3]".
+[[nodiscard]] std::string cell_name(const std::string& tensor, const Cell& cell);
+
+// The sequence that an axis of a step runs over: the target's tokens, the source's, or neither.
+enum class TokenSequence { none, target, source };
+[[nodiscard]] TokenSequence sequence_along(const Step& step, std::size_t axis);
+
+// The labels of an axis of a step's heatmap: the tokens of the sequence that the axis runs over, or of the vocabulary
+// (as text if the model has one, else as ids), or plain indices. `batch` chooses the row of the batch.
+[[nodiscard]] std::vector<std::string> axis_labels(const Scenario& scenario, const Step& step, std::size_t axis,
+                                                   Index batch);
+
+// Axes and places along them in the words of the window's language.
+
+// An axis as a sentence calls it: "key". d_model and the like are names in every language.
+[[nodiscard]] std::string spoken_axis(std::string_view axis);
+// What a heatmap's rows and columns are: "query ↓ key →". Without rows: "key →".
+[[nodiscard]] std::string spoken_axes(std::string_view rows, std::string_view columns);
+
+// An index with its label: "3 “a”"; "3" if the label is just the index.
+[[nodiscard]] std::string spoken_index(Index at, const std::string& label);
+// The same with its axis: "key 3 “a”".
+[[nodiscard]] std::string spoken_place(std::string_view axis, Index at, const std::string& label);
+
+// Adds a name to others: "head 2, d_head 5".
+void append_name(std::string& names, const std::string& name);
+
+// Some axes of a step in words, with the tokens that they run over: "key 3 “a”", "head 2". A value: it holds the
+// labels.
+class PlaceNames {
+public:
+    PlaceNames() = default;
+    // `axes` are the numbers of the axes to name; `batch` chooses the row of the batch that the tokens are from.
+    PlaceNames(const Scenario& scenario, const Step& step, std::vector<std::size_t> axes, Index batch);
+
+    // The numbers of the named axes, from the outermost.
+    [[nodiscard]] const std::vector<std::size_t>& axes() const { return axes_; }
+    // One index along the named axis of this rank, without the axis's name: "3 “a”", or "3" if it has no token.
+    [[nodiscard]] std::string number(std::size_t rank, Index at) const;
+    // The same with its name: "key 3 “a”".
+    [[nodiscard]] std::string index(std::size_t rank, Index at) const;
+    // Several: "key 8 “a” to 15 “h”".
+    [[nodiscard]] std::string range(std::size_t rank, Index first, Index last) const;
+    // A cell's place along the named axes from this rank on: "head 2, d_head 5".
+    [[nodiscard]] std::string place(const Cell& cell, std::size_t from = 0) const;
+
+private:
+    std::vector<std::size_t> axes_;
+    std::vector<std::string> names_;                // [axis]
+    std::vector<std::vector<std::string>> tokens_;  // [axis, index]; empty for an axis without tokens
+};
+
+// The whole place of a cell: "batch 0, head 1, query 2 “r”, key 3 “a”". Axes of length 1 are left out.
+[[nodiscard]] std::string place_text(const Scenario& scenario, const Step& step, const Cell& cell);
+
+}  // namespace decoderscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "engine/files/load_progress.h"
+#include "engine/load/model.h"
+#include "engine/model/inputs.h"
+#include "engine/trace/trace.h"
+
+#include <memory>
+#include <string>
+
+namespace decoderscope {
+
+// What a path is opened as.
+enum class OpenAs {
+    whatever_it_is,  // a recorder's file is a trace, another file of tensors a model
+    model,           // also a recorder's file that holds parameters
+    trace,           // also a file of tensors without calls
+};
+
+// Whether a path is opened as a trace.
+[[nodiscard]] bool opens_as_trace(const std::string& path, OpenAs as);
+
+// What can be worked on: a model, or a trace in its place. The example of a model whose parameters lie in a recording
+// is what was recorded, if that fits. Throws as load_model() and model_of_trace() do.
+[[nodiscard]] std::shared_ptr<const Model> open_model(const std::string& name, OpenAs as, const Overrides& answers = {},
+                                                      LoadProgress* progress = nullptr, const Mapping& mapping = {});
+
+// What the recorded model was given, as far as its names tell: tokens or vectors, the source's, padding masks. Inputs
+// that the trace doesn't hold are empty.
+[[nodiscard]] Inputs inputs_of_trace(const Trace& trace, const Config& config);
+
+// The scenario on what the recorded model was given; as it is where the trace doesn't hold that. Throws Error naming
+// the trace if that doesn't fit the configuration.
+[[nodiscard]] Scenario on_recorded_input(Scenario scenario, const Trace& trace);
+
+}  // namespace decoderscope

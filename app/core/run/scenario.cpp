@@ -1,0 +1,178 @@
+#include "app/core/run/scenario.h"
+
+#include "engine/base/error.h"
+#include "engine/decoder/initial_weights.h"
+#include "engine/mutations/mutations.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// Two keys say where the norms stand: of those, too, only the last override is kept.
+bool say_the_same(const std::string& a, const std::string& b) {
+    const auto of_placement = [](const std::string& key) { return key == "norm_first" || key == "norm_placement"; };
+    return a == b || (of_placement(a) && of_placement(b));
+}
+
+bool is_of_norm(const Declared& parameter) {
+    using enum Init::Kind;
+    return parameter.init.kind == gain || parameter.init.kind == gain_less_one || parameter.init.kind == shift;
+}
+
+// The weights with the norms that overrides put where the model has none; nullptr if nothing is missing.
+std::shared_ptr<const Weights> completed(const Weights& weights, const Config& config, const Overrides& overrides) {
+    const auto moves_norms = [](const auto& one) { return one.first == "norm_placement" || one.first == "norm_first"; };
+    if (std::ranges::none_of(overrides, moves_norms)) return nullptr;
+    std::shared_ptr<Weights> all;
+    for (const Declared& parameter : declared_parameters(config)) {
+        if (!is_of_norm(parameter) || weights.contains(parameter.name)) continue;
+        if (!all) all = std::make_shared<Weights>(weights);
+        all->emplace(parameter.name, initial_weight(parameter, 0));
+    }
+    return all;
+}
+
+}  // namespace
+
+Scenario::Scenario(std::shared_ptr<const Model> model, Overrides overrides) : model_(std::move(model)) {
+    set_overrides(std::move(overrides));
+}
+
+void Scenario::set_model(std::shared_ptr<const Model> model) {
+    Config config = model->config(overrides_);
+    completed_ = completed(model->weights, config, overrides_);
+    config_ = std::move(config);
+    model_ = std::move(model);
+}
+
+void Scenario::set_overrides(Overrides overrides) {
+    Config config = model_->config(overrides);
+    completed_ = completed(model_->weights, config, overrides);
+    config_ = std::move(config);
+    overrides_ = std::move(overrides);
+}
+
+Scenario scenario_of(std::shared_ptr<const Model> model) {
+    Scenario scenario(std::move(model));
+    scenario.inputs = scenario.model()->example;
+    return scenario;
+}
+
+Scenario with_overrides(Scenario scenario, const Overrides& overrides) {
+    Overrides all = scenario.overrides();
+    for (const auto& [key, value] : overrides) {
+        std::erase_if(all, [&key = key](const auto& one) { return say_the_same(one.first, key); });
+        all.emplace_back(key, value);
+    }
+    scenario.set_overrides(std::move(all));
+    return scenario;
+}
+
+Scenario with_override(Scenario scenario, const std::string& key, const std::string& value) {
+    return with_overrides(std::move(scenario), {{key, value}});
+}
+
+Scenario without_lost_gradients(Scenario scenario) {
+    if (scenario.gradients_of.empty()) return scenario;
+    Scenario asked = scenario;
+    asked.edits.clear();
+    try {
+        static_cast<void>(plan_of(asked));
+    } catch (const Error&) {
+        scenario.gradients_of.clear();
+    }
+    return scenario;
+}
+
+Scenario varied(Scenario scenario, const Variation& variation) {
+    Overrides overrides = variation.overrides;
+    if (variation.layers) overrides.emplace_back("num_layers", std::to_string(*variation.layers));
+    if (!overrides.empty()) scenario = with_overrides(std::move(scenario), overrides);
+    if (variation.without_edits) scenario.edits.clear();
+    scenario.edits.insert(scenario.edits.end(), variation.more_edits.begin(), variation.more_edits.end());
+    return scenario;
+}
+
+Tensor FreshWeights::get(const Declared& parameter) {
+    constexpr std::uint64_t kSeed = 0;
+    const std::lock_guard lock(mutex_);
+    Tensor& made = made_[parameter.name];
+    if (made.axes() != parameter.axes) made = initial_weight(parameter, kSeed);
+    return made;
+}
+
+std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                         Index layers, FreshWeights& fresh) {
+    Overrides deep = overrides;
+    std::erase_if(deep, [](const auto& override) { return override.first == "num_layers"; });
+    deep.emplace_back("num_layers", std::to_string(layers));
+    Model deeper = *model;
+    for (const Declared& parameter : declared_parameters(model->config(deep)))
+        if (parameter.required && !deeper.weights.contains(parameter.name))
+            deeper.weights.emplace(parameter.name, fresh.get(parameter));
+    return std::make_shared<const Model>(std::move(deeper));
+}
+
+std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model, const Overrides& overrides,
+                                               float gain, float shift) {
+    Model scaled = *model;
+    for (const Declared& parameter : declared_parameters(model->config(overrides))) {
+        if (!is_of_norm(parameter)) continue;
+        const auto found = scaled.weights.try_emplace(parameter.name).first;
+        if (found->second.empty()) found->second = initial_weight(parameter, 0);  // of another place than the model's
+        const bool is_shift = parameter.init.kind == Init::Kind::shift;
+        const float offset = parameter.init.kind == Init::Kind::gain_less_one ? 1.0F : 0.0F;
+        for (float& value : found->second.writable())
+            value = is_shift ? shift * value : gain * (offset + value) - offset;
+    }
+    return std::make_shared<const Model>(std::move(scaled));
+}
+
+Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh) {
+    if (variation.layers)
+        scenario.set_model(with_layers(scenario.model(), scenario.overrides(), *variation.layers, fresh));
+    if (variation.gain_factor != 1.0F || variation.shift_factor != 1.0F)
+        scenario.set_model(
+            with_norms_scaled(scenario.model(), scenario.overrides(), variation.gain_factor, variation.shift_factor));
+    return scenario;
+}
+
+const Mutation* mutation_of(const Scenario& scenario) {
+    if (scenario.mutation.empty()) return nullptr;
+    const Mutation* mutation = find_mutation(scenario.mutation);
+    if (mutation == nullptr)
+        throw Error("mutation: \"{name}\" is unknown; expected the name of one in engine/mutations/",
+                    {{"name", scenario.mutation}});
+    return mutation;
+}
+
+namespace {
+
+// A trace's steps are what they are: anything that would have to be computed is refused.
+std::shared_ptr<const Plan> plan_as_recorded(const Scenario& scenario, bool logit_lens) {
+    const Model& model = *scenario.model();
+    const bool as_opened = scenario.edits.empty() && scenario.overrides().empty() && !scenario.dropout_seed &&
+                           scenario.gradients_of.empty() && scenario.mutation.empty() && !logit_lens &&
+                           scenario.inputs.x.shares_values_with(model.example.x);
+    if (!as_opened)
+        throw Error("{name}: recorded elsewhere: there are no weights to compute anything else with",
+                    {{"name", model.name}});
+    return model.recorded;
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens) {
+    if (!scenario.computes()) return plan_as_recorded(scenario, logit_lens);
+    PassRequest request{scenario.config(), &scenario.weights(), scenario.inputs, scenario.edits, scenario.dropout_seed};
+    request.logit_lens = logit_lens;
+    request.gradients_of = scenario.gradients_of;
+    request.mutation = mutation_of(scenario);
+    std::shared_ptr<const Plan> plan = plan_decoder(request);
+    check_memory(*plan, scenario.recording);
+    return plan;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "app/core/run/recording.h"
+#include "engine/decoder/decoder.h"
+#include "engine/graph/run.h"
+#include "engine/load/model.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// Everything that one run depends on, as a value: undo restores the previous scenario.
+class Scenario {
+public:
+    Scenario() = default;
+    // Throws Error where the overrides don't fit the model's configuration.
+    explicit Scenario(std::shared_ptr<const Model> model, Overrides overrides = {});
+
+    [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
+    [[nodiscard]] const Overrides& overrides() const { return overrides_; }  // over the model's own configuration
+    [[nodiscard]] const Config& config() const { return config_; }           // both combined
+    // These also throw Error if model and overrides don't fit together, and then change nothing.
+    void set_model(std::shared_ptr<const Model> model);
+    void set_overrides(Overrides overrides);
+    // The model's weights. Norms that it lacks, because overrides move them to another place, have gain 1 and shift 0.
+    [[nodiscard]] const Weights& weights() const { return completed_ ? *completed_ : model_->weights; }
+    // Whether there is a model to compute with; a trace that was opened without one only shows what it holds.
+    [[nodiscard]] bool computes() const { return model_->recorded == nullptr; }
+    [[nodiscard]] bool adds_norms() const { return completed_ != nullptr; }
+
+    Inputs inputs;
+    std::string inputs_path;  // the file that they originally came from; empty: the model's example, or typed
+    std::vector<Edit> edits;
+    std::optional<std::uint64_t> dropout_seed;  // dropout is off without one
+    std::string gradients_of;                   // a cell or "loss" (engine/backward/gradient.h); empty: no way back
+    std::string mutation;                       // a mistake to compute with, by name (engine/mutations/); empty: none
+    Recording recording = Recording::all;
+    // The generated tokens at the end of each batch row, by row; nothing is computed from this.
+    std::map<Index, std::vector<Index>> generated;
+
+private:
+    std::shared_ptr<const Model> model_;
+    Overrides overrides_;
+    Config config_;                             // read once: each call of Model::config() parses JSON
+    std::shared_ptr<const Weights> completed_;  // nullptr: the model's own are all that is needed
+};
+
+// The model on its own example.
+[[nodiscard]] Scenario scenario_of(std::shared_ptr<const Model> model);
+
+// The scenario with configuration keys set, replacing overrides of the same keys. Throws Error if they don't fit
+// together.
+[[nodiscard]] Scenario with_overrides(Scenario scenario, const Overrides& overrides);
+[[nodiscard]] Scenario with_override(Scenario scenario, const std::string& key, const std::string& value);
+
+// The scenario without the gradients of a cell that it no longer has. Reads the configuration and the inputs, not the
+// edits.
+[[nodiscard]] Scenario without_lost_gradients(Scenario scenario);
+
+// How a companion run differs from the current one: other configuration keys, no edits or more of them, another number
+// of blocks, another gain and shift of the norms.
+struct Variation {
+    Overrides overrides;
+    bool without_edits = false;
+    std::vector<Edit> more_edits;
+    std::optional<Index> layers;      // blocks beyond the model's get fresh weights from a seed
+    float gain_factor = 1.0F;         // multiplies the gains of all norms
+    float shift_factor = 1.0F;        // multiplies their shifts
+    bool logit_lens = false;          // also the final norm and the head after each block
+    std::optional<Index> cached_row;  // only the last token of this batch row, using the KV cache
+
+    // Whether it needs weights that the model doesn't have.
+    [[nodiscard]] bool changes_weights() const { return layers || gain_factor != 1.0F || shift_factor != 1.0F; }
+    // Whether its tensors are those of the current run plus some more.
+    [[nodiscard]] bool adds_to_the_run() const { return logit_lens; }
+    bool operator==(const Variation&) const = default;
+};
+// Throws Error if the configuration doesn't fit. Keeps the model's own weights: others may take long to make, and
+// with_weights_of() does that.
+[[nodiscard]] Scenario varied(Scenario scenario, const Variation& variation);
+
+// The weights that a deepened model lacks, initialised as in PyTorch; each is made once and kept. Thread-safe.
+class FreshWeights {
+public:
+    [[nodiscard]] Tensor get(const Declared& parameter);
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, Tensor> made_;
+};
+
+// The model with this many decoder blocks: fewer, or more with fresh weights.
+[[nodiscard]] std::shared_ptr<const Model> with_layers(const std::shared_ptr<const Model>& model,
+                                                       const Overrides& overrides, Index layers, FreshWeights& fresh);
+
+// The model with the gains and shifts of all norms multiplied by a factor each.
+[[nodiscard]] std::shared_ptr<const Model> with_norms_scaled(const std::shared_ptr<const Model>& model,
+                                                             const Overrides& overrides, float gain, float shift);
+
+// A scenario that varied() made, with the weights that the variation asks for.
+[[nodiscard]] Scenario with_weights_of(const Variation& variation, Scenario scenario, FreshWeights& fresh);
+
+// The mistake that it computes with; nullptr: none. Throws Error if there is none of that name.
+[[nodiscard]] const Mutation* mutation_of(const Scenario& scenario);
+
+// Throws Error if configuration, inputs and edits don't fit together, or if the run doesn't fit into memory.
+[[nodiscard]] std::shared_ptr<const Plan> plan_of(const Scenario& scenario, bool logit_lens = false);
+
+}  // namespace decoderscope

@@ -1,0 +1,232 @@
+#include "app/core/run/slice.h"
+
+#include "app/core/run/labels.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/storage.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+std::span<const float> Reader::operator()(const Tensor& tensor) {
+    const auto* lazy = tensor.lazy<LazyValues>();
+    if (lazy == nullptr) return tensor.values();
+    room_.resize(static_cast<std::size_t>(tensor.size()));
+    lazy->make(room_);
+    return room_;
+}
+
+namespace {
+
+std::uint8_t causes_of(const MaskVerdict& verdict, bool by_hand) {
+    std::uint8_t causes = hidden_by::nothing;
+    if (!verdict.causal) causes |= hidden_by::causal;
+    if (!verdict.window) causes |= hidden_by::window;
+    if (!verdict.padding) causes |= hidden_by::padding;
+    if (!verdict.custom) causes |= hidden_by::custom;
+    if (by_hand) causes |= hidden_by::hand;
+    return causes;
+}
+
+std::string subtitle_of(const Slice& slice) {
+    if (slice.joins_heads)
+        return tr_n("batch {batch}, {count} head", "batch {batch}, {count} heads side by side", slice.axes[1].size,
+                    {{"batch", slice.fixed[0]}});
+    std::string text;
+    for (std::size_t i = 0; i + 2 < slice.axes.size(); ++i)
+        append_name(text, spoken_place(slice.axes[i].name, slice.fixed[i], ""));
+    return text;
+}
+
+bool has_heads(const Step& step) { return step.axes.size() == 4 && step.axes[1].name == axis::head; }
+
+// The labels of heads side by side: each head's name at its first column, then its columns' indices.
+std::vector<std::string> labels_of_heads(const Axes& axes) {
+    std::vector<std::string> labels;
+    for (Index head = 0; head < axes[1].size; ++head)
+        for (Index column = 0; column < axes[3].size; ++column)
+            labels.push_back(column == 0 ? tr("head {head}", {{"head", head}}) : std::to_string(column));
+    return labels;
+}
+
+std::vector<float> values_in(const Tensor& tensor, const Slice& slice) {
+    std::vector<float> values(static_cast<std::size_t>(slice.rows() * slice.columns()));
+    if (slice.joins_heads) {
+        for (Index row = 0, at = 0; row < slice.rows(); ++row)
+            for (Index column = 0; column < slice.columns(); ++column, ++at)
+                values[static_cast<std::size_t>(at)] = tensor.at(slice.cell(row, column));
+        return values;
+    }
+    // The last two axes are contiguous in memory.
+    const Index first = tensor.offset(slice.cell(0, 0));
+    if (const auto* lazy = tensor.lazy<LazyRows>()) {
+        const Index row = first / slice.columns();
+        lazy->rows(row, row + slice.rows(), values);
+    } else {
+        tensor.copy(first, values);
+    }
+    return values;
+}
+
+// The range of what was recorded elsewhere. It may be larger than the memory: its numbers are not kept, and of a large
+// tensor only those that are shown are read.
+Range range_of_recorded(const Tensor& tensor, const Heatmap& shown) {
+    constexpr Index kMost = 16'000'000;
+    Reader read;
+    return range_of(tensor.size() > kMost ? std::span<const float>(shown.values) : read(tensor), shown.scale);
+}
+
+}  // namespace
+
+Cell Slice::cell(Index row, Index column) const {
+    Cell cell = fixed;
+    if (joins_heads) {
+        cell[1] = column / axes[3].size;
+        column %= axes[3].size;
+    }
+    if (axes.size() >= 2) cell[axes.size() - 2] = row;
+    if (!axes.empty()) cell.back() = column;
+    return cell;
+}
+
+std::optional<std::pair<Index, Index>> Slice::find(const Cell& cell) const {
+    if (cell.size() != axes.size()) return std::nullopt;
+    if (joins_heads) {
+        if (cell[0] != fixed[0]) return std::nullopt;
+        return std::pair{cell[2], cell[1] * axes[3].size + cell[3]};
+    }
+    for (std::size_t i = 0; i + 2 < cell.size(); ++i)
+        if (cell[i] != fixed[i]) return std::nullopt;
+    return std::pair{cell.size() < 2 ? 0 : cell[cell.size() - 2], cell.empty() ? 0 : cell.back()};
+}
+
+Slice slice_of(const Step& step, Place place, Index query_heads) {
+    Slice slice{step.axes, Cell(step.axes.size())};
+    slice.joins_heads = place.head == Place::kAllHeads && has_heads(step);
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Index size = step.axes[i].size;
+        const Index wanted = step.axes[i].name == axis::head ? place.head * size / query_heads : place.batch;
+        slice.fixed[i] = std::clamp<Index>(wanted, 0, size - 1);
+    }
+    return slice;
+}
+
+Place place_beside(const Step& operand, const Step& result, Place place) {
+    if (has_heads(operand) && !has_heads(result) && !operand.is_source()) place.head = Place::kAllHeads;
+    return place;
+}
+
+Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i) {
+        const Axis& axis = step.axes[i];
+        if (axis.name == axis::batch && axis.size > 1) now.batch = cell[i];
+        // The first query head that reads this key/value head, unless the current one does.
+        if (axis.name == axis::head && now.head * axis.size / query_heads != cell[i])
+            now.head = cell[i] * (query_heads / axis.size);
+    }
+    return now;
+}
+
+Scale scale_of(const Plan& plan, const Step& step) {
+    if (step.role == Role::input)
+        return step.name == "x" || step.name == "memory" ? Scale::diverging : Scale::sequential;
+    const Values values = step.operation.traits().values;
+    if (values == Values::as_first) return scale_of(plan, plan[step.operands[0]]);
+    return values == Values::any ? Scale::diverging : Scale::sequential;
+}
+
+std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice) {
+    std::vector<std::uint8_t> painted(static_cast<std::size_t>(slice.rows() * slice.columns()), 0);
+    const auto span = [](const std::optional<Index>& index, Index size) {
+        return index ? std::pair{*index, *index + 1} : std::pair{Index{0}, size};
+    };
+    for (const Patch& patch : mask.patches) {
+        const auto& [batch, head] = std::pair{patch.where[0], patch.where[1]};
+        if ((batch && *batch != slice.fixed[0]) || (head && *head != slice.fixed[1])) continue;
+        const auto [top, bottom] = span(patch.where[2], slice.rows());
+        const auto [left, right] = span(patch.where[3], slice.columns());
+        for (Index row = top; row < bottom; ++row)
+            for (Index column = left; column < right; ++column)
+                painted[static_cast<std::size_t>(row * slice.columns() + column)] = 1;
+    }
+    return painted;
+}
+
+std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice) {
+    if (!step.masked_by) return {};
+    const Step& mask = run.plan()[*step.masked_by];
+    const Operands operands = run.operands_of(mask.id);
+    MaskRows mask_rows(run.value(mask.id));
+    const std::vector<std::uint8_t> painted = painted_cells(mask, slice);
+    std::vector<std::uint8_t> causes(painted.size(), hidden_by::nothing);
+    Cell cell = slice.cell(0, 0);
+    for (Index row = 0; row < slice.rows(); ++row) {
+        cell[2] = row;
+        const std::span<const float> kept = mask_rows.row(cell[0], cell[1], row);
+        for (Index column = 0; column < slice.columns(); ++column) {
+            cell[3] = column;
+            const auto at = static_cast<std::size_t>(row * slice.columns() + column);
+            if (kept[static_cast<std::size_t>(column)] == 0.0F)
+                causes[at] = causes_of(mask.operation.verdict(operands, cell), painted[at] != 0);
+        }
+    }
+    return causes;
+}
+
+Range range_of_step(const Run& run, const Step& step) {
+    const Tensor& values = run.value(step.id);
+    const Scale scale = scale_of(run.plan(), step);
+    if (!step.masked_by || step.masked_by == step.id) return range_of(values.values(), scale);
+    // The range of a tensor spans its rows' ranges; hidden cells don't count.
+    MaskRows mask_rows(run.value(*step.masked_by));
+    std::vector<float> ends, seen;
+    const auto keys = static_cast<std::size_t>(values.dim(3));
+    for (Index i = 0; i * values.dim(3) < values.size(); ++i) {
+        const Index queries = values.dim(2), heads = values.dim(1);
+        const std::span<const float> kept = mask_rows.row(i / queries / heads, i / queries % heads, i % queries);
+        const std::span<const float> row = values.values().subspan(static_cast<std::size_t>(i) * keys, keys);
+        seen.clear();
+        for (std::size_t k = 0; k < keys; ++k)
+            if (kept[k] != 0.0F && std::isfinite(row[k])) seen.push_back(row[k]);
+        if (seen.empty()) continue;
+        const auto [low, high] = std::ranges::minmax(seen);
+        ends.insert(ends.end(), {low, high});
+    }
+    return range_of(ends, scale);
+}
+
+Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                   const KnownOfHeatmap& known) {
+    const Slice slice = slice_of(step, place, scenario.config().nhead);
+    const Tensor& tensor = run.value(step.id);
+    const std::size_t rank = step.axes.size();
+    Heatmap heatmap;
+    heatmap.title = step.name;
+    heatmap.subtitle = subtitle_of(slice);
+    heatmap.rows = slice.rows();
+    heatmap.columns = slice.columns();
+    if (rank >= 1) {
+        heatmap.column_axis = step.axes[rank - 1].name;
+        heatmap.column_labels =
+            slice.joins_heads ? labels_of_heads(step.axes) : axis_labels(scenario, step, rank - 1, place.batch);
+    } else {
+        heatmap.column_labels = {""};
+    }
+    if (rank >= 2) {
+        heatmap.row_axis = step.axes[rank - 2].name;
+        heatmap.row_labels = axis_labels(scenario, step, rank - 2, place.batch);
+    } else {
+        heatmap.row_labels = {""};
+    }
+    heatmap.values = values_in(tensor, slice);
+    heatmap.hidden = known.hidden ? *known.hidden : hidden_cells(run, step, slice);
+    heatmap.scale = scale_of(run.plan(), step);
+    const bool recorded = step.operation.traits().recorded_elsewhere;
+    heatmap.range = known.range ? *known.range
+                    : recorded  ? range_of_recorded(tensor, heatmap)
+                                : range_of_step(run, step);
+    return heatmap;
+}
+
+}  // namespace decoderscope

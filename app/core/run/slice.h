@@ -1,0 +1,106 @@
+#pragma once
+
+#include "app/core/figure/heatmap.h"
+#include "app/core/run/scenario.h"
+#include "engine/tensor/tensor.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// Reads tensors without storing on-demand values: values not computed yet are computed into the reader's own buffer,
+// which the next call reuses.
+class Reader {
+public:
+    // Valid until the next call.
+    [[nodiscard]] std::span<const float> operator()(const Tensor& tensor);
+
+private:
+    std::vector<float> room_;
+};
+
+// Reads a mask [batch, head, query, key] a row at a time. If the mask was not read yet, its rules give the row: one
+// number per head, query and key would need as much memory as the run's largest tensors.
+class MaskRows {
+public:
+    explicit MaskRows(Tensor mask) : mask_(std::move(mask)), rules_(mask_.lazy<LazyRows>()) {
+        if (rules_ != nullptr) room_.resize(static_cast<std::size_t>(mask_.dim(3)));
+    }
+
+    // 1 = kept, 0 = masked, [key]; valid until the next row is read.
+    [[nodiscard]] std::span<const float> row(Index batch, Index head, Index query) {
+        const auto keys = static_cast<std::size_t>(mask_.dim(3));
+        const Index row = (batch * mask_.dim(1) + head) * mask_.dim(2) + query;
+        if (rules_ == nullptr) return mask_.values().subspan(static_cast<std::size_t>(row) * keys, keys);
+        rules_->rows(row, row + 1, room_);
+        return room_;
+    }
+
+private:
+    Tensor mask_;
+    const LazyRows* rules_;
+    std::vector<float> room_;
+};
+
+// The batch row and query head that are shown.
+struct Place {
+    static constexpr Index kAllHeads = -1;  // side by side: head·d_head columns
+
+    Index batch = 0;
+    Index head = 0;
+    bool operator==(const Place&) const = default;
+};
+
+// Two axes of a tensor as the rows and columns of a picture; `fixed` holds the indices of the axes before them.
+// A tensor of one axis is a single row.
+struct Slice {
+    Axes axes;
+    Cell fixed;                // as long as the axes; the last two (or one) are ignored
+    bool joins_heads = false;  // of [batch, head, row, column]: all heads side by side
+
+    [[nodiscard]] Index rows() const { return axes.size() < 2 ? 1 : axes[axes.size() - 2].size; }
+    [[nodiscard]] Index columns() const {
+        return axes.empty() ? 1 : axes.back().size * (joins_heads ? axes[1].size : 1);
+    }
+    [[nodiscard]] Cell cell(Index row, Index column) const;
+    // Where a cell of the tensor lies in the picture; nothing if it is in another batch row or head.
+    [[nodiscard]] std::optional<std::pair<Index, Index>> find(const Cell& cell) const;
+};
+
+// The slice of a step at a place. On a key/value head axis it takes the head that the query head reads; an axis of
+// length 1 is always at 0. `query_heads` is nhead.
+[[nodiscard]] Slice slice_of(const Step& step, Place place, Index query_heads);
+
+// Where an operand is shown beside a result: all its heads where the result joins them.
+[[nodiscard]] Place place_beside(const Step& operand, const Step& result, Place place);
+
+// The place that shows a cell of a step.
+[[nodiscard]] Place place_of(const Step& step, const Cell& cell, Place now, Index query_heads);
+
+// The scale of a step's colours: sequential if its values are never negative, else diverging.
+[[nodiscard]] Scale scale_of(const Plan& plan, const Step& step);
+
+// Which cells of a slice of a mask were painted by an edit, [row, column].
+[[nodiscard]] std::vector<std::uint8_t> painted_cells(const Step& mask, const Slice& slice);
+
+// Which masks hide the cells of a slice, [row, column] of hidden_by; empty for steps that no mask acts on (and for the
+// scores before masking).
+[[nodiscard]] std::vector<std::uint8_t> hidden_cells(const Run& run, const Step& step, const Slice& slice);
+
+// The range that a step's colours span: over the whole tensor (every batch row and head), without masked cells.
+[[nodiscard]] Range range_of_step(const Run& run, const Step& step);
+
+// What a heatmap shares with others of its step, if known already: computing it reads every cell.
+struct KnownOfHeatmap {
+    std::optional<Range> range;
+    std::optional<std::vector<std::uint8_t>> hidden;
+};
+
+// The picture of a step at a place, from the values of this run. The step must have values.
+[[nodiscard]] Heatmap heatmap_of(const Scenario& scenario, const Run& run, const Step& step, Place place,
+                                 const KnownOfHeatmap& known = {});
+
+}  // namespace decoderscope

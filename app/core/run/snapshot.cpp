@@ -1,0 +1,17 @@
+#include "app/core/run/snapshot.h"
+
+namespace decoderscope {
+
+const Run& Snapshot::run_of(const Step& step) const {
+    if (!early || step.id >= early->plan().steps().size()) return *run;
+    const Step& same = early->plan()[step.id];
+    const bool there = same.name == step.name && same.axes == step.axes && !early->value(step.id).empty();
+    return there ? *early : *run;
+}
+
+const Companion* Snapshot::companion(const std::string& name) const {
+    const auto found = companions.find(name);
+    return found != companions.end() && found->second.run ? &found->second : nullptr;
+}
+
+}  // namespace decoderscope

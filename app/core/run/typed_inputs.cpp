@@ -1,0 +1,189 @@
+#include "app/core/run/typed_inputs.h"
+
+#include "engine/base/error.h"
+#include "engine/model/inputs.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace decoderscope {
+
+namespace {
+
+// Beyond this, ids are no longer distinct as floats; no vocabulary is that large.
+constexpr Index kLargestId = Index{1} << 24;
+
+constexpr std::string_view kLineBreak = "↵";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t found = text.find(from); found != std::string::npos; found = text.find(from, found + to.size()))
+        text.replace(found, from.size(), to);
+}
+
+Index parse_id(std::string_view word) {
+    Index id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || end != word.data() + word.size() || id < 0 || id > kLargestId)
+        throw Error("\"{text}\", expected token ids such as \"1 2 3\"", {{"text", word.substr(0, 40)}});
+    return id;
+}
+
+TokenRows rows_of_ids(std::string_view ids) {
+    TokenRows rows(1);
+    const auto separates = [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\r'; };
+    for (std::size_t at = 0; at < ids.size();) {
+        if (ids[at] == ';' || ids[at] == '\n') {
+            if (!rows.back().empty()) rows.emplace_back();
+            ++at;
+        } else if (separates(ids[at])) {
+            ++at;
+        } else {
+            const std::size_t end = std::min(ids.find_first_of(" ,;\t\r\n", at), ids.size());
+            rows.back().push_back(parse_id(ids.substr(at, end - at)));
+            at = end;
+        }
+    }
+    if (rows.back().empty()) rows.pop_back();
+    if (rows.empty()) throw Error("no token id, expected ids such as \"1 2 3\"");
+    return rows;
+}
+
+TokenRows rows_of_text(const Tokenizer& tokenizer, std::string_view text) {
+    TokenRows rows;
+    for (bool more = true; more;) {
+        const std::size_t end = text.find('\n');
+        more = end != std::string_view::npos;
+        std::string line(text.substr(0, end));
+        text.remove_prefix(more ? end + 1 : text.size());
+        if (line.ends_with('\r')) line.pop_back();
+        replace_all(line, kLineBreak, "\n");
+        rows.push_back(tokenizer.encode(line));
+    }
+    if (rows.size() > 1 && rows.back().empty()) rows.pop_back();
+    for (std::size_t line = 0; line < rows.size(); ++line)
+        if (rows[line].empty())
+            throw Error(rows.size() == 1
+                            ? message("empty, expected at least one token")
+                            : message("line {line} is empty, expected a token a line", {{"line", line + 1}}));
+    return rows;
+}
+
+TokenBatch batch_of(const Tokenizer& tokenizer, const Typed& typed, std::string_view length_axis) {
+    return padded_batch(rows_of(tokenizer, typed), length_axis, tokenizer.special().pad.value_or(0));
+}
+
+void check_same_batch(const Tensor& target, const Tensor& source) {
+    if (target.dim(0) == source.dim(0)) return;
+    throw Error(message_n("the source has {count} line, the target {target}; expected as many",
+                          "the source has {count} lines, the target {target}; expected as many", source.dim(0),
+                          {{"target", target.dim(0)}}));
+}
+
+}  // namespace
+
+TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed) {
+    const auto rows = [&] { return typed.ids ? rows_of_ids(typed.text) : rows_of_text(tokenizer, typed.text); };
+    return typed.name.empty() ? rows() : naming(typed.name, rows);
+}
+
+TokenRows rows_of(const Tensor& tokens, const Tensor& mask) {
+    TokenRows rows;
+    if (tokens.empty()) return rows;
+    const auto length = static_cast<std::size_t>(tokens.dim(1));
+    for (std::size_t row = 0; row < static_cast<std::size_t>(tokens.dim(0)); ++row) {
+        std::size_t kept = length;
+        while (!mask.empty() && kept > 0 && mask.values()[row * length + kept - 1] == 0.0F) --kept;
+        const std::span<const float> ids = tokens.values().subspan(row * length, kept);
+        rows.emplace_back(ids.begin(), ids.end());
+    }
+    return rows;
+}
+
+std::string ids_text(const TokenRows& rows) {
+    std::string text;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (row > 0) text += '\n';
+        for (std::size_t i = 0; i < rows[row].size(); ++i) text += (i > 0 ? " " : "") + std::to_string(rows[row][i]);
+    }
+    return text;
+}
+
+Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows) {
+    if (!tokenizer.can_encode()) return {.text = ids_text(rows), .ids = true};
+    Typed typed;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::string text = tokenizer.decode(rows[row]);
+        replace_all(text, "\n", kLineBreak);
+        typed.text += (row > 0 ? "\n" : "") + text;
+    }
+    return typed;
+}
+
+namespace {
+
+// One sequence of the inputs.
+struct Sequence {
+    Tensor &tokens, &mask;
+    const Tokenizer& tokenizer;
+
+    [[nodiscard]] TokenRows rows() const { return rows_of(tokens, mask); }
+    void set(const TokenRows& rows) const {
+        TokenBatch batch = padded_batch(rows, tokens.axes()[1].name, tokenizer.special().pad.value_or(0));
+        tokens = std::move(batch.tokens);
+        mask = std::move(batch.mask);
+    }
+};
+
+void make_even(const Sequence& typed, const Sequence& other) {
+    const auto typed_beginning = typed.tokenizer.special().beginning,
+               other_beginning = other.tokenizer.special().beginning;
+    if (!typed_beginning || !other_beginning) return;
+    const TokenRows::value_type begun = {*typed_beginning}, other_begun = {*other_beginning};
+    TokenRows rows = typed.rows(), others = other.rows();
+    if (rows.size() == others.size()) return;
+    while (others.size() > rows.size() && others.back() == other_begun) others.pop_back();
+    const std::size_t batch = std::max(rows.size(), others.size());
+    rows.resize(batch, begun);
+    others.resize(batch, other_begun);
+    typed.set(rows);
+    other.set(others);
+}
+
+}  // namespace
+
+Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed, OtherRows other) {
+    Inputs next = inputs;
+    if (typed.target) {
+        TokenBatch target = batch_of(model.tokenizer, *typed.target, axis::pos);
+        next = {.tokens = std::move(target.tokens),
+                .memory = inputs.memory,
+                .encoder_tokens = inputs.encoder_tokens,
+                .attention_mask = std::move(target.mask),
+                .encoder_attention_mask = inputs.encoder_attention_mask};
+    }
+    if (typed.source) {
+        TokenBatch source = batch_of(model.encoder_tokenizer, *typed.source, axis::src);
+        next.memory = {};
+        next.encoder_tokens = std::move(source.tokens);
+        next.encoder_attention_mask = std::move(source.mask);
+    }
+    const bool two = !next.tokens.empty() && !next.encoder_tokens.empty();
+    const bool one_typed = typed.target.has_value() != typed.source.has_value();
+    if (two && one_typed && other == OtherRows::even) {
+        const Sequence target = {next.tokens, next.attention_mask, model.tokenizer};
+        const Sequence source = {next.encoder_tokens, next.encoder_attention_mask, model.encoder_tokenizer};
+        make_even(typed.target ? target : source, typed.target ? source : target);
+    }
+    if (two && (!one_typed || other == OtherRows::even)) {
+        check_same_batch(next.tokens, next.encoder_tokens);
+    } else if (typed.target) {
+        for (Tensor* kept : {&next.memory, &next.encoder_tokens, &next.encoder_attention_mask})
+            *kept = first_of_batch(*kept, next.tokens.dim(0));
+    } else if (typed.source) {
+        for (Tensor* kept : {&next.tokens, &next.x, &next.attention_mask})
+            *kept = first_of_batch(*kept, next.encoder_tokens.dim(0));
+    }
+    return next;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "engine/load/model.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// Inputs typed by the user instead of read from a file.
+
+// What was typed for one sequence: a text for the model's tokenizer, or ids such as "1 2 3". A line is a row of the
+// batch; between ids, ';' also ends a row. "↵" stands for a line break within a row.
+struct Typed {
+    std::string text;
+    bool ids = false;
+    std::string name;  // what messages call it: "--text"; empty: nothing
+    bool operator==(const Typed&) const = default;
+};
+struct TypedSequences {
+    std::optional<Typed> target, source;
+};
+
+// Token ids, one list per batch row, without padding.
+using TokenRows = std::vector<std::vector<Index>>;
+
+// Throws Error naming the word that is not an id, the text that the tokenizer can't encode, or the empty line. An empty
+// last line is ignored, unless the tokenizer puts a token before every text.
+[[nodiscard]] TokenRows rows_of(const Tokenizer& tokenizer, const Typed& typed);
+// The rows of a batch [batch, length], without the masked positions at their ends. The mask may be absent.
+[[nodiscard]] TokenRows rows_of(const Tensor& tokens, const Tensor& mask);
+// What to type for these rows: text if the tokenizer can encode text, else ids.
+[[nodiscard]] Typed typed_of(const Tokenizer& tokenizer, const TokenRows& rows);
+
+// The rows as ids: "1 2 3", a line each.
+[[nodiscard]] std::string ids_text(const TokenRows& rows);
+
+// What to do when the sequence that was not typed has another number of batch rows than the typed one: cut its surplus
+// rows, or make the two even. Even loses nothing: the sequence with fewer rows gets rows that hold only the beginning
+// token, and loses them again when the other shrinks. Without a beginning token the numbers must match.
+enum class OtherRows { cut, even };
+
+// The inputs with these sequences replaced, shorter rows padded and masked. Other masks of a typed sequence are
+// dropped. Throws Error if a sequence can't be read, or if the numbers of lines don't match as they must. Whether the
+// result fits the model is checked when it is run.
+[[nodiscard]] Inputs typed_inputs(const Model& model, const Inputs& inputs, const TypedSequences& typed,
+                                  OtherRows other = OtherRows::cut);
+
+}  // namespace decoderscope

@@ -1,0 +1,234 @@
+#include "app/core/session/file_jobs.h"
+
+#include "app/core/files/link.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+// How models and sessions are opened, and messages about files.
+namespace decoderscope {
+
+void Desk::open(const command::OpenModel& command) {
+    // A question stays in case the answers don't fit.
+    std::optional<Recognised> asks;
+    if (opening_ && opening_->name == command.name && (!command.answers.empty() || !command.mapping.empty()))
+        asks = std::move(opening_->asks);
+    opening_ = Opening{.name = command.name,
+                       .answers = command.answers,
+                       .mapping = command.mapping,
+                       .as = command.as,
+                       .since = std::chrono::steady_clock::now(),
+                       .asks = std::move(asks)};
+    loader_.start({.name = command.name, .answers = command.answers, .mapping = command.mapping, .as = command.as});
+}
+
+void Desk::open(const command::OpenSession& command) {
+    opening_ = Opening{.name = command.path, .since = std::chrono::steady_clock::now()};
+    loader_.start({.name = command.path, .session = true, .recovered = command.recovered});
+}
+
+void Desk::open(const command::OpenLink& command) {
+    auto linked = std::make_shared<const SessionFile>(session_of_link(command.link));
+    const std::string& model = linked->run.model.name;
+    opening_ = Opening{.name = model, .since = std::chrono::steady_clock::now()};
+    loader_.start({.name = model, .linked = linked});
+}
+
+void Desk::ask_again(const Model& model) {
+    if (model.recognised.questions.empty()) return;
+    loader_.stop();
+    opening_ = Opening{.name = model.path,
+                       .answers = model.answers,
+                       .mapping = model.mapping,
+                       .reading = false,
+                       .since = std::chrono::steady_clock::now(),
+                       .asks = model.recognised};
+}
+
+void Desk::stop_opening() {
+    loader_.stop();
+    opening_.reset();
+}
+
+std::optional<ModelLoader::Result> Desk::collect_read(std::chrono::milliseconds patience) {
+    if (!reading()) return std::nullopt;
+    if (patience.count() > 0) loader_.wait(patience);
+    return loader_.collect();
+}
+
+bool Desk::is_missing_something(const ModelLoader::Result& result) {
+    opening_->reading = false;
+    if (result.model || result.work) return false;
+    if (result.asks) opening_->asks = result.asks;
+    opening_->error = result.error;
+    opening_->python = result.python;
+    if (!result.error.empty()) message_ = Message{result.error, true};
+    return true;
+}
+
+void Desk::refuse(const Sentence& error) {
+    opening_->error = error;
+    message_ = Message{error, true};
+}
+
+void Desk::run(const ModelLoader::Result& result) {
+    opening_.reset();
+    opened_ = result;
+}
+
+std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
+
+void Desk::collect(std::uint64_t changes) {
+    if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
+    for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
+}
+
+void Desk::advance_others(JobRunner::Clock::time_point until) {
+    loader_.advance(until);
+    exporter_.advance(until);
+}
+
+std::optional<JobRunner::Clock::time_point> Desk::due() const {
+    return earliest({keeper_.due(), loader_.due(), exporter_.due()});
+}
+
+// How the work is saved: what is written and when, and how outcomes are reported.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "20 Nov, 14:03"
+std::string time_text(std::chrono::system_clock::time_point when) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+    std::tm local{};
+    std::array<char, 32> text{};
+    if (localtime_r(&seconds, &local) == nullptr) return {};
+    return {text.data(), std::strftime(text.data(), text.size(), "%e %b, %H:%M", &local)};
+}
+
+Sentence part_of(const SessionFile& file, WorkPart part) {
+    switch (part) {
+        case WorkPart::edits:
+            return message_n("{count} edit", "{count} edits", file.run.edits.size());
+        case WorkPart::input:
+            return message("another input");
+        case WorkPart::settings:
+            return message("other settings");
+        case WorkPart::sampling:
+            return message("other sampling");
+        case WorkPart::pin:
+            return message("a pinned run");
+    }
+    return {};
+}
+
+// "lesson.dscope, 3 edits, from 20 Nov, 14:03", or "reverse, another input, from …".
+Sentence summary_of(const SessionFile& file, std::chrono::system_clock::time_point when) {
+    const std::string& name = file.saved_as.empty() ? file.run.model.name : file.saved_as;
+    Sentence summary = Sentence::verbatim(fs::path(name).filename().string());
+    const auto add = [&](Sentence next) {
+        summary = message("{first}, {next}", {{"first", summary}, {"next", std::move(next)}});
+    };
+    const bool told = std::ranges::find(file.changed, WorkPart::edits) != file.changed.end();
+    if (!told && !file.run.edits.empty()) add(part_of(file, WorkPart::edits));
+    for (const WorkPart part : file.changed) add(part_of(file, part));
+    add(message("from {time}", {{"time", time_text(when)}}));
+    return summary;
+}
+
+}  // namespace
+
+void Desk::autosave_in(const std::string& folder, std::chrono::milliseconds delay) {
+    if (folder.empty()) return;
+    try {
+        keeper_.autosave_in(folder, delay);
+    } catch (const Error& error) {
+        message_ = Message{Sentence("Autosave is off: {error}", {{"error", error.sentence()}}), true};
+        return;
+    }
+    for (Leftover& leftover : leftovers(folder)) {
+        try {
+            Sentence text = summary_of(read_session_file(leftover.path), leftover.when);
+            offers_.push_back({std::move(leftover), std::move(text)});
+        } catch (const Error&) {
+            continue;  // of a newer version: that version will offer it
+        }
+    }
+}
+
+void Desk::discard_offer() {
+    if (offers_.empty()) return;
+    remove_leftover(offers_.front().leftover);
+    offers_.erase(offers_.begin());
+}
+
+void Desk::save(SavedWork work, const std::string& path, std::uint64_t changes) {
+    keeper_.save(std::move(work), absolute_path(path), changes);
+}
+
+bool Desk::wants(const Kept& now) const { return keeper_.autosaves() && now.changes != saved_changes_ && kept_ != now; }
+
+void Desk::keep(SavedWork work, Kept now) {
+    keeper_.changed(std::move(work), now.changes);
+    kept_ = std::move(now);
+}
+
+void Desk::keep_nothing() {
+    if (!kept_) return;
+    kept_.reset();
+    keeper_.drop_autosave();
+}
+
+void Desk::set_saved(std::uint64_t changes) {
+    saved_changes_ = changes;
+    keeper_.drop_autosave();
+}
+
+void Desk::end(bool by_the_person) {
+    if (by_the_person)
+        keeper_.drop_autosave();
+    else if (keeper_.autosaves())
+        keeper_.flush();
+    keeper_.wait();
+}
+
+void Desk::take(const SessionKeeper::Outcome& outcome, std::uint64_t changes) {
+    if (outcome.autosave) {
+        if (outcome.error != keeping_error_ && !outcome.error.empty())
+            message_ = Message{Sentence("Autosave is off: {error}", {{"error", outcome.error}}), true};
+        keeping_error_ = outcome.error;
+        if (outcome.error.empty()) autosaved_changes_ = outcome.number;
+        return;
+    }
+    if (!outcome.error.empty()) {
+        message_ = Message{outcome.error, true};
+        return;
+    }
+    file_ = outcome.path;
+    saved_changes_ = outcome.number;
+    if (saved_changes_ == changes) {
+        keeper_.drop_autosave();
+        kept_.reset();
+    }
+    message_ = Message{Sentence("Saved to {path}", {{"path", outcome.path}}), false, outcome.path};
+}
+
+// Work from an autosave still counts as unsaved; the file stays until this process has written its own.
+void Desk::adopt(const std::string& leftover) {
+    for (auto offer = offers_.begin(); offer != offers_.end(); ++offer) {
+        if (offer->leftover.path != leftover) continue;
+        keeper_.adopt(std::move(offer->leftover));
+        offers_.erase(offer);
+        return;
+    }
+}
+
+}  // namespace decoderscope

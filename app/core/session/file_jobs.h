@@ -1,0 +1,147 @@
+#pragma once
+
+#include "app/core/figure/exporter.h"
+#include "app/core/files/session_keeper.h"
+#include "app/core/run/cursor.h"
+#include "app/core/session/command.h"
+#include "app/core/session/model_loader.h"
+#include "engine/base/message.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A sentence for the user.
+struct Message {
+    Sentence text;
+    bool failed = false;
+    std::string path;  // absolute, of the file that was written; empty if none was
+};
+
+// A model being opened: it is being read, or has open questions, or failed.
+struct Opening {
+    std::string name;   // a bundled model's, or the path, which may be a session's
+    Overrides answers;  // given so far to what its files don't say
+    Mapping mapping;    // given for its tensors
+    OpenAs as = OpenAs::whatever_it_is;
+    bool reading = true;
+    std::chrono::steady_clock::time_point since;
+    std::optional<Recognised> asks;  // what was recognised, and the open questions
+    Sentence error;                  // why it can't be opened; a sentence
+    std::string python;              // what converts the file into one that can, if known
+};
+
+// The autosave of a process that has ended, in a few words.
+struct Offer {
+    Leftover leftover;
+    Sentence text;  // "reverse, 3 edits, another input, from 20 Nov, 14:03"
+};
+
+// Everything between the program and its files: models and sessions being read, saves and autosaves, exports; and the
+// message for the user.
+class Desk {
+public:
+    // `wake` is called when there is something new, from another thread if there are threads.
+    explicit Desk(const std::function<void()>& wake) : loader_(wake), exporter_(wake), keeper_(wake) {}
+
+    // ---- what is opened
+
+    void open(const command::OpenModel& command);
+    void open(const command::OpenSession& command);
+    // Throws Error if the link is none, or damaged.
+    void open(const command::OpenLink& command);
+    // The questions of a model that was opened without a config.json, with its answers; nothing for others.
+    void ask_again(const Model& model);
+    void stop_opening();
+    // The model that is to replace this one; nothing once it has.
+    [[nodiscard]] const std::optional<Opening>& opening() const { return opening_; }
+    [[nodiscard]] bool reading() const { return opening_ && opening_->reading; }
+    [[nodiscard]] ModelLoader::Progress opening_progress() const { return loader_.progress(); }
+    // The model read, or why it can't be; returned once. Waits for it, but no longer than `patience`.
+    [[nodiscard]] std::optional<ModelLoader::Result> collect_read(std::chrono::milliseconds patience);
+    // Reports what is missing. Returns false if nothing is: the result can be run.
+    [[nodiscard]] bool is_missing_something(const ModelLoader::Result& result);
+    // The model was read but can't be run.
+    void refuse(const Sentence& error);
+    // The model is being run; run_is_there() returns it once.
+    void run(const ModelLoader::Result& result);
+    [[nodiscard]] std::optional<ModelLoader::Result> run_is_there();
+    // The model failed when run.
+    void forget_opened() { opened_.reset(); }
+    // The window's part of a session that was opened; given once.
+    void set_view(const SavedView& view) { opened_view_ = view; }
+    [[nodiscard]] std::optional<SavedView> take_view() { return std::exchange(opened_view_, std::nullopt); }
+
+    // ---- what is saved
+
+    // Autosaves unsaved work into this folder from now on, and offers what was left there.
+    void autosave_in(const std::string& folder, std::chrono::milliseconds delay);
+    [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
+    void discard_offer();
+    void save(SavedWork work, const std::string& path, std::uint64_t changes);
+    // What an autosave holds: as of which change, and where the user is.
+    struct Kept {
+        std::uint64_t changes = 0;
+        Cursor cursor;
+        SavedView view;
+        bool operator==(const Kept&) const = default;
+    };
+    // Whether this should be autosaved.
+    [[nodiscard]] bool wants(const Kept& now) const;
+    void keep(SavedWork work, Kept now);
+    // Nothing is unsaved any more, as after an undo: removes the autosave if there is one.
+    void keep_nothing();
+    // The file that holds the work (empty: none), and the change as of which it is saved there.
+    void set_file(std::string file) { file_ = std::move(file); }
+    void set_saved(std::uint64_t changes);
+    // Continues the work of an autosave left by a process that has ended.
+    void adopt(const std::string& leftover);
+    void end(bool by_the_person);
+    [[nodiscard]] const std::string& file() const { return file_; }
+    [[nodiscard]] std::uint64_t saved_changes() const { return saved_changes_; }
+    [[nodiscard]] std::uint64_t autosaved_changes() const { return autosaved_changes_; }
+
+    // ---- what is exported, and the message
+
+    void export_exhibit(Exporter::Order order) { exporter_.start(std::move(order)); }
+    void stop_export() { exporter_.stop(); }
+    [[nodiscard]] std::optional<Exporter::Progress> exporting() const { return exporter_.progress(); }
+    void tell(Message message) { message_ = std::move(message); }
+    void tell_nothing() { message_.reset(); }
+    [[nodiscard]] const std::optional<Message>& message() const { return message_; }
+
+    // Takes over finished exports and saves. `changes`: of the work.
+    void collect(std::uint64_t changes);
+    void finish_saving() { keeper_.wait(); }
+    void finish_exports() { exporter_.finish(); }
+
+    // Without threads, as JobRunner has them.
+    void advance_saving(JobRunner::Clock::time_point until) { keeper_.advance(until); }
+    void advance_others(JobRunner::Clock::time_point until);
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const;
+
+private:
+    void take(const SessionKeeper::Outcome& outcome, std::uint64_t changes);
+
+    ModelLoader loader_;
+    Exporter exporter_;
+    SessionKeeper keeper_;
+    std::optional<Opening> opening_;
+    std::optional<ModelLoader::Result> opened_;  // what was read, until its first run is there
+    std::optional<SavedView> opened_view_;
+    std::vector<Offer> offers_;
+    std::string file_;
+    std::uint64_t saved_changes_ = 0, autosaved_changes_ = 0;
+    std::optional<Kept> kept_;  // as of the last autosave
+    Sentence keeping_error_;    // why it could not be written
+    std::optional<Message> message_;
+};
+
+}  // namespace decoderscope

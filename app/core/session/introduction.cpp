@@ -1,0 +1,145 @@
+#include "app/core/session/introduction.h"
+
+#include "app/core/run/norm_placements.h"
+#include "app/core/text/numbers.h"
+#include "engine/base/error.h"
+#include "engine/load/bundled_models.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+Sentence blocks_of(const Config& config) {
+    const Sentence decoder = message_n("a decoder of {count} block", "a decoder of {count} blocks", config.num_layers);
+    if (config.encoder_layers == 0) return decoder;
+    return message(
+        "{encoder} and {decoder}",
+        {{"encoder", message_n("an encoder of {count} block", "an encoder of {count} blocks", config.encoder_layers)},
+         {"decoder", decoder}});
+}
+
+Sentence norm_of(const Config& config) {
+    const Phrase place = place_of_norms(config.placement()).title;
+    return is_centred(config.norm) ? message("{place} by LayerNorm", {{"place", place}})
+                                   : message("{place} by RMSNorm", {{"place", place}});
+}
+
+Sentence positions_of(const Config& config) {
+    switch (config.positional_encoding) {
+        case PositionalEncoding::sinusoidal:
+            return message("sinusoidal positions");
+        case PositionalEncoding::learned:
+            return message("learned positions");
+        case PositionalEncoding::rope:
+            return message("rotary positions");
+        case PositionalEncoding::none:
+            break;
+    }
+    return message("no positional encoding");
+}
+
+Sentence output_of(const Config& config) {
+    if (config.vocab_size == 0) return message("It reads and writes rows of numbers: it has no vocabulary.");
+    const Arguments size = {{"tokens", grouped(config.vocab_size)}};
+    return config.lm_head ? message("It says which of {tokens} tokens comes next.", size)
+                          : message("It reads {tokens} kinds of tokens and has no language head.", size);
+}
+
+// The command that makes an edit; none for an edit of whole rows, which no command makes.
+struct AsCommand {
+    std::vector<Command>& commands;
+
+    void operator()(const MaskEdit& edit) const {
+        if (!edit.batch || !edit.query || !edit.key) return;
+        commands.push_back(
+            command::PaintMask{edit.attention, *edit.batch, edit.head, *edit.query, *edit.key, edit.keep});
+    }
+    void operator()(const ScaleHead& edit) const {
+        commands.push_back(command::ScaleHeadTo{edit.attention, edit.head, edit.factor});
+    }
+    void operator()(const SetCell& edit) const {
+        commands.push_back(command::TypeOver{edit.tensor, edit.index, edit.value});
+    }
+};
+
+bool fits(const Trial& trial, Scenario scenario) {
+    try {
+        scenario = with_overrides(std::move(scenario), trial.set);
+        scenario.edits.insert(scenario.edits.end(), trial.edits.begin(), trial.edits.end());
+        const std::shared_ptr<const Plan> plan = plan_of(scenario);
+        if (trial.step.empty()) return true;
+        const Ref step = plan->find(trial.step);
+        if (step == nullptr) return false;
+        bool inside = !trial.cell || trial.cell->size() == step->axes.size();
+        for (std::size_t i = 0; trial.cell && inside && i < step->axes.size(); ++i)
+            inside = (*trial.cell)[i] < step->axes[i].size;
+        return inside;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+bool is_done(const Trial& trial, const Scenario& scenario) {
+    if (trial.set.empty() && trial.edits.empty()) return false;
+    const Overrides now = config_values(scenario.config());
+    const auto holds = [&](const auto& key) { return std::ranges::find(now, key) != now.end(); };
+    const auto made = [&](const Edit& edit) { return std::ranges::find(scenario.edits, edit) != scenario.edits.end(); };
+    return std::ranges::all_of(trial.set, holds) && std::ranges::all_of(trial.edits, made);
+}
+
+}  // namespace
+
+Sentence description_of(const Model& model, const Config& config) {
+    if (!model.description.empty()) return model.description;
+    const Index shared = config.num_key_value_heads;
+    const Sentence heads = shared == 0 || shared == config.nhead
+                               ? message_n("{count} head", "{count} heads", config.nhead)
+                               : message_n("{count} head with grouped queries (keys and values for {shared})",
+                                           "{count} heads with grouped queries (keys and values for {shared})",
+                                           config.nhead, {{"shared", shared}});
+    return message("This is {blocks}, {heads} each, d_model {d_model}, {norm}, {positions}. {output}",
+                   {{"blocks", blocks_of(config)},
+                    {"heads", heads},
+                    {"d_model", grouped(config.d_model)},
+                    {"norm", norm_of(config)},
+                    {"positions", positions_of(config)},
+                    {"output", output_of(config)}});
+}
+
+std::vector<Command> commands_of(const Trial& trial) {
+    std::vector<Command> commands;
+    for (const auto& [key, value] : trial.set) commands.push_back(command::SetOption{key, value});
+    for (const Edit& edit : trial.edits) std::visit(AsCommand{commands}, edit);
+    if (trial.cell)
+        commands.push_back(command::Follow{trial.step, *trial.cell});
+    else if (!trial.step.empty())
+        commands.push_back(command::GoTo{trial.step});
+    if (!trial.look.empty()) commands.push_back(command::Tell{example_text(trial.look), false});
+    return commands;
+}
+
+std::vector<FittingTrial> fitting_trials(const Scenario& scenario) {
+    std::vector<FittingTrial> fitting;
+    for (const Trial& trial : scenario.model()->trials)
+        if (fits(trial, scenario)) fitting.push_back({trial, is_done(trial, scenario)});
+    return fitting;
+}
+
+Value<ShownTrials> shown_trials(Derived& derived, const Snapshot& shown) {
+    return derived.get<ShownTrials>({shown.run}, std::tuple<>(),
+                                    [&] { return ShownTrials{fitting_trials(shown.scenario)}; });
+}
+
+bool can_set(const Scenario& scenario, const std::string& key, const std::string& value) {
+    try {
+        static_cast<void>(plan_of(with_override(scenario, key, value)));
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,113 @@
+#include "app/core/session/paths_to_open.h"
+
+#include "app/core/files/link.h"
+#include "app/core/files/session_file.h"
+#include "app/core/text/characters.h"
+#include "engine/base/message.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostEntries = 200;
+constexpr std::size_t kMostLookedAt = 20'000;
+
+std::string without_quotes(std::string_view text) {
+    for (const char quote : {'"', '\''})
+        if (text.size() >= 2 && text.front() == quote && text.back() == quote) text = text.substr(1, text.size() - 2);
+    return std::string(text);
+}
+
+// The longest common prefix of all entries.
+std::string common_path(const std::vector<PathList::Entry>& entries) {
+    std::string common = entries.front().path;
+    for (const PathList::Entry& entry : entries) {
+        const auto [end, ignored] = std::mismatch(common.begin(), common.end(), entry.path.begin(), entry.path.end());
+        common.erase(end, common.end());
+    }
+    return common;
+}
+
+// A file that says which others belong to it, and what is opened for it: itself, or its folder; else nothing.
+std::optional<std::string> opened_for_list(const fs::path& path) {
+    const std::string name = path.filename().string();
+    if (name.ends_with(".manifest.json")) return path.string();
+    if (name == "model.safetensors.index.json") return path.parent_path().string();
+    return std::nullopt;
+}
+
+bool worth_listing(PathKind kind) { return kind != PathKind::other; }
+
+}  // namespace
+
+std::string path_of(std::string_view typed) {
+    std::string path = without_quotes(trimmed(typed));
+    const char* home = std::getenv("HOME");
+    if (home != nullptr && (path == "~" || path.starts_with("~/"))) path.replace(0, 1, home);
+    return path;
+}
+
+PathList list_paths(std::string_view typed) {
+    PathList list;
+    list.completed = std::string(typed);
+    const std::string path = path_of(typed);
+    const std::size_t slash = path.rfind('/');
+    const std::string before = slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+    const std::string begun = path.substr(before.size());
+    list.folder = before.empty() ? "." : before;
+    std::error_code failed;
+    std::vector<std::string> names;
+    for (fs::directory_iterator at(list.folder, failed), end; !failed && at != end; at.increment(failed)) {
+        if (names.size() >= kMostLookedAt) {
+            list.more = true;
+            break;
+        }
+        std::string name = at->path().filename().string();
+        if (name.starts_with(begun) && (name[0] != '.' || !begun.empty())) names.push_back(std::move(name));
+    }
+    if (failed) list.error = message("{folder}: {reason}", {{"folder", list.folder}, {"reason", failed.message()}});
+    std::ranges::sort(names);
+    for (const std::string& name : names) {
+        const PathKind kind = kind_of_path(list.folder + "/" + name);
+        const bool session = kind == PathKind::other && is_session_path(name);
+        if (!session && !worth_listing(kind)) continue;
+        if (list.entries.size() >= kMostEntries) {
+            list.more = true;
+            break;
+        }
+        const bool folder = kind == PathKind::folder || kind == PathKind::model_folder;
+        list.entries.push_back({name + (folder ? "/" : ""), before + name + (folder ? "/" : ""), kind, session});
+    }
+    if (list.entries.empty()) return list;
+    if (const std::string common = common_path(list.entries); common.size() > path.size()) list.completed = common;
+    return list;
+}
+
+std::string model_among(std::span<const std::string> paths) {
+    for (const std::string& path : paths)
+        if (const auto opened = opened_for_list(path)) return *opened;
+    std::optional<std::string> convertible;
+    for (const std::string& path : paths) {
+        const PathKind kind = kind_of_path(path);
+        if (kind == PathKind::model_folder || kind == PathKind::weights || kind == PathKind::trace ||
+            is_session_path(path))
+            return path;
+        if (kind == PathKind::pickled && !convertible) convertible = path;
+    }
+    return convertible.value_or(paths.empty() ? std::string() : paths.front());
+}
+
+Command opening_command(const std::string& path) {
+    if (is_link(path)) return command::OpenLink{path};
+    if (is_session_path(path)) return command::OpenSession{path};
+    return command::OpenModel{path, {}};
+}
+
+}  // namespace decoderscope

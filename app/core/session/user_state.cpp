@@ -1,0 +1,90 @@
+#include "app/core/session/user_state.h"
+
+#include "app/core/run/edits.h"
+#include "app/core/run/slice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace decoderscope {
+
+void Work::change(Scenario next, bool merge) {
+    input_error_ = {};
+    typing_ = false;
+    if (!merge || undo_.empty()) undo_.push_back(scenario_);
+    redo_.clear();
+    scenario_ = std::move(next);
+    ++changes_;
+}
+
+void Work::swap_with(std::vector<Scenario>& from, std::vector<Scenario>& to) {
+    input_error_ = {};
+    typing_ = false;
+    to.push_back(std::move(scenario_));
+    scenario_ = std::move(from.back());
+    from.pop_back();
+    ++changes_;
+}
+
+void Work::give_up(Scenario shown) {
+    scenario_ = std::move(shown);
+    ++changes_;
+    if (!undo_.empty()) undo_.pop_back();
+}
+
+// During typing, edits and a memory that temporarily didn't fit are restored from before the typing.
+Work::Typed Work::typed(const command::TypeInput& command) const {
+    Typed typed{.next = scenario_, .merge = command.continues && typing_ && !undo_.empty()};
+    const Scenario& before = typed.merge ? undo_.back() : scenario_;
+    Scenario& next = typed.next;
+    next.edits.clear();
+    next.inputs.memory = before.inputs.memory;
+    if (!next.inputs.memory.empty()) next.inputs.encoder_attention_mask = before.inputs.encoder_attention_mask;
+    next.inputs = typed_inputs(*next.model(), next.inputs, command.typed, OtherRows::even);
+    next.gradients_of = before.gradients_of;
+    next = without_lost_gradients(std::move(next));
+    next.edits = fitting_edits(next, before.edits);
+    typed.dropped = before.edits.size() - next.edits.size();
+    return typed;
+}
+
+void Work::take(Typed typed) {
+    change(std::move(typed.next), typed.merge);
+    typing_ = true;
+}
+
+void Work::choose(Place place, const Scenario& shown, const Step& step) {
+    const Index batches = shown.inputs.batch(), heads = shown.config().nhead;
+    place.batch = std::clamp<Index>(place.batch, 0, batches - 1);
+    place.head = std::clamp<Index>(place.head, 0, heads - 1);
+    if (cursor_.cell && !step.axes.empty()) {
+        const Slice now = slice_of(step, cursor_.place, heads), next = slice_of(step, place, heads);
+        if (const auto at = now.find(*cursor_.cell)) cursor_.cell = next.cell(at->first, at->second);
+    }
+    cursor_.place = place;
+}
+
+void Work::keep_cursor_in(const Run& run) {
+    if (cursor_.step.empty()) return;
+    const Plan& plan = run.plan();
+    const Config& config = scenario_.config();
+    const std::size_t behind = cursor_.step.rfind(".drop");
+    if (plan.find(cursor_.step) == nullptr && behind != std::string::npos) cursor_.step.resize(behind);
+    if (plan.find(cursor_.step) == nullptr) cursor_ = opening_cursor(*scenario_.model(), plan);
+    cursor_.place.batch = std::clamp<Index>(cursor_.place.batch, 0, scenario_.inputs.batch() - 1);
+    cursor_.place.head = std::clamp<Index>(cursor_.place.head, 0, config.nhead - 1);
+    const Cell cell = cursor_.cell.value_or(Cell{});
+    const Tensor& values = run.value(cursor_.step);
+    if (cursor_.cell && (values.empty() || !values.contains(cell))) cursor_.cell.reset();
+    std::erase_if(trail_, [&](const Cursor& at) { return plan.find(at.step) == nullptr; });
+}
+
+std::optional<Cursor> Work::step_back(std::size_t steps) {
+    if (trail_.empty() || steps == 0) return std::nullopt;
+    const std::size_t to = trail_.size() - std::min(steps, trail_.size());
+    Cursor cursor = trail_[to];
+    trail_.resize(to);
+    return cursor;
+}
+
+}  // namespace decoderscope

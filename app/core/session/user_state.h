@@ -1,0 +1,88 @@
+#pragma once
+
+#include "app/core/labs/generate/sampling.h"
+#include "app/core/run/cursor.h"
+#include "app/core/run/scenario.h"
+#include "app/core/session/command.h"
+#include "engine/base/message.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// What the user's commands change: the scenario with its undo history, the cursor and the trail behind it, and how the
+// next token is drawn. Plain values; what is computed from them belongs to Computed.
+class Work {
+public:
+    explicit Work(Scenario scenario) : scenario_(std::move(scenario)) {}
+
+    [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+    // Counts changes to anything that is saved, except the cursor.
+    [[nodiscard]] std::uint64_t changes() const { return changes_; }
+    void count_change() { ++changes_; }
+
+    // ---- what is run
+
+    // Takes `next`, with undo; `merge` adds it to the previous change.
+    void change(Scenario next, bool merge = false);
+    // The scenarios that undo and redo lead to; nullptr if none.
+    [[nodiscard]] const Scenario* undone() const { return undo_.empty() ? nullptr : &undo_.back(); }
+    [[nodiscard]] const Scenario* redone() const { return redo_.empty() ? nullptr : &redo_.back(); }
+    void undo() { swap_with(undo_, redo_); }
+    void redo() { swap_with(redo_, undo_); }
+    // The last change could not be run: returns to what is shown.
+    void give_up(Scenario shown);
+
+    // ---- what is typed
+
+    struct Typed {
+        Scenario next;
+        std::size_t dropped = 0;  // edits that no longer fit
+        bool merge = false;       // with the previous typing
+    };
+    // The scenario after typing. Throws Error if it can't be run.
+    [[nodiscard]] Typed typed(const command::TypeInput& command) const;
+    void take(Typed typed);
+    // The last typed input can't be run; the sentence says why. The next change clears it.
+    void refuse_input(Sentence error) { input_error_ = std::move(error); }
+    [[nodiscard]] const Sentence& input_error() const { return input_error_; }
+
+    // ---- where the user is
+
+    [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+    void look_at(Cursor cursor) { cursor_ = std::move(cursor); }
+    void select(std::optional<Cell> cell) { cursor_.cell = std::move(cell); }
+    // Another batch row or head; the selected cell moves along to the same row and column.
+    void choose(Place place, const Scenario& shown, const Step& step);
+    // After a change the step may be gone (dropout off) and the place out of range (a smaller batch).
+    void keep_cursor_in(const Run& run);
+
+    // Where Follow came from, oldest first.
+    [[nodiscard]] const std::vector<Cursor>& trail() const { return trail_; }
+    void remember_place() { trail_.push_back(cursor_); }
+    void leave_trail() { trail_.clear(); }
+    // Takes this many steps off the trail and returns where they began; nothing if the trail is empty.
+    [[nodiscard]] std::optional<Cursor> step_back(std::size_t steps);
+
+    // ---- how the next token is drawn: not part of the scenario, so not undone
+
+    [[nodiscard]] const Sampling& sampling() const { return sampling_; }
+    void set_sampling(const Sampling& sampling) { sampling_ = sampling; }
+
+private:
+    void swap_with(std::vector<Scenario>& from, std::vector<Scenario>& to);
+
+    Scenario scenario_;
+    std::vector<Scenario> undo_, redo_;
+    std::uint64_t changes_ = 0;
+    Sentence input_error_;
+    bool typing_ = false;  // the last change was typed
+    Cursor cursor_;
+    std::vector<Cursor> trail_;
+    Sampling sampling_;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/core/files/link.h"
+#include "app/core/files/settings.h"
+#include "engine/base/message.h"
+
+#include <span>
+#include <string>
+
+namespace decoderscope {
+
+// Puts a PNG onto the desktop's clipboard. The window library supports only text, so this runs wl-copy or xclip,
+// whichever suits the desktop and is installed; the helper keeps running as long as the picture is on the clipboard.
+// Returns a sentence: what was copied, or why not.
+struct CopyResult {
+    Sentence sentence;
+    bool failed = false;
+};
+[[nodiscard]] CopyResult copy_png(const std::string& png);
+
+// Shows the system's own dialog for choosing files, where it has one (Surroundings::picks_files). What is chosen
+// arrives like files that are dropped on the window.
+void pick_files();
+
+// Shows a folder in the desktop's file manager, by xdg-open. Returns why it can't; empty if it was started.
+[[nodiscard]] Sentence open_folder(const std::string& folder);
+
+// Where copied links lead: to the page that the program runs in, or, on a desktop, to the browser version that the
+// settings name.
+[[nodiscard]] LinkBase link_base(const Settings& settings);
+
+// Gets a font that has these characters, where fonts are loaded on demand. Returns what is said meanwhile; empty if
+// none is on its way, and what is installed is all there is.
+[[nodiscard]] Sentence fetch_fonts(std::span<const char32_t> missing);
+
+// As the desktop is set, or the browser.
+[[nodiscard]] Surroundings surroundings();
+
+}  // namespace decoderscope

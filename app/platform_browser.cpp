@@ -1,0 +1,108 @@
+#include "app/platform.h"
+#include "engine/base/index.h"
+
+#include <emscripten/em_js.h>
+#include <emscripten/em_macros.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+// A picture on a page's clipboard.
+
+// clang-format off
+EM_JS(int, page_copy_png, (const uint8_t* bytes, int count), {
+    if (typeof ClipboardItem === 'undefined' || !navigator.clipboard || !navigator.clipboard.write) return 0;
+    const picture = new Blob([HEAPU8.slice(bytes, bytes + count)], {type: 'image/png'});
+    navigator.clipboard.write([new ClipboardItem({'image/png': picture})]).catch(() => {});
+    return 1;
+});
+// clang-format on
+
+namespace decoderscope {
+
+CopyResult copy_png(const std::string& png) {
+    if (page_copy_png(reinterpret_cast<const std::uint8_t*>(png.data()), static_cast<int>(png.size())) != 0)
+        return {message("Copied as a picture."), false};
+    return {message("The picture was not copied: this browser keeps no pictures on its clipboard. Export it as a PNG."),
+            true};
+}
+
+}  // namespace decoderscope
+
+// clang-format off
+EM_JS(void, page_pick, (), { Module.page.pick(); });
+// clang-format on
+
+namespace decoderscope {
+
+void pick_files() { page_pick(); }
+
+}  // namespace decoderscope
+
+namespace decoderscope {
+
+Sentence open_folder(const std::string& folder) {
+    return message("{folder}: a browser shows no folders; what is written is downloaded", {{"folder", folder}});
+}
+
+}  // namespace decoderscope
+
+// A page's links lead to itself.
+
+// clang-format off
+EM_JS_DEPS(decoderscope_link_base, "$stringToNewUTF8");
+EM_JS(char*, page_address, (), { return stringToNewUTF8(location.origin + location.pathname); });
+// clang-format on
+
+namespace decoderscope {
+
+LinkBase link_base(const Settings&) {
+    static const std::string address = [] {
+        const std::unique_ptr<char, decltype(&std::free)> text(page_address(), std::free);
+        return std::string(text.get());
+    }();
+    return {address, false};
+}
+
+}  // namespace decoderscope
+
+// The large font with Chinese, Japanese and Korean is loaded when the first such character is to be drawn.
+
+// clang-format off
+EM_JS(double, page_bring_wide_font, (), { return Module.page.bringWideFont(); });
+// clang-format on
+
+namespace decoderscope {
+
+namespace {
+
+constexpr char32_t kFirstWide = 0x2E80;  // the first block of Chinese, Japanese and Korean
+
+}  // namespace
+
+Sentence fetch_fonts(std::span<const char32_t> missing) {
+    if (std::ranges::none_of(missing, [](char32_t code) { return code >= kFirstWide; })) return {};
+    const double megabytes = page_bring_wide_font();
+    if (megabytes <= 0) return {};  // it is there, and lacks them; or this site has none
+    return message("Loading the font of Chinese, Japanese and Korean: {size} MB …",
+                   {{"size", static_cast<Index>(megabytes + 0.5)}});
+}
+
+}  // namespace decoderscope
+
+// clang-format off
+EM_JS(int, page_prefers, (const char* what), { return matchMedia(UTF8ToString(what)).matches ? 1 : 0; });
+// clang-format on
+
+namespace decoderscope {
+
+Surroundings surroundings() {
+    return {.dark = page_prefers("(prefers-color-scheme: dark)") != 0,
+            .reduced_motion = page_prefers("(prefers-reduced-motion: reduce)") != 0,
+            .picks_files = true,
+            .shows_folders = false};
+}
+
+}  // namespace decoderscope

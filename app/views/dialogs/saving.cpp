@@ -1,0 +1,104 @@
+#include "app/views/dialogs/saving.h"
+
+#include "app/core/files/link.h"
+#include "app/core/files/saved_session.h"
+#include "app/views/frame/lab.h"
+#include "app/views/lessons/lessons_panel.h"
+#include "engine/base/error.h"
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+
+namespace decoderscope {
+
+SavedView saved_view(const ViewState& state) {
+    SavedView saved{.tab = state.tab, .labs = state.unknown_labs, .lesson = lesson_beside(state)};
+    for (const Lab& lab : labs())
+        if (lab.save != nullptr) lab.save(state, saved);
+    return saved;
+}
+
+Commands show_saved(ViewState& state, const SavedView& saved) {
+    Commands told;
+    state.unknown_labs = saved.labs;
+    for (const Lab& lab : labs()) {
+        state.unknown_labs.erase(std::string(lab.id));
+        if (lab.restore == nullptr) continue;
+        try {
+            lab.restore(state, saved);
+        } catch (const Error& error) {
+            told.push_back(command::Tell{error.sentence()});
+        }
+    }
+    const bool known = find_lab(saved.tab) != nullptr;
+    state.tab = known ? saved.tab : std::string(kStepLab);
+    if (!known)
+        told.push_back(
+            command::Tell{message("This Decoderscope has no tab \"{tab}\"; a newer one does.", {{"tab", saved.tab}})});
+    if (!saved.lesson.empty() && saved.lesson != lesson_beside(state)) {
+        try {
+            open_lesson_beside(state, saved.lesson);
+        } catch (const Error& error) {
+            told.push_back(command::Tell{error.sentence()});
+        }
+    }
+    return told;
+}
+
+namespace {
+
+// The fragment of what is open; nothing if there can be none: then a file is offered.
+std::optional<std::string> fragment(const Session& session, ViewState& state) {
+    try {
+        return link_of(session_file_of(session.work(saved_view(state))));
+    } catch (const Error& error) {
+        state.dialog = Dialog::save_session;
+        state.dialog_opens = true;
+        state.save_because = error.sentence();
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+void copy_link(const Session& session, ViewState& state, Commands& commands) {
+    const std::optional<std::string> found = fragment(session, state);
+    if (!found) return;
+    const std::string& address = state.link_base.address;
+    ImGui::SetClipboardText(link_at(address, *found).c_str());
+    if (address.empty())
+        commands.push_back(command::Tell{
+            message("Copied without an address, for this program to open. For a link that opens in a browser, give the "
+                    "address of the browser version in the settings (Ctrl+,)."),
+            false});
+    else
+        commands.push_back(command::Tell{message("Copied as a link."), false});
+}
+
+void copy_embedding(const Session& session, ViewState& state, Commands& commands) {
+    const std::string& address = state.link_base.address;
+    if (address.empty()) {
+        commands.push_back(command::Tell{
+            message("Not copied: another page can show the stage only from the browser version. Give its address in "
+                    "the settings (Ctrl+,).")});
+        return;
+    }
+    const std::optional<std::string> found = fragment(session, state);
+    if (!found) return;
+    const std::string title =
+        session.scenario().model()->name + " · " + session.cursor().step + " · Decoderscope";  // not a message: names
+    ImGui::SetClipboardText(embedding_of(address, *found, title).c_str());
+    commands.push_back(command::Tell{message("Copied as HTML, to be pasted into a page."), false});
+}
+
+void open_copied_link(const Session&, ViewState&, Commands& commands) {
+    const char* text = ImGui::GetClipboardText();
+    if (text != nullptr && is_link(text))
+        commands.push_back(command::OpenLink{text});
+    else
+        commands.push_back(command::Tell{message("There is no link on the clipboard; expected one with #s1= in it.")});
+}
+
+}  // namespace decoderscope

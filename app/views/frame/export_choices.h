@@ -1,0 +1,50 @@
+#pragma once
+
+#include "app/core/run/exhibit_step.h"
+#include "app/core/session/session.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+struct ViewState;
+
+// Something that can be exported from the current tab and step.
+struct ExportChoice {
+    std::string label;      // "All heads of this layer"
+    std::string file_name;  // without its extension
+    bool each = false;      // one file per heatmap, in a folder
+    std::function<Exhibit()> exhibit;
+
+    // The exhibit with its texts in English, like all that is written to files.
+    [[nodiscard]] Exhibit in_english() const;
+};
+
+// What the choices are made from, and those made so far. The tab adds what it shows; then the step is added.
+struct ExportScene {
+    const Session& session;
+    const ViewState& state;
+    ShownRun shown;
+    const Step& step;
+    Place place;
+    std::vector<ExportChoice> choices = {};
+    bool gathers_step = true;  // also offer the step's heads and its counterparts in other layers
+
+    void add(std::string label, std::string file_name, std::function<Exhibit()> exhibit);
+    // Makes an exhibit now and adds it, if there is any.
+    void add_if_any(std::string label, std::string file_name, const std::function<std::optional<Exhibit>()>& make);
+};
+
+// Which collection of a step's heads is offered first.
+enum class GatheredFirst { this_layer, all_layers };
+// Adds collections of the step's heads and of its counterparts in other layers.
+void add_gathered(ExportScene& scene, const Step& step, GatheredFirst first = GatheredFirst::this_layer);
+
+// First what the tab shows, as it shows it; then more of the same kind, and the step itself. Empty while
+// the step that is all there is to export is being computed.
+[[nodiscard]] std::vector<ExportChoice> export_choices(const Session& session, const ViewState& state);
+
+}  // namespace decoderscope

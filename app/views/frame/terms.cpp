@@ -1,0 +1,132 @@
+#include "app/views/frame/terms.h"
+
+#include "app/core/text/text_layout.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// Where a term's words are, for the mouse.
+struct Marked {
+    const GlossaryTerm* term = nullptr;
+    Area area;
+};
+
+void say_meaning(const Ui& ui, ViewState& state, const GlossaryTerm& term, Area beside, std::string_view before) {
+    state.term_asked = std::string(term.id);
+    if (!begin_tooltip_beside(beside)) return;
+    if (!before.empty()) prose_here(before, ui.px(360));
+    text_line(ui.fonts.text, ui.theme.accent, tr(term.name));
+    prose_here(tr(term.meaning), ui.px(360));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("F1: more in the glossary"));
+    ImGui::EndTooltip();
+}
+
+// Draws the pieces of a text one after the other, breaking lines between them.
+class Flow {
+public:
+    Flow(const Ui& ui, ImFont* font, ImU32 color)
+        : ui_(ui),
+          font_(font),
+          color_(color),
+          start_(ImGui::GetCursorScreenPos()),
+          right_(start_.x + ImGui::GetContentRegionAvail().x),
+          space_(compat::text_size(font, " ").x),
+          pitch_(compat::font_size(font) + ui.px(3)),
+          at_(start_) {}
+
+    // A piece of `text`, with the terms in it marked. A line break where there is no room.
+    void piece(std::string_view text, const TextPiece& piece, std::span<const TermInText> terms) {
+        const std::string_view words = text.substr(piece.begin, piece.size);
+        if (piece.new_line) new_line();
+        if (at_.x > start_.x && piece.spaced) at_.x += space_;
+        if (at_.x > start_.x && at_.x + compat::text_size(font_, words).x > right_) new_line();
+        for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
+            const auto next = std::ranges::find_if(
+                terms, [&](const TermInText& t) { return at < t.begin + t.size && t.begin < end; });
+            const bool inside = next != terms.end() && next->begin <= at;
+            const std::size_t stop =
+                next == terms.end() ? end : std::min(end, inside ? next->begin + next->size : next->begin);
+            part(text.substr(at, stop - at), inside ? next->term : nullptr);
+            at = stop;
+        }
+    }
+    void new_line() { at_ = {start_.x, at_.y + pitch_}; }
+
+    // Takes the room in the panel's flow. Returns the term under the mouse.
+    const Marked* finish() {
+        ImGui::SetCursorScreenPos(start_);
+        ImGui::Dummy({right_ - start_.x, at_.y + pitch_ - start_.y});
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const auto under = std::ranges::find_if(marked_, [&](const Marked& m) { return m.area.contains(mouse); });
+        return ImGui::IsItemHovered() && under != marked_.end() ? &*under : nullptr;
+    }
+
+private:
+    void part(std::string_view text, const GlossaryTerm* term) {
+        const float width = compat::text_size(font_, text).x;
+        compat::add_text(*ImGui::GetWindowDrawList(), font_, {std::floor(at_.x), std::floor(at_.y)}, color_, text);
+        if (term != nullptr) {
+            const Area area = {at_, {at_.x + width, at_.y + pitch_}};
+            dotted_line(ui_, {at_.x, at_.y + compat::font_size(font_) + ui_.px(1)}, width, ui_.theme.accent);
+            marked_.push_back({term, area});
+        }
+        at_.x += width;
+    }
+
+    const Ui& ui_;
+    ImFont* font_;
+    ImU32 color_;
+    ImVec2 start_;
+    float right_, space_, pitch_;
+    ImVec2 at_;
+    std::vector<Marked> marked_;
+};
+
+}  // namespace
+
+void dotted_line(const Ui& ui, ImVec2 at, float width, ImU32 color) {
+    const float dot = std::max(1.0F, std::round(ui.px(1)));
+    const float y = std::floor(at.y);
+    for (float x = std::floor(at.x); x + dot <= at.x + width; x += 3 * dot)
+        ImGui::GetWindowDrawList()->AddRectFilled({x, y}, {x + dot, y + dot}, color);
+}
+
+void explain_term(const Ui& ui, ViewState& state, const GlossaryTerm* term, std::string_view before) {
+    if (term == nullptr || !ImGui::IsItemHovered()) return;
+    say_meaning(ui, state, *term, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()}, before);
+}
+
+void explain_term_in(const Ui& ui, ViewState& state, const GlossaryTerm* term, Area area, std::string_view before) {
+    if (term == nullptr || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
+    say_meaning(ui, state, *term, area, before);
+}
+
+void term_line(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text,
+               const GlossaryTerm* term) {
+    const TermInText whole = {0, text.size(), term};
+    Flow flow(ui, font, color);
+    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, {&whole, 1});
+    if (const Marked* under = flow.finish()) say_meaning(ui, state, *under->term, under->area, {});
+}
+
+const GlossaryTerm* prose_with_terms(const Ui& ui, ViewState& state, ImFont* font, ImU32 color, std::string_view text) {
+    const std::vector<TermInText> terms = state.glossary.finder().find(text);
+    Flow flow(ui, font, color);
+    for (const TextPiece& piece : pieces_of(text)) flow.piece(text, piece, terms);
+    const Marked* under = flow.finish();
+    if (under == nullptr) return nullptr;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    say_meaning(ui, state, *under->term, under->area, {});
+    return ImGui::IsMouseClicked(ImGuiMouseButton_Left) ? under->term : nullptr;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,127 @@
+#pragma once
+
+#include "app/core/files/link.h"
+#include "app/core/files/saved_view.h"
+#include "app/core/files/settings.h"
+#include "app/core/language/languages.h"
+#include "app/core/lessons/lesson.h"
+#include "app/core/session/session.h"
+#include "app/views/dialogs/export_dialog.h"
+#include "app/views/dialogs/glossary_dialog.h"
+#include "app/views/dialogs/open_dialog.h"
+#include "app/views/dialogs/palette.h"
+#include "app/views/frame/window_layout.h"
+#include "app/views/input/input_bar.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/keyboard_focus.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// What each lab remembers from frame to frame: a value whose type only the lab knows, made on first use.
+class LabStates {
+public:
+    template <class State>
+    [[nodiscard]] State& get() {
+        return kept<State>();
+    }
+    template <class State>
+    [[nodiscard]] const State& get() const {
+        return kept<State>();
+    }
+
+private:
+    template <class State>
+    State& kept() const {
+        std::shared_ptr<void>& kept = states_[typeid(State)];
+        if (!kept) kept = std::make_shared<State>();
+        return *static_cast<State*>(kept.get());
+    }
+
+    mutable std::map<std::type_index, std::shared_ptr<void>> states_;
+};
+
+// Which dialog lies over the window.
+enum class Dialog { none, keys, glossary, palette, export_file, open_model, save_session, unsaved, settings, checks };
+
+// What the views remember from frame to frame; none of it belongs to the model.
+struct ViewState {
+    Settings settings;
+    std::string tab{kStepLab};       // the lab's id
+    std::string open_tab{kStepLab};  // the one that was drawn last
+    LabStates labs;
+    std::map<std::string, std::string> unknown_labs;  // what labs of a newer program saved; kept for the next save
+    bool presenting = false;                          // for a lecture hall: the stage alone, with large text
+    bool embedded = false;                            // within another page: the stage alone, for good
+    PresentationState presentation;
+    PanelWidths panels;               // as last drawn
+    bool map_first = false;           // which of them stays if there is room for one only
+    std::vector<Language> languages;  // that there are
+    float largest_text = 3.0F;        // the largest text size that the window bears
+    Surroundings desktop;             // what settings that say nothing follow
+    Area stage{};                     // where the open tab was drawn last
+    bool playing = false;
+    double next_step_at = 0.0;  // seconds, ImGui's clock
+    bool painting = false;      // the brush is on: clicks paint the mask
+    bool paint_keeps = false;   // what the brush sets, from its first cell on
+    Spot last_painted = {-1, -1};
+    InputBarState input;
+    Dialog dialog = Dialog::none;
+    bool dialog_opens = false;
+    std::array<char, 1024> path{};     // the export's, or the session's
+    Sentence save_because;             // why a session file is offered; empty: it was asked for
+    LinkBase link_base;                // where copied links lead
+    std::array<char, 1024> address{};  // of the browser version, as it is being typed
+    bool recovery_later = false;       // the offer to recover is put off until the next start
+    ExportDialogState exports;
+    OpenDialogState open;
+    PaletteState palette;
+    KeyboardFocus focus;
+    GlossaryDialogState glossary;
+    std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
+    std::string replaces;      // the file of which the user was asked whether to replace it
+    bool pick_files = false;   // the system's dialog for choosing files is to open
+    std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
+    std::set<std::string> open_edits;  // the groups of edits that are listed one by one
+    std::string mapped_step;           // the step that the map was last scrolled to
+    lessons::Withheld withheld;        // what a lesson's question closes meanwhile
+    bool close = false;                // the window closes
+    bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
+    bool close_when_saved = false;  // the answer was to save first
+    bool busy = false;              // a view has more to do and wants another frame soon
+    bool paced = false;             // something advances at intervals and wants regular frames
+
+    std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
+    std::optional<std::pair<std::string, Cell>>
+        hovered;  // the cell under the mouse, and its step, as of the last frame
+
+    // Whether the stage has the whole window.
+    [[nodiscard]] bool stage_alone() const { return presenting || embedded; }
+    // Whether panels appear at once rather than slide, and the text cursor doesn't blink.
+    [[nodiscard]] bool reduces_motion() const { return settings.reduced_motion.value_or(desktop.reduced_motion); }
+    [[nodiscard]] bool is_dark() const { return settings.dark.value_or(desktop.dark); }
+    // The text size that is drawn; 1 is 100 %.
+    [[nodiscard]] float text_size() const {
+        return presenting ? largest_text : drawn_text_size(settings.text_scale, largest_text);
+    }
+
+    // What a lab remembers, by the lab's own type.
+    template <class State>
+    [[nodiscard]] State& lab() {
+        return labs.get<State>();
+    }
+    template <class State>
+    [[nodiscard]] const State& lab() const {
+        return labs.get<State>();
+    }
+};
+
+}  // namespace decoderscope

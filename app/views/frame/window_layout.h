@@ -1,0 +1,76 @@
+#pragma once
+
+#include "app/views/widgets/widgets.h"
+
+#include <imgui.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace decoderscope {
+
+// How wide map and inspector are beside the stage. All lengths are pixels at a scale of 1.
+
+inline constexpr float kLeastMap = 150.0F, kLeastInspector = 220.0F;
+inline constexpr float kLeastStage = 580.0F;  // the panels yield before the stage gets narrower
+inline constexpr float kRail = 24.0F;         // what is left of a folded panel: the button that brings it back
+inline constexpr float kSplitter = 8.0F;
+
+struct WantedPanels {
+    float map = 0.0F, inspector = 0.0F;  // widths
+    bool map_folded = false, inspector_folded = false;
+    bool map_first = false;  // which stays if there is room for one only
+};
+
+struct PanelWidths {
+    float map = 0.0F, inspector = 0.0F;  // 0: folded, a rail remains
+    // The widest that each may become by dragging its edge.
+    float most_map = 0.0F, most_inspector = 0.0F;
+};
+
+// The stage gets its room first: panels that don't fit beside it become narrower, then one of them is folded, then the
+// other.
+[[nodiscard]] PanelWidths fit_panels(float window, const WantedPanels& wanted);
+
+// What slides over the stage while presenting: by the pointer at its edge, or by its key.
+enum class SlidePanel : std::uint8_t { bars, map, inspector, timeline };
+inline constexpr std::size_t kSlidePanels = 4;
+
+struct PresentationState {
+    std::array<bool, kSlidePanels> asked{};     // by key: stays until the key is pressed again
+    std::array<bool, kSlidePanels> pointed{};   // while the pointer is at its edge or on it
+    std::array<float, kSlidePanels> visible{};  // how far each has slid in: 0 to 1
+    float bars_height = 0.0F;                   // of the bars as last drawn, pixels
+};
+
+// Advances the slides by a frame. `areas` are where the panels lie when they are all in. Panels stay while a popup is
+// open. Without motion they appear and vanish at once. A negative `edge` calls none. Returns whether something still
+// moves.
+[[nodiscard]] bool advance(PresentationState& state, const std::array<Area, kSlidePanels>& areas, Area whole,
+                           bool motion, float edge);
+
+// Where a panel is now.
+[[nodiscard]] Area slid(Area area, SlidePanel panel, float visible);
+
+// Sizes of windows in pixels at a scale of 1: what the monitor shows divided by its own scale.
+
+// The smallest window; where a desktop ignores it, what is beyond the window's edge is cut off.
+inline const ImVec2 kLeastWindow = {640.0F, 400.0F};
+// The least room that the panels are laid out in, at a text size of 100 %. A window bears a text size if it is at least
+// this room times that size: 100 % from 1024 × 768, 150 % from 1280 × 800, 200 % from 1920 × 1080, 300 % at 3840 ×
+// 2160.
+inline const ImVec2 kLeastRoom = {853.0F, 533.0F};
+
+// The sizes that are offered, ascending; 1 is 100 %.
+[[nodiscard]] std::span<const float> text_sizes();
+// The largest of them that a window of this size bears; the smallest if it bears none.
+[[nodiscard]] float largest_text_size(ImVec2 window);
+// The size to draw with: the wanted one, or the largest that the window bears if that is less.
+[[nodiscard]] float drawn_text_size(float wanted, float largest);
+// The next size that is offered above or below `drawn`, none if there is none.
+[[nodiscard]] std::optional<float> larger_text_size(float drawn, float largest);
+[[nodiscard]] std::optional<float> smaller_text_size(float drawn);
+
+}  // namespace decoderscope

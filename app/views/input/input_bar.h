@@ -1,0 +1,65 @@
+#pragma once
+
+#include "app/core/labs/generate/prediction.h"
+#include "app/core/run/typed_inputs.h"
+#include "app/core/session/session.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/tensor/tensor.h"
+
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The box of one sequence, and where its chips are scrolled to.
+struct InputBox {
+    std::string text;        // as ImGui edits it
+    Tensor tokens, mask;     // the session's, as of the last time the text was compared with them
+    bool ids = false;        // the text is ids
+    bool pending = false;    // the session does not run this text: it was refused, or is not taken over yet
+    bool active = false;     // it is being typed into
+    bool continues = false;  // something was typed since it became active
+    int renewed = 0;  // how often the text was replaced; part of the id, as ImGui keeps its own copy for as long as the
+                      // id is the same
+    Index first_row = 0, first_chip = 0;
+};
+
+// What the input bar remembers from frame to frame.
+struct InputBarState {
+    InputBox target, source;
+    bool typed_source = false;  // the source box was typed into last
+    bool focus = false;         // requests the keyboard focus
+};
+
+// One of the two sequences that the input bar shows: what the session runs it on, and the box that it is typed into.
+struct Sequence {
+    const char* label;
+    const char* name;  // in messages; empty if there is only one
+    const Tokenizer& tokenizer;
+    const Tensor& tokens;  // [batch, length]
+    const Tensor& mask;
+    InputBox& box;
+    bool source;
+    bool predicted;                  // what the model predicts is written below the tokens
+    bool writable;                   // the model can write it
+    Value<Predictions> predictions;  // empty while they are being read, or belong to other tokens
+};
+
+// The sequences of a model that reads tokens, the source before the target; else none.
+[[nodiscard]] std::vector<Sequence> sequences(const Session& session, InputBarState& state);
+
+// What is typed into a sequence's box.
+[[nodiscard]] Typed typed_in(const Sequence& sequence);
+// After a change other than typing (undo, another model, a generated token) the box shows what is run.
+void keep_in_step(const Sequence& sequence);
+
+// How many lines of tokens the bar shows, and how many lines of text it is high.
+[[nodiscard]] Index lines_shown(const std::vector<Sequence>& all);
+[[nodiscard]] Index lines_high(const std::vector<Sequence>& all);
+[[nodiscard]] float line_height(const Ui& ui);
+
+// Draws a sequence's tokens as chips, `lines` rows of the batch, with what the model predicts below them.
+void draw_token_rows(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Index lines,
+                     Commands& commands);
+
+}  // namespace decoderscope

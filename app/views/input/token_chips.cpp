@@ -1,0 +1,365 @@
+#include "app/views/input/token_chips.h"
+
+#include "app/core/run/cursor.h"
+#include "app/core/text/characters.h"
+#include "app/core/text/missing_glyphs.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/input/input_bar.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace decoderscope {
+
+namespace {
+
+// A chip that has been placed.
+struct Chip {
+    Index position = 0;
+    std::string text;        // empty: padding
+    std::string prediction;  // with its mark; empty: none
+    float width = 0.0F;
+    float left = 0.0F;  // where it was drawn
+};
+
+bool is_padding(const ChipRow& row, Index position) {
+    return !row.mask.empty() && row.mask[static_cast<std::size_t>(position)] == 0.0F;
+}
+
+Index id_at(const ChipRow& row, Index position) {
+    return static_cast<Index>(row.ids[static_cast<std::size_t>(position)]);
+}
+
+// ---- the predictions
+
+// Right and wrong are told apart by their marks, too.
+const char* mark_of(const Prediction& prediction) {
+    if (!prediction.is_judged()) return "";
+    return prediction.is_right() ? "✓" : "✗";
+}
+
+ImU32 prediction_ink(const Ui& ui, const Prediction& prediction) {
+    if (!prediction.is_judged()) return ui.theme.text;
+    return prediction.is_right() ? ui.theme.muted : ui.theme.error;
+}
+
+const Prediction* prediction_at(const ChipRow& row, Index position) {
+    const auto at = static_cast<std::size_t>(position);
+    return at < row.predictions.size() && row.predictions[at].token ? &row.predictions[at] : nullptr;
+}
+
+// ---- the chips
+
+Chip chip_at(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, float most) {
+    if (is_padding(row, position)) return {position, {}, {}, ui.px(12), 0.0F};
+    ImFont* font = ui.fonts.mono_small;
+    Chip chip{position, fitted(font, token_text(tokenizer, id_at(row, position)), most), {}, 0.0F, 0.0F};
+    if (const Prediction* prediction = prediction_at(row, position))
+        chip.prediction = mark_of(*prediction) + fitted(font, token_text(tokenizer, *prediction->token), most);
+    const float text = std::max(compat::text_size(font, chip.text).x, compat::text_size(font, chip.prediction).x);
+    chip.width = std::max(text, ui.px(4)) + ui.px(8);
+    return chip;
+}
+
+std::string note_before(Index count) { return tr_n("{count} more …", "{count} more …", count); }
+std::string note_behind(Index count) { return tr_n("… {count} more", "… {count} more", count); }
+
+bool all_fit(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
+    const auto count = static_cast<Index>(row.ids.size());
+    float used = 0.0F;
+    for (Index at = 0; at < count && used <= width; ++at)
+        used += (at > 0 ? ui.px(2) : 0.0F) + chip_at(ui, tokenizer, row, at, width * 0.5F).width;
+    return used <= width;
+}
+
+// The chips that fit, from left to right. If some are left out, their count needs room.
+std::vector<Chip> fitting_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, float width) {
+    const auto count = static_cast<Index>(row.ids.size());
+    const float gap = ui.px(2), note = compat::text_size(ui.fonts.caption, note_behind(count)).x + ui.px(8);
+    std::vector<Chip> chips;
+    float used = 0.0F;
+    Index at = row.from_end ? count - 1 : std::clamp<Index>(row.first, 0, std::max<Index>(count - 1, 0));
+    const bool cut_before = !row.from_end && at > 0;
+    const bool whole = !cut_before && all_fit(ui, tokenizer, row, width);
+    for (; at >= 0 && at < count; at += row.from_end ? -1 : 1) {
+        Chip chip = chip_at(ui, tokenizer, row, at, width * 0.5F);
+        const bool last = row.from_end ? at == 0 : at + 1 == count;
+        const float notes = (cut_before ? note : 0.0F) + (last || whole ? 0.0F : note);
+        if (used + chip.width + notes > width) break;
+        used += chip.width + gap;
+        chips.push_back(std::move(chip));
+    }
+    if (row.from_end) std::reverse(chips.begin(), chips.end());
+    return chips;
+}
+
+void draw_hatched(const Ui& ui, ImDrawList& list, Area chip) {
+    const ImU32 color = with_alpha(ui.theme.muted, 0.55F);
+    list.PushClipRect(chip.low, chip.high, true);
+    for (float x = chip.low.x - chip.height(); x < chip.high.x; x += ui.px(5))
+        list.AddLine({x, chip.high.y}, {x + chip.height(), chip.low.y}, color, ui.px(1));
+    list.PopClipRect();
+    compat::add_rect(list, chip.low, chip.high, color, ui.px(3), ui.px(1));
+}
+
+// "“m”, id 14, position 3"
+Sentence named(const Tokenizer& tokenizer, const ChipRow& row, Index position) {
+    const Index id = id_at(row, position);
+    if (!tokenizer.has_piece(id)) return message("id {id}, position {position}", {{"id", id}, {"position", position}});
+    const std::string piece = tokenizer.piece(id);
+    const bool bytes =
+        valid_utf8(piece) != piece || std::any_of(piece.begin(), piece.end(), [](char c) { return c < ' '; });
+    const Arguments arguments = {
+        {"piece", token_text(piece)}, {"id", id}, {"position", position}, {"bytes", hexadecimal(piece, " ")}};
+    return bytes ? message("“{piece}”, bytes{bytes}, id {id}, position {position}", arguments)
+                 : message("“{piece}”, id {id}, position {position}", arguments);
+}
+
+// The characters of a token that no font has, by their code points; empty if there are none.
+std::string characters_without_a_font(const Ui& ui, const Tokenizer& tokenizer, Index id) {
+    std::string unknown;
+    for (const Utf8Character& character : characters(tokenizer.has_piece(id) ? tokenizer.piece(id) : std::string()))
+        if (std::ranges::find(ui.fonts.missing, character.code) != ui.fonts.missing.end())
+            unknown += (unknown.empty() ? "" : ", ") + code_point_text(character.code);
+    return unknown;
+}
+
+void chip_tooltip(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Index position, Area chip) {
+    Sentence token = named(tokenizer, row, position);
+    if (const std::string unknown = characters_without_a_font(ui, tokenizer, id_at(row, position)); !unknown.empty())
+        token = message("{token}; no font has {characters}", {{"token", token}, {"characters", unknown}});
+    if (!begin_tooltip_beside(chip)) return;
+    text_line(ui.fonts.text, ui.theme.text,
+              is_padding(row, position) ? tr("{token}; padding, hidden by the mask", {{"token", token}}) : tr(token));
+    if (row.clickable) text_line(ui.fonts.caption, ui.theme.muted, tr("Click: select this position on the stage"));
+    ImGui::EndTooltip();
+}
+
+// The chips of one row while they are drawn.
+struct Drawing {
+    const Ui& ui;
+    const Tokenizer& tokenizer;
+    const ChipRow& row;
+    Area chips, predictions;  // the lines of both
+    ImDrawList& list;
+    float x = 0.0F;
+    ChipsTouched touched = {};
+
+    [[nodiscard]] float text_y(Area line) const {
+        return line.low.y + (line.height() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
+    }
+};
+
+// How many tokens are left out on one side: a click scrolls there.
+void note(Drawing& d, const std::string& text, Index page) {
+    ImGui::SetCursorScreenPos({d.x, d.text_y(d.chips)});
+    if (link(d.ui, d.ui.fonts.caption, d.ui.theme.muted, text, page < 0 ? -1 : -2)) d.touched.page = page;
+    d.x += compat::text_size(d.ui.fonts.caption, text).x + d.ui.px(6);
+}
+
+// A part of a chip under the mouse.
+struct Touch {
+    bool hovered = false, clicked = false;
+};
+Touch touch(Drawing& d, Area area, const char* id) {
+    ImGui::SetCursorScreenPos(area.low);
+    const bool clicked = press_area(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)});
+    const Touch found{ImGui::IsItemHovered(), clicked && d.row.clickable};
+    if (found.hovered && d.row.clickable) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    return found;
+}
+
+Area under(const Chip& chip, Area line) {
+    return {{std::floor(chip.left), line.low.y}, {std::floor(chip.left + chip.width), line.high.y}};
+}
+
+void draw_prediction(Drawing& d, const Chip& chip) {
+    const Prediction* prediction = prediction_at(d.row, chip.position);
+    if (prediction == nullptr) return;
+    const Area at = under(chip, d.predictions);
+    ImGui::PushID(static_cast<int>(chip.position));
+    const Touch touched = touch(d, at, "prediction");
+    if (touched.hovered) {
+        d.list.AddRectFilled(at.low, at.high, d.ui.theme.raised, d.ui.px(3));
+        d.touched.asked = chip.position;
+    }
+    if (touched.clicked) d.touched.clicked = chip.position;
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, prediction_ink(d.ui, *prediction),
+              chip.prediction);
+    ImGui::PopID();
+}
+
+void draw_chip(Drawing& d, Chip& chip) {
+    chip.left = d.x;
+    const Area at = under(chip, d.chips);
+    ImGui::PushID(static_cast<int>(chip.position));
+    const Touch touched = touch(d, at, "chip");
+    if (touched.clicked) d.touched.clicked = chip.position;
+    if (chip.text.empty() && is_padding(d.row, chip.position))
+        draw_hatched(d.ui, d.list, at);
+    else
+        d.list.AddRectFilled(at.low, at.high, chip_color(id_at(d.row, chip.position), d.ui.theme.dark), d.ui.px(3));
+    if (d.row.lit == chip.position || (touched.hovered && d.row.clickable))
+        compat::add_rect(d.list, at.low, at.high, d.ui.theme.accent, d.ui.px(3),
+                         d.ui.px(d.row.lit == chip.position ? 2 : 1));
+    draw_text(d.ui, d.ui.fonts.mono_small, {at.low.x + d.ui.px(4), d.text_y(at)}, d.ui.theme.text, chip.text);
+    if (touched.hovered) chip_tooltip(d.ui, d.tokenizer, d.row, chip.position, at);
+    ImGui::PopID();
+    d.x += chip.width + d.ui.px(2);
+}
+
+}  // namespace
+
+ImU32 chip_color(Index id, bool dark) {
+    constexpr double golden = 0.6180339887498949;  // steps of this size round the circle stay well apart
+    const double turns = static_cast<double>(id) * golden;
+    float r = 0.0F, g = 0.0F, b = 0.0F;
+    ImGui::ColorConvertHSVtoRGB(static_cast<float>(turns - std::floor(turns)), dark ? 0.60F : 0.28F,
+                                dark ? 0.42F : 0.95F, r, g, b);
+    return ImGui::ColorConvertFloat4ToU32({r, g, b, 1.0F});
+}
+
+ChipsTouched draw_chips(const Ui& ui, const Tokenizer& tokenizer, const ChipRow& row, Area area) {
+    std::vector<Chip> chips = fitting_chips(ui, tokenizer, row, area.width());
+    if (chips.empty()) return {};
+    const float middle = row.predictions.empty() ? area.high.y : std::floor((area.low.y + area.high.y) * 0.5F);
+    Drawing d = {ui,
+                 tokenizer,
+                 row,
+                 {area.low, {area.high.x, middle - ui.px(1)}},
+                 {{area.low.x, middle}, {area.high.x, area.high.y - ui.px(1)}},
+                 *ImGui::GetWindowDrawList(),
+                 area.low.x};
+    const auto page = static_cast<Index>(chips.size());
+    if (const Index before = chips.front().position; before > 0) note(d, note_before(before), -page);
+    for (Chip& chip : chips) draw_chip(d, chip);
+    d.x += ui.px(2);
+    const Index behind = static_cast<Index>(row.ids.size()) - 1 - chips.back().position;
+    if (behind > 0) note(d, note_behind(behind), page);
+    if (row.predictions.empty()) return d.touched;
+    draw_text(ui, ui.fonts.mono_small, {area.low.x - ui.px(13), d.text_y(d.predictions)}, ui.theme.muted, "→");
+    for (const Chip& chip : chips) draw_prediction(d, chip);
+    return d.touched;
+}
+
+namespace {
+
+std::string percent(double probability) { return short_number_text(probability, 4); }
+
+// "“r”  0.9987"
+std::string answer_text(const Tokenizer& tokenizer, const Answer& answer) {
+    return "“" + token_text(tokenizer, answer.token) + "”  " + percent(answer.probability);
+}
+
+std::string verdict(const Tokenizer& tokenizer, const Prediction& prediction, const ShownAnswer& answer) {
+    if (!prediction.is_judged() || !answer.target) return tr("Nothing follows here to compare it with.");
+    const Arguments target = {{"token", token_text(tokenizer, answer.target->token)},
+                              {"probability", percent(answer.target->probability)}};
+    return prediction.is_right() ? tr(message("✓ right: “{token}” follows", target))
+                                 : tr(message("✗ wrong: “{token}” follows, with probability {probability}", target));
+}
+
+}  // namespace
+
+void prediction_tooltip(const Ui& ui, const Session& session, std::span<const Prediction> row, Index batch,
+                        Index position) {
+    const Prediction& prediction = row[static_cast<std::size_t>(position)];
+    const Snapshot& shown = session.shown();
+    const Tokenizer& tokenizer = shown.scenario.model()->tokenizer;
+    const Value<ShownAnswer> answer = shown_answer(session.derived(), shown.run, batch, position, prediction.target);
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("after position {position} the model predicts", {{"position", position}}));
+    for (const Answer& likely : answer->likely)
+        text_line(ui.fonts.mono_small, ui.theme.text, answer_text(tokenizer, likely));
+    text_line(ui.fonts.caption, ui.theme.muted, verdict(tokenizer, prediction, *answer));
+    if (shown.unedited != shown.run) {
+        const Value<ShownAnswer> before =
+            shown_answer(session.derived(), shown.unedited, batch, position, prediction.target);
+        if (!before->likely.empty())
+            text_line(ui.fonts.caption, ui.theme.muted,
+                      tr("without edits {answer}", {{"answer", answer_text(tokenizer, before->likely.front())}}));
+    }
+    ImGui::EndTooltip();
+}
+
+namespace {
+
+void scroll(const Sequence& sequence, Index shown) {
+    const ImGuiIO& io = ImGui::GetIO();
+    InputBox& box = sequence.box;
+    const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
+    const bool sideways = rows <= shown || io.KeyShift;
+    const auto by = [](float wheel, float step) { return static_cast<Index>(std::lround(wheel * step)); };
+    if (!sideways) box.first_row -= by(io.MouseWheel, 1.0F);
+    box.first_chip -= by(io.MouseWheelH + (sideways ? io.MouseWheel : 0.0F), 5.0F);
+    box.first_chip = std::clamp<Index>(box.first_chip, 0, length - 1);
+}
+
+// One row's part of a tensor of the batch; empty if there is no such tensor.
+std::span<const float> row_of(const Tensor& tensor, Index row) {
+    const auto length = static_cast<std::size_t>(tensor.empty() ? 0 : tensor.dim(1));
+    return tensor.empty() ? std::span<const float>()
+                          : tensor.values().subspan(static_cast<std::size_t>(row) * length, length);
+}
+
+TokenSequence kind_of(const Sequence& sequence) {
+    return sequence.source ? TokenSequence::source : TokenSequence::target;
+}
+
+ChipRow chips_of(const Session& session, const Sequence& sequence, Index row) {
+    const Step& step = session.step();
+    ChipRow chips = {row_of(sequence.tokens, row), row_of(sequence.mask, row), sequence.box.first_chip,
+                     sequence.box.active};
+    if (sequence.predictions && row < sequence.predictions->batch) chips.predictions = sequence.predictions->row(row);
+    chips.clickable = axis_over(step, kind_of(sequence)).has_value();
+    if (const std::optional<Cell>& cell = session.cursor().cell)
+        chips.lit = position_of(step, *cell, kind_of(sequence), row);
+    return chips;
+}
+
+// A click on a chip selects its position on the stage.
+void select(const Session& session, const TokenPosition& at, Commands& commands) {
+    const Step& step = session.step();
+    const Cursor& cursor = session.cursor();
+    const auto cell = cell_at_position(session.shown().run_of(step), step, at, cursor.place, cursor.cell,
+                                       session.shown().scenario.config().nhead);
+    if (!cell) return;
+    if (at.batch != cursor.place.batch) commands.push_back(command::ChooseBatch{at.batch});
+    commands.push_back(command::SelectCell{*cell});
+}
+
+}  // namespace
+
+void draw_token_rows(const Ui& ui, const Session& session, const Sequence& sequence, Area area, Index lines,
+                     Commands& commands) {
+    InputBox& box = sequence.box;
+    const Index rows = sequence.tokens.dim(0), length = sequence.tokens.dim(1);
+    if (area.contains(ImGui::GetIO().MousePos) && ImGui::IsWindowHovered()) scroll(sequence, lines);
+    box.first_row = std::clamp<Index>(box.first_row, 0, std::max<Index>(rows - lines, 0));
+    const float pad = ImGui::GetStyle().FramePadding.y;
+    const float height = line_height(ui) * (sequence.predicted ? 2.0F : 1.0F);
+    for (Index line = 0; line < std::min(lines, rows - box.first_row); ++line) {
+        const Index row = box.first_row + line;
+        const ChipRow chips = chips_of(session, sequence, row);
+        const float y = area.low.y + pad + static_cast<float>(line) * height;
+        // Where the predictions aren't known yet, their line stays free.
+        const float below = chips.predictions.empty() ? y + line_height(ui) : y + height;
+        ImGui::PushID(static_cast<int>(row));
+        const ChipsTouched touched =
+            draw_chips(ui, sequence.tokenizer, chips, {{area.low.x, y}, {area.high.x, below - ui.px(1)}});
+        ImGui::PopID();
+        if (touched.clicked) select(session, {kind_of(sequence), row, *touched.clicked}, commands);
+        if (touched.asked) prediction_tooltip(ui, session, chips.predictions, row, *touched.asked);
+        box.first_chip = std::clamp<Index>(box.first_chip + touched.page, 0, length - 1);
+    }
+}
+
+}  // namespace decoderscope

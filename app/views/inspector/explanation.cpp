@@ -1,0 +1,242 @@
+#include "app/core/labs/step/explanation_text.h"
+#include "app/core/labs/step/gradients.h"
+#include "app/core/labs/step/shown_step.h"
+#include "app/core/run/labels.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/backward/gradient.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// What the terms of one line are drawn with.
+struct TermScene {
+    const Ui& ui;
+    const Session& session;
+    InspectorState& state;
+    const Step& step;
+    const Line& line;
+    Commands& commands;
+};
+
+// One factor: a link where it leads somewhere.
+void factor(const TermScene& scene, const Factor& f, bool first, int id) {
+    const Ui& ui = scene.ui;
+    const std::string text = factor_text(f, first);
+    if (!f.cell) {
+        text_line(ui.fonts.mono_small, ui.theme.text, text);
+        return;
+    }
+    const Step& source = scene.session.shown().run->plan()[scene.step.operands[f.cell->operand]];
+    if (link(ui, ui.fonts.mono_small, ink_of(source.meaning, ui.theme), text, id))
+        scene.commands.push_back(command::Follow{source.name, f.cell->cell});
+    if (!ImGui::IsItemHovered()) return;
+    const Value<ShownPlace> place = shown_place(scene.session.derived(), scene.session.shown(), source, f.cell->cell);
+    tooltip((cell_name(source.name, f.cell->cell) + "\n" + place->text).c_str());
+}
+
+// Continues the line if a text of this width fits, else begins another.
+void same_line_if_fits(float width, float edge, float space) {
+    ImGui::SameLine(0, space);
+    if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();
+}
+
+// "key 3 “a”   exp(2.5 − max)        0.082", "d_head 5   0.31 · 1.2        0.372". A number alone is its own value, and
+// so is a line's only term.
+void term_row(const TermScene& scene, const std::string& name, const Term& term) {
+    const Ui& ui = scene.ui;
+    const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+    if (!name.empty()) {
+        const std::string shown = fitted(ui.fonts.caption, name, ImGui::GetContentRegionAvail().x);
+        text_line(ui.fonts.caption, ui.theme.muted, shown);
+        if (shown != name) tooltip(name.c_str());
+    }
+    for (std::size_t i = 0; i < term.factors.size(); ++i) {
+        const std::string text = (i > 0 ? " · " : "") + factor_text(term.factors[i], i == 0);
+        if (i > 0 || !name.empty())
+            same_line_if_fits(compat::text_size(ui.fonts.mono_small, text).x, edge, i == 0 ? ui.px(8) : 0.0F);
+        if (i > 0) {
+            text_line(ui.fonts.mono_small, ui.theme.muted, " · ");
+            ImGui::SameLine(0, 0);
+        }
+        factor(scene, term.factors[i], i == 0, static_cast<int>(i));
+    }
+    const bool only = scene.line.terms.size() == 1;
+    if (term.factors.size() > 1 || (!only && !term.factors.front().text.empty()))
+        at_right_edge(ui, ui.fonts.mono_small, ui.theme.muted, short_number(term.value));
+}
+
+void list_terms(const TermScene& scene, const std::vector<TermPart>& parts, const std::string& path);
+
+// "▸ head 0 (16 terms)        0.42": a click opens it.
+void group_row(const TermScene& scene, const TermPart& part, const std::string& path) {
+    const Ui& ui = scene.ui;
+    const std::string key = path + "/" + part.name;
+    const bool open = scene.state.opened.contains(key);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = compat::font_size(ui.fonts.caption), r = ui.px(3.5F);
+    const ImVec2 middle = {at.x + ui.px(5), at.y + height * 0.55F};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (open)
+        list.AddTriangleFilled({middle.x - r, middle.y - r * 0.6F}, {middle.x + r, middle.y - r * 0.6F},
+                               {middle.x, middle.y + r}, ui.theme.accent);
+    else
+        list.AddTriangleFilled({middle.x - r * 0.6F, middle.y - r}, {middle.x - r * 0.6F, middle.y + r},
+                               {middle.x + r, middle.y}, ui.theme.accent);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ui.px(13));
+    const std::string value = short_number(part.value);
+    const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, value).x - ui.px(14);
+    const std::string text = tr_n("{name} ({count} term)", "{name} ({count} terms)", part.count, {{"name", part.name}});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, fitted(ui.fonts.caption, text, room), 0)) {
+        if (open)
+            scene.state.opened.erase(key);
+        else
+            scene.state.opened.insert(key);
+    }
+    tooltip(open ? tr("Close this group of terms") : tr("Show the terms of this sum"));
+    at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, value);
+    if (!open) return;
+    ImGui::Indent(ui.px(10));
+    list_terms(scene, part.parts, key);
+    ImGui::Unindent(ui.px(10));
+}
+
+void list_terms(const TermScene& scene, const std::vector<TermPart>& parts, const std::string& path) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        ImGui::PushID(static_cast<int>(i));
+        if (parts[i].term)
+            term_row(scene, parts[i].name, scene.line.terms[*parts[i].term]);
+        else
+            group_row(scene, parts[i], path);
+        ImGui::PopID();
+    }
+}
+
+void explained_line(const TermScene& scene, const std::vector<TermPart>& parts, int number) {
+    const Ui& ui = scene.ui;
+    ImGui::PushID(number);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(2)));
+    text_line(ui.fonts.mono_small, ui.theme.text, scene.line.name + " = " + short_number(scene.line.value));
+    ImGui::Indent(ui.px(10));
+    for (std::size_t i = 0; i < scene.line.given.size(); ++i) {
+        text_line(ui.fonts.mono_small, ui.theme.muted,
+                  tr("because {condition} =", {{"condition", scene.line.given[i].text}}) + " ");
+        ImGui::SameLine(0, 0);
+        Factor plain = scene.line.given[i];
+        plain.text.clear();
+        factor(scene, plain, true, 1000 + static_cast<int>(i));
+    }
+    list_terms(scene, parts, std::to_string(number));
+    ImGui::Unindent(ui.px(10));
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+    ImGui::Dummy({1, ui.px(3)});
+}
+
+}  // namespace
+
+std::size_t explanation_rows(const Session& session) {
+    const Value<ReadExplanation> explanation =
+        shown_terms(session.derived(), session.shown(), session.step(), *session.cursor().cell);
+    std::size_t rows = 0;
+    for (const std::vector<TermPart>& line : explanation->lines) rows += 1 + line.size();
+    return rows;
+}
+
+void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    auto& inspector = state.lab<InspectorState>();
+    if (inspector.opened_in != step.name) {
+        inspector.opened.clear();
+        inspector.opened_in = step.name;
+    }
+    const Value<ReadExplanation> explanation =
+        shown_terms(session.derived(), session.shown(), step, *session.cursor().cell);
+    for (std::size_t i = 0; i < explanation->lines.size(); ++i)
+        explained_line({ui, session, inspector, step, explanation->explanation.lines[i], commands},
+                       explanation->lines[i], static_cast<int>(i));
+}
+
+namespace {
+
+void follow_link(const Ui& ui, const std::string& text, const std::string& step, const Cell& cell, int id,
+                 Commands& commands) {
+    const float room = ImGui::GetContentRegionAvail().x;
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, fitted(ui.fonts.mono_small, text, room), id))
+        commands.push_back(command::Follow{step, cell});
+}
+
+// On the way there: the cell's own slope, as a link to where it is computed.
+void say_slope(const Ui& ui, const Session& session, const Cell& cell, Commands& commands) {
+    const Run& run = *session.shown().run;
+    const std::optional<CellSlope> slope = slope_at(run, session.step(), cell);
+    if (!slope) return;
+    follow_link(ui, tr("gradient {value} →", {{"value", exact_number(slope->value)}}), slope->tensor, cell, 8101,
+                commands);
+    tooltip(tr("The slope of {target} at this cell: how it is computed (B)",
+               {{"target", session.shown().scenario.gradients_of}})
+                .c_str());
+}
+
+void choose_target(const Ui& ui, const Session& session, const Cell& cell, Commands& commands) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    if (!can_be_target(plan, step)) return;
+    const std::string target = cell_name(step.name, cell);
+    const bool on = session.scenario().gradients_of == target;
+    compat::push_font(ui.fonts.caption);
+    if (toggle_button(ui, labelled(tr("Gradients"), "gradients").c_str(), on,
+                      tr("Compute how much each number changes this one: the way back, to the right of the way there "
+                         "in the timeline (Shift+G)")))
+        commands.push_back(command::SetGradients{on ? std::string() : target});
+    ImGui::PopFont();
+}
+
+// On the way back: what the numbers say, and the way to what they are the gradient by.
+void say_gradient(const Ui& ui, const Session& session, const std::optional<Cell>& cell, Commands& commands) {
+    const Plan& plan = session.shown().run->plan();
+    const Ref by = differentiated(plan, session.step());
+    if (by == nullptr) return;
+    for (const Sentence& words : words_on_gradient(plan, session.step(), session.shown().scenario.gradients_of))
+        paragraph(ui.fonts.caption, ui.theme.text, tr(words));
+    if (!cell) return;
+    follow_link(ui, tr("by {name}", {{"name", cell_name(by->name, *cell)}}), by->name, *cell, 8102, commands);
+    const Ref scores = scores_of_pattern(plan, *by);
+    const Ref by_scores = scores == nullptr ? nullptr : gradient_by(plan, *scores);
+    if (by_scores != nullptr)
+        follow_link(ui, tr("by the score: {name}", {{"name", by_scores->name}}), by_scores->name, *cell, 8103,
+                    commands);
+}
+
+}  // namespace
+
+void inspect_gradient(const Ui& ui, const Session& session, ViewState&, Commands& commands) {
+    const Step& step = session.step();
+    const Plan& plan = session.shown().run->plan();
+    const Tensor& values = session.shown().run_of(step).value(step.id);
+    std::optional<Cell> cell = session.cursor().cell;
+    if (cell && (values.empty() || !values.contains(*cell))) cell.reset();
+    if (step.operation.traits().recorded_elsewhere) return;  // nothing leads back from it
+    if (is_on_way_back(plan, step)) return say_gradient(ui, session, cell, commands);
+    if (!cell) return;
+    choose_target(ui, session, *cell, commands);
+    say_slope(ui, session, *cell, commands);
+}
+
+void list_gradients(const Ui& ui, const Session& session, Commands& commands) {
+    const std::string& target = session.scenario().gradients_of;
+    if (target.empty()) return;
+    inspector_line(ui);
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", 8100)) commands.push_back(command::SetGradients{});
+    tooltip(tr("Switch the gradients off"));
+    ImGui::SameLine(0, ui.px(6));
+    paragraph(ui.fonts.caption, ui.theme.text, tr("gradients of {target}", {{"target", target}}));
+}
+
+}  // namespace decoderscope

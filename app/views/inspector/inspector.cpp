@@ -1,0 +1,231 @@
+#include "app/views/inspector/inspector.h"
+
+#include "app/core/labs/diff/transformer_lens.h"
+#include "app/core/labs/step/explanation_text.h"
+#include "app/core/labs/step/shown_step.h"
+#include "app/core/run/labels.h"
+#include "app/core/session/edit_groups.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "app/views/frame/terms.h"
+#include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/backward/gradient.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <tuple>
+
+namespace decoderscope {
+
+void inspector_line(const Ui& ui) {
+    ImGui::Dummy({1, ui.px(4)});
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddLine(at, {at.x + ImGui::GetContentRegionAvail().x, at.y}, ui.theme.line);
+    ImGui::Dummy({1, ui.px(4)});
+}
+
+void inspector_heading(const Ui& ui, std::string_view text) {
+    inspector_line(ui);
+    text_line(ui.fonts.text, ui.theme.text, text);
+}
+
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text) {
+    const float width = compat::text_size(font, text).x;
+    ImGui::SameLine(0, ui.px(8));
+    if (ImGui::GetContentRegionAvail().x < width + ui.px(4)) ImGui::NewLine();
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width - ui.px(4));
+    text_line(font, color, text);
+}
+
+void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    if (draw_lessons(ui, session, state, area, commands)) return;
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(12), area.low.y + ui.px(8)});
+    compat::begin_child("inspector", {area.width() - ui.px(16), area.height() - ui.px(12)});
+    // Beside a tab with something else on it, the step and its cell would explain what isn't there.
+    if (const Lab* open = find_lab(state.tab);
+        open != nullptr && open->inspect != nullptr && has_something(*open, session)) {
+        open->inspect(ui, session, state, commands);
+    } else {
+        describe_step(ui, state, session.shown().run->plan(), session.step());
+        inspector_line(ui);
+        inspect_cell(ui, session, state, commands);
+    }
+    list_gradients(ui, session, commands);
+    list_edits(ui, session, state, commands);
+    ImGui::EndChild();
+}
+
+namespace {
+
+constexpr std::size_t kShortExplanation = 10;  // rows
+
+// The path to this cell; each stop is a link back.
+void breadcrumb(const Ui& ui, const Session& session, Commands& commands) {
+    const auto& trail = session.trail();
+    if (trail.empty()) return;
+    for (std::size_t i = 0; i < trail.size(); ++i) {
+        const std::string name = trail[i].cell ? cell_name(trail[i].step, *trail[i].cell) : trail[i].step;
+        if (trail.size() > 4 && i > 0 && i + 2 < trail.size()) {
+            if (i == 1) text_line(ui.fonts.mono_small, ui.theme.muted, "…");
+            continue;
+        }
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+                 fitted(ui.fonts.mono_small, "← " + name, ImGui::GetContentRegionAvail().x), static_cast<int>(i)))
+            commands.push_back(command::GoBack{trail.size() - i});
+    }
+}
+
+// What the cell was without edits, if something else.
+void value_without_edits(const Ui& ui, const Session& session, const Step& step, const Cell& cell, float value) {
+    const Tensor& before = session.shown().unedited->value(step.name);
+    if (before.empty() || !before.contains(cell)) return;
+    if (std::memcmp(&before.values()[static_cast<std::size_t>(before.offset(cell))], &value, sizeof value) == 0) return;
+    text_line(ui.fonts.caption, ui.theme.accent,
+              tr("without edits {value}", {{"value", exact_number(before.at(cell))}}));
+}
+
+// The selected cell, if the step that is shown has it.
+std::optional<Cell> selected_cell(const Session& session) {
+    const Tensor& values = session.shown().run_of(session.step()).value(session.step().id);
+    const std::optional<Cell>& cell = session.cursor().cell;
+    return cell && !values.empty() && values.contains(*cell) ? cell : std::nullopt;
+}
+
+// The way to the cell, its place, its value.
+void describe_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    const Tensor& values = session.shown().run_of(step).value(step.id);
+    breadcrumb(ui, session, commands);
+    const std::optional<Cell> cell = selected_cell(session);
+    if (!cell) {
+        paragraph(ui.fonts.caption, ui.theme.muted,
+                  step.operation.traits().recorded_elsewhere
+                      ? tr("Click a cell: its number stands here in full.")
+                      : tr("Click a cell of the result: it is explained here, down to the weights."));
+        return;
+    }
+    const float value = values.at(*cell);
+    paragraph(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, *cell));
+    const Value<ShownPlace> place = shown_place(session.derived(), session.shown(), step, *cell);
+    if (!place->text.empty()) paragraph(ui.fonts.caption, ui.theme.muted, place->text);
+    text_line(ui.fonts.heading, ui.theme.text, exact_number(value));
+    if (!is_on_way_back(session.shown().run->plan(), step)) type_over(ui, session, state, commands);
+    value_without_edits(ui, session, step, *cell, value);
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+}  // namespace
+
+void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const bool has_cell = selected_cell(session).has_value();
+    if (!has_cell) {
+        teach_step(ui, state, session.step());
+        inspector_line(ui);
+    }
+    describe_cell(ui, session, state, commands);
+    inspect_gradient(ui, session, state, commands);
+    inspect_what_ifs(ui, session, state, commands);
+    if (has_cell) {
+        inspect_norm(ui, session);
+        // What is short comes first, so that both are seen without scrolling.
+        const bool short_one = explanation_rows(session) <= kShortExplanation;
+        if (short_one) explain_cell(ui, session, state, commands);
+        inspect_vector(ui, session);
+        if (!short_one) explain_cell(ui, session, state, commands);
+        inspector_line(ui);
+        teach_step(ui, state, session.step());
+    }
+    list_vectors(ui, session, commands);
+}
+
+void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step) {
+    const About about = step.operation.about();
+    paragraph(ui.fonts.mono, ui.theme.text, step.name);
+    const std::string hook = transformer_lens_name(plan, step);
+    explain_term(ui, state, term_of(step), hook.empty() ? "" : tr("TransformerLens: {name}", {{"name", hook}}));
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              std::string(about.name) + "   " + shape_text(step.axes) + "  " + axes_text(step.axes));
+    ImGui::Dummy({1, ui.px(2)});
+    paragraph(ui.fonts.mono_small, ui.theme.text, about.formula);
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+void teach_step(const Ui& ui, ViewState& state, const Step& step) {
+    const About about = step.operation.about();
+    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.caption, ui.theme.muted, about.teaches))
+        open_glossary(state, term->id);
+}
+
+namespace {
+
+// Too many lines can't be read: a band over a long input makes thousands of edits.
+constexpr std::size_t kMostListed = 60;
+
+struct GroupedEdits {
+    std::vector<EditGroup> groups;
+};
+
+void line_of_edit(const Ui& ui, const std::string& text, std::vector<std::size_t> numbers, const char* tip, int id,
+                  Commands& commands) {
+    if (link(ui, ui.fonts.mono_small, ui.theme.accent, "×", id))
+        commands.push_back(command::RemoveEdits{std::move(numbers)});
+    tooltip(tip);
+    ImGui::SameLine(0, ui.px(6));
+    paragraph(ui.fonts.mono_small, ui.theme.text, text);
+}
+
+void and_more(const Ui& ui, std::size_t more) {
+    text_line(ui.fonts.caption, ui.theme.muted, tr_n("… and {count} more", "… and {count} more", more));
+}
+
+// The edits of a group, where it is open.
+void list_members(const Ui& ui, const std::vector<Edit>& edits, const EditGroup& group, Commands& commands) {
+    ImGui::Indent(ui.px(14));
+    for (std::size_t i = 0; i < std::min(group.numbers.size(), kMostListed); ++i)
+        line_of_edit(ui, describe(edits[group.numbers[i]]), {group.numbers[i]}, tr("Undo this edit"),
+                     static_cast<int>(i), commands);
+    if (group.numbers.size() > kMostListed) and_more(ui, group.numbers.size() - kMostListed);
+    ImGui::Unindent(ui.px(14));
+}
+
+void list_group(const Ui& ui, ViewState& state, const std::vector<Edit>& edits, const EditGroup& group, int id,
+                Commands& commands) {
+    if (group.numbers.size() == 1)
+        return line_of_edit(ui, tr(group.text), group.numbers, tr("Undo this edit"), id, commands);
+    const std::string name = group.text.english();
+    const bool open = state.open_edits.contains(name);
+    ImGui::PushID(id);
+    if (link(ui, ui.fonts.mono_small, ui.theme.muted, open ? "▾" : "▸", -2)) {
+        if (open)
+            state.open_edits.erase(name);
+        else
+            state.open_edits.insert(name);
+    }
+    tooltip(open ? tr("Close the group") : tr("List its edits one by one"));
+    ImGui::SameLine(0, ui.px(4));
+    line_of_edit(ui, tr(group.text), group.numbers, tr("Undo all of these edits"), -3, commands);
+    if (open) list_members(ui, edits, group, commands);
+    ImGui::PopID();
+}
+
+}  // namespace
+
+void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const std::vector<Edit>& edits = session.scenario().edits;
+    if (edits.empty()) return;
+    inspector_line(ui);
+    text_line(ui.fonts.caption, ui.theme.muted, tr_n("{count} edit", "{count} edits", edits.size()));
+    ImGui::SameLine();
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("clear all"), -1)) commands.push_back(command::ClearEdits{});
+    const Value<GroupedEdits> grouped = session.derived().get<GroupedEdits>(
+        {session.shown().run}, std::make_tuple(session.changes()), [&] { return GroupedEdits{edit_groups(edits)}; });
+    for (std::size_t i = 0; i < std::min(grouped->groups.size(), kMostListed); ++i)
+        list_group(ui, state, edits, grouped->groups[i], static_cast<int>(i), commands);
+    if (grouped->groups.size() > kMostListed) and_more(ui, grouped->groups.size() - kMostListed);
+}
+
+}  // namespace decoderscope

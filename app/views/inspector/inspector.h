@@ -1,0 +1,87 @@
+#pragma once
+
+#include "app/core/run/scenario.h"
+#include "app/core/session/session.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/widgets.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace decoderscope {
+
+// The field that types over the selected cell.
+struct TypeOverState {
+    std::array<char, 64> text{};
+    std::string shows;     // the cell and the value that the text was filled with
+    bool editing = false;  // the keyboard is in the field
+    bool refused = false;  // what was entered is no number, or doesn't fit; it stays to be mended
+    bool entered = false;  // a number was entered, and its run isn't shown yet
+    int take_back = 0;     // frames in which the keyboard is to return to the field
+};
+
+// What the inspector remembers from frame to frame.
+struct InspectorState {
+    TypeOverState typed;
+    std::set<std::string> opened;            // the groups of terms that are open, by line and names
+    std::string opened_in;                   // the step that they belong to
+    std::string what_if;                     // what is tried, by its id; empty: nothing
+    std::map<std::string, Variation> asked;  // the companion runs that were requested for it, by name
+    std::uint64_t asked_at = 0;              // the snapshot's version then
+};
+
+// The sections of the inspector, from top to bottom. Each draws into the panel's flow.
+
+// A line between two sections.
+void inspector_line(const Ui& ui);
+// The heading of a section.
+void inspector_heading(const Ui& ui, std::string_view text);
+// Text at the right edge of the current line; on a line of its own where there is no room.
+void at_right_edge(const Ui& ui, ImFont* font, ImU32 color, std::string_view text);
+
+// The step: name, shape, formula.
+void describe_step(const Ui& ui, ViewState& state, const Plan& plan, const Step& step);
+
+// What the step is for. Its terms open the glossary.
+void teach_step(const Ui& ui, ViewState& state, const Step& step);
+
+// The selected cell of the step: its value, a field to type over it, what can be tried, the terms that made it as
+// links; what the step is for, which comes first while no cell is selected; and the step's rows as vectors. Its parts
+// follow.
+void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
+void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The gradients that are shown, or can be: those of the selected cell; the slope at the cell; on the way back what a
+// gradient says and doesn't say.
+void inspect_gradient(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+// Of what there are gradients, with a link that switches them off; nothing without gradients.
+void list_gradients(const Ui& ui, const Session& session, Commands& commands);
+
+// The row of the selected cell as a vector; nothing for steps that hold none.
+void inspect_vector(const Ui& ui, const Session& session);
+
+// What a norm does to the row of the selected cell; nothing for other steps.
+void inspect_norm(const Ui& ui, const Session& session);
+
+// How many rows the explanation of the selected cell has while its groups are closed.
+[[nodiscard]] std::size_t explanation_rows(const Session& session);
+// How the selected cell was computed: the lines of its explanation. Groups of terms open by a click.
+void explain_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The field that types over the selected cell, beside its value where there is room.
+void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// All rows of the step as vectors, in a table; nothing for steps that hold none.
+void list_vectors(const Ui& ui, const Session& session, Commands& commands);
+
+// The edits that were made, in groups, each with a link that undoes it.
+void list_edits(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+}  // namespace decoderscope

@@ -1,0 +1,255 @@
+#include "app/core/labs/norms/norm_row.h"
+#include "app/core/labs/step/shown_step.h"
+#include "app/core/labs/step/vector_reading.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+#include "engine/graph/explanation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace decoderscope {
+
+namespace {
+
+std::string number(double value) { return short_number_text(value, 3); }
+// A row of zeros has no direction.
+std::string cosine(double value) { return std::isnan(value) ? "–" : number(value); }
+
+std::string token_text(const Session& session, Index token) {
+    return tr("“{token}”", {{"token", printable(session.shown().scenario.model()->tokenizer.piece(token))}});
+}
+
+// "“r” 1.23, “a” 0.4".
+std::string moves_text(const Session& session, const std::vector<TokenMove>& moves) {
+    std::string text;
+    for (const TokenMove& move : moves)
+        text += (text.empty() ? "" : ", ") + token_text(session, move.token) + " " + number(move.logit);
+    return text;
+}
+
+// "12: −1.3, 5: 0.91".
+std::string components_text(const VectorReading& reading) {
+    std::string text;
+    for (const auto& [at, value] : reading.largest)
+        text += (text.empty() ? "" : ", ") + std::to_string(at) + ": " + number(value);
+    return text;
+}
+
+// ---- the chosen row
+
+void line_of_prose(const Ui& ui, const std::string& text) { paragraph(ui.fonts.caption, ui.theme.text, text); }
+
+void describe_row(const Ui& ui, const Session& session, const VectorTable& table, const VectorReading& row) {
+    line_of_prose(ui, tr("Length {length}", {{"length", number(row.length)}}));
+    if (row.along_stream)
+        line_of_prose(ui, tr("Cosine with the stream that it is added to, {stream}: {cosine}",
+                             {{"stream", table.stream}, {"cosine", cosine(*row.along_stream)}}));
+    if (row.along_logit)
+        line_of_prose(ui, tr("Cosine with the head's row of the predicted {token}: {cosine}",
+                             {{"token", token_text(session, *row.predicted)}, {"cosine", cosine(*row.along_logit)}}));
+    line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(row)}}));
+    if (!row.to_predicted) return;
+    line_of_prose(ui, tr("Adds {logit} to the logit of {token}",
+                         {{"logit", number(*row.to_predicted)}, {"token", token_text(session, *row.predicted)}}));
+    if (!row.up.empty()) line_of_prose(ui, tr("Moves up {tokens}", {{"tokens", moves_text(session, row.up)}}));
+    if (!row.down.empty()) line_of_prose(ui, tr("Moves down {tokens}", {{"tokens", moves_text(session, row.down)}}));
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr("Directly, past all later sublayers: through the norms on the stream, with their scales kept as they "
+                 "are here, and the head."));
+}
+
+// ---- q, k and v of one token
+
+void describe_beside(const Ui& ui, const Session& session, const std::vector<Ref>& beside, Index row) {
+    const Place place = session.cursor().place;
+    for (const Ref step : beside) {
+        const Value<VectorTable> table = shown_vectors(session.derived(), session.shown(), *step, place, -1);
+        if (!table || row >= static_cast<Index>(table->rows.size())) continue;
+        const VectorReading& reading = table->rows[static_cast<std::size_t>(row)];
+        paragraph(ui.fonts.mono_small, ink_of(step->meaning, ui.theme), step->name);
+        line_of_prose(ui, tr("Length {length}", {{"length", number(reading.length)}}));
+        line_of_prose(ui, tr("Largest components {components}", {{"components", components_text(reading)}}));
+    }
+}
+
+// ---- all rows
+
+struct Column {
+    Phrase title;
+    Phrase explained;
+    float width;
+    std::string (*text)(const Session&, const VectorReading&);
+};
+
+const std::array<Column, 5>& columns() {
+    static const std::array<Column, 5> all = {
+        Column{message("length"), message("The row's length (L2)"), 52,
+               [](const Session&, const VectorReading& row) { return number(row.length); }},
+        Column{
+            message("cos stream"), message("Cosine with the stream that the row is added to"), 68,
+            [](const Session&, const VectorReading& row) { return row.along_stream ? cosine(*row.along_stream) : ""; }},
+        Column{
+            message("cos logit"), message("Cosine with the head's row of the predicted token"), 60,
+            [](const Session&, const VectorReading& row) { return row.along_logit ? cosine(*row.along_logit) : ""; }},
+        Column{
+            message("adds"), message("What the row adds to the logit of the predicted token"), 52,
+            [](const Session&, const VectorReading& row) { return row.to_predicted ? number(*row.to_predicted) : ""; }},
+        Column{message("up"), message("The token whose logit the row moves up most"), 44,
+               [](const Session& session, const VectorReading& row) {
+                   return row.up.empty() ? std::string() : token_text(session, row.up.front().token);
+               }},
+    };
+    return all;
+}
+
+// The columns that say anything in some row, as many as there is room for.
+std::vector<const Column*> columns_of(const Ui& ui, const Session& session, const VectorTable& table, float room) {
+    std::vector<const Column*> shown;
+    for (const Column& column : columns()) {
+        const bool says = std::ranges::any_of(
+            table.rows, [&](const VectorReading& row) { return !column.text(session, row).empty(); });
+        room -= says ? ui.px(column.width) : 0.0F;
+        if (says && room >= 0.0F) shown.push_back(&column);
+    }
+    return shown;
+}
+
+// Ends a text at this x; it is cut where it is wider than its column.
+void text_until(ImFont* font, ImU32 color, float x, float y, float width, const std::string& text) {
+    const std::string shown = fitted(font, text, width);
+    ImGui::SetCursorPos({x - compat::text_size(font, shown).x, y});
+    text_line(font, color, shown);
+}
+
+void list_rows(const Ui& ui, const Session& session, const Step& step, const VectorTable& table, const Slice& slice,
+               std::optional<Index> chosen, Commands& commands) {
+    const float left = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x;
+    const float label = std::min(ui.px(72), room * 0.35F);
+    const std::vector<const Column*> shown = columns_of(ui, session, table, room - label);
+    const Value<PlaceNames> names =
+        shown_row_names(session.derived(), session.shown(), step, session.cursor().place.batch);
+    const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(4);
+    const auto each_column = [&](const auto& draw) {
+        float x = left + label;
+        for (const Column* column : shown) draw(*column, x += ui.px(column->width));
+    };
+    float y = ImGui::GetCursorPosY() + ui.px(4);
+    each_column([&](const Column& column, float x) {
+        text_until(ui.fonts.caption, ui.theme.muted, x, y, ui.px(column.width - 6), tr(column.title));
+        tooltip(tr(column.explained));
+    });
+    ImGui::SetCursorPosY(y + pitch);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(table.rows.size()), pitch);
+    while (clipper.Step()) {
+        y = ImGui::GetCursorPosY();
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i, y += pitch) {
+            const VectorReading& row = table.rows[static_cast<std::size_t>(i)];
+            const bool is_chosen = chosen == row.row;
+            ImGui::SetCursorPos({left, y});
+            const std::string name = fitted(ui.fonts.caption, names->number(0, row.row), label - ui.px(4));
+            if (link(ui, ui.fonts.caption, is_chosen ? ui.theme.text : ui.theme.accent, name, i))
+                commands.push_back(command::SelectCell{slice.cell(row.row, row.largest.front().first)});
+            each_column([&](const Column& column, float x) {
+                text_until(ui.fonts.mono_small, is_chosen ? ui.theme.text : ui.theme.muted, x, y,
+                           ui.px(column.width - 6), column.text(session, row));
+            });
+        }
+    }
+    clipper.End();
+    ImGui::Dummy({1, ui.px(2)});
+}
+
+// The table of the step's rows, and which of them is selected.
+struct Shown {
+    Slice slice;
+    std::optional<Index> chosen;
+    Value<VectorTable> table;  // empty while it is being measured
+};
+
+// Nothing for steps that hold no vectors.
+std::optional<Shown> shown_rows(const Session& session) {
+    const Step& step = session.step();
+    const Snapshot& shown = session.shown();
+    if (!holds_vectors(step) || shown.run->value(step.id).empty()) return std::nullopt;
+    Shown rows{slice_of(step, session.cursor().place, shown.scenario.config().nhead), std::nullopt, {}};
+    if (const std::optional<Cell>& cell = session.cursor().cell)
+        if (const auto at = rows.slice.find(*cell)) rows.chosen = at->first;
+    rows.table = shown_vectors(session.derived(), shown, step, session.cursor().place, rows.chosen.value_or(-1));
+    return rows;
+}
+
+}  // namespace
+
+void inspect_vector(const Ui& ui, const Session& session) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows || !rows->chosen) return;
+    const Step& step = session.step();
+    inspector_heading(ui, tr("This row as a vector"));
+    if (!rows->table || *rows->chosen >= static_cast<Index>(rows->table->rows.size()))
+        return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    const std::vector<Ref> beside = vectors_beside(session.shown().run->plan(), step);
+    if (beside.empty())
+        describe_row(ui, session, *rows->table, rows->table->rows[static_cast<std::size_t>(*rows->chosen)]);
+    else
+        describe_beside(ui, session, beside, *rows->chosen);
+    inspector_line(ui);
+}
+
+void list_vectors(const Ui& ui, const Session& session, Commands& commands) {
+    const std::optional<Shown> rows = shown_rows(session);
+    if (!rows) return;
+    inspector_heading(ui, tr("All rows as vectors"));
+    if (!rows->table) return text_line(ui.fonts.caption, ui.theme.muted, tr("Measuring …"));
+    list_rows(ui, session, session.step(), *rows->table, rows->slice, rows->chosen, commands);
+}
+
+namespace {
+
+// What the norm finds in the row and divides it by.
+std::string moments_text(const NormRow& row) {
+    const Arguments numbers = {
+        {"mean", short_number(row.mean)}, {"variance", short_number(row.variance)}, {"scale", short_number(row.scale)}};
+    return tr(row.centred ? message("Mean {mean}, variance {variance}, scale {scale}", numbers)
+                          : message("Mean square {variance}, scale {scale}", numbers));
+}
+
+// What it does to one column.
+std::string column_text(const NormRow& row, std::size_t column) {
+    const auto of = [&](const std::vector<float>& values) {
+        return values.empty() ? std::string("0") : short_number(static_cast<double>(values[column]));
+    };
+    const Arguments numbers = {{"column", column},      {"x", of(row.before)},  {"mean", short_number(row.mean)},
+                               {"unit", of(row.unit)},  {"gain", of(row.gain)}, {"shift", of(row.shift)},
+                               {"value", of(row.after)}};
+    if (row.centred)
+        return tr(
+            message("d_model {column}: {x} less the mean, by the scale, is {unit}; times the gain {gain}, plus "
+                    "the shift {shift}, is {value}",
+                    numbers));
+    return tr(message("d_model {column}: {x} by the scale is {unit}; times the gain {gain} is {value}", numbers));
+}
+
+}  // namespace
+
+void inspect_norm(const Ui& ui, const Session& session) {
+    const Step& step = session.step();
+    const Cell& cell = *session.cursor().cell;
+    if (!session.shown().run->value(step.id).contains(cell)) return;
+    const Value<InspectedNorm> norm = inspected_norm(session.derived(), session.shown(), step, cell);
+    if (!norm->row) return;
+    inspector_heading(ui, tr("This row in the norm"));
+    paragraph(ui.fonts.caption, ui.theme.text, moments_text(*norm->row));
+    if (step.axes.back().size > 1)
+        paragraph(ui.fonts.caption, ui.theme.text, column_text(*norm->row, static_cast<std::size_t>(cell.back())));
+    inspector_line(ui);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,268 @@
+#include "app/core/labs/step/what_if.h"
+#include "app/core/labs/step/explanation_text.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/characters.h"
+#include "app/core/text/numbers.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <map>
+
+namespace decoderscope {
+
+namespace {
+
+// The companion runs: the one that is tried; and for a change of the fill, a query that sees nothing, without and with
+// the change.
+constexpr const char* kTried = "what-if";
+constexpr const char* kBlindNow = "what-if-blind";
+constexpr const char* kBlindThen = "what-if-blind-tried";
+
+constexpr std::size_t kMostKeys = 6;
+
+using Wanted = std::map<std::string, Variation>;
+
+Wanted wanted_runs(const Session& session, const WhatIf& tried, const Cell& cell) {
+    Wanted wanted = {{kTried, tried.variation}};
+    if (!tried.is_fill) return wanted;
+    auto blind = blind_query(session.shown().scenario, session.step(), cell, session.cursor().place);
+    if (!blind) return wanted;
+    wanted[kBlindNow] = *blind;
+    blind->overrides = tried.variation.overrides;
+    wanted[kBlindThen] = *blind;
+    return wanted;
+}
+
+// Requests the runs that are wanted, and drops the others.
+void ask_for(const Wanted& wanted, const Session& session, InspectorState& inspector, Commands& commands) {
+    for (const auto& [name, variation] : inspector.asked)
+        if (!wanted.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
+    const Snapshot& shown = session.shown();
+    bool requested = false;
+    for (const auto& [name, variation] : wanted) {
+        const auto asked = inspector.asked.find(name);
+        const bool is_new = asked == inspector.asked.end() || asked->second != variation;
+        // Opening another tab drops all companion runs. They are requested once for a snapshot.
+        const bool dropped =
+            !session.stale() && !shown.companions.contains(name) && inspector.asked_at != shown.version;
+        if (!is_new && !dropped) continue;
+        commands.push_back(command::Accompany{name, variation});
+        requested = true;
+    }
+    if (requested) inspector.asked_at = shown.version;
+    inspector.asked = wanted;
+}
+
+// A companion's run, if it was computed beside the run that is shown and as it is asked for now.
+std::shared_ptr<const Run> run_of(const Session& session, const InspectorState& inspector, const char* name) {
+    const Companion* companion = session.shown().companion(name);
+    const auto asked = inspector.asked.find(name);
+    const bool is_it = companion != nullptr && asked != inspector.asked.end() &&
+                       companion->variation == asked->second && companion->beside == session.shown().run;
+    return is_it ? companion->run : nullptr;
+}
+
+std::string number(float value) { return short_number_text(static_cast<double>(value), 3); }
+
+// "key 3 “a”        0.95 → 0.41"
+void now_and_if(const Ui& ui, const std::string& what, const std::string& now, const std::string& then) {
+    const std::string numbers = tr("{now} → {then}", {{"now", now}, {"then", then}});
+    const float room = ImGui::GetContentRegionAvail().x - compat::text_size(ui.fonts.mono_small, numbers).x - ui.px(14);
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, what, std::max(room, ui.px(60))));
+    at_right_edge(ui, ui.fonts.mono_small, ui.theme.text, numbers);
+}
+
+void show_row(const Ui& ui, const PatternRow& row) {
+    text_line(ui.fonts.mono_small, ui.theme.muted,
+              fitted(ui.fonts.mono_small, row.tensor, ImGui::GetContentRegionAvail().x));
+    if (row.moved.empty())
+        return text_line(ui.fonts.caption, ui.theme.muted, tr("No weight of this query's row changes."));
+    const auto now = row.of_every_key_now(), then = row.of_every_key_then();
+    if (now && then) return now_and_if(ui, tr("every key"), number(*now), number(*then));
+    for (std::size_t i = 0; i < std::min(kMostKeys, row.moved.size()); ++i) {
+        const std::size_t key = row.moved[i];
+        now_and_if(ui, row.keys[key], number(row.weights[key].now), number(row.weights[key].then));
+    }
+    if (row.moved.size() > kMostKeys)
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr_n("and {count} more key", "and {count} more keys", row.moved.size() - kMostKeys));
+}
+
+void show_answer(const Ui& ui, const Session& session, const WhatIfEffect& effect) {
+    if (effect.positions == 0) return;
+    const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+    if (const std::optional<SaysNowAndIf>& says = effect.says) {
+        const auto answer = [&](Index token, double probability) {
+            return tr("“{token}” {probability}", {{"token", printable(tokenizer.piece(token))},
+                                                  {"probability", short_number_text(probability, 3)}});
+        };
+        now_and_if(ui, tr("predicts"), answer(says->token_now, says->probability_now),
+                   answer(says->token_then, says->probability_then));
+    }
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr_n("{count} of {positions} predictions changes; logits move by up to {most}.",
+                   "{count} of {positions} predictions change; logits move by up to {most}.", effect.answers_changed,
+                   {{"positions", effect.positions}, {"most", short_number_text(effect.furthest_logit, 3)}}));
+}
+
+// A query that sees nothing, without the change and with it: the one place where fills always part.
+void show_blind_query(const Ui& ui, const Session& session, const InspectorState& inspector, const Cell& cell) {
+    const auto now = run_of(session, inspector, kBlindNow), then = run_of(session, inspector, kBlindThen);
+    if (!now || !then) return;
+    const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, now, then,
+                                                    session.step(), cell, session.cursor().place);
+    if (!effect->row) return;
+    paragraph(ui.fonts.caption, ui.theme.text, tr("If this query saw no key at all, its row would be:"));
+    show_row(ui, *effect->row);
+}
+
+void show_effect(const Ui& ui, const Session& session, const InspectorState& inspector, const WhatIf& tried,
+                 const Cell& cell) {
+    const auto companion = session.shown().companions.find(kTried);
+    if (companion != session.shown().companions.end() && !companion->second.error.empty())
+        return paragraph(ui.fonts.caption, ui.theme.error, tr(companion->second.error));
+    const std::shared_ptr<const Run> then = run_of(session, inspector, kTried);
+    if (!then) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
+    const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, session.shown().run,
+                                                    then, session.step(), cell, session.cursor().place);
+    if (effect->cell) now_and_if(ui, tr("this cell"), number(effect->cell->now), number(effect->cell->then));
+    if (tried.is_fill && effect->nothing_changed()) {
+        paragraph(ui.fonts.caption, ui.theme.text, tr(why_fill_changes_nothing()));
+    } else {
+        show_answer(ui, session, *effect);
+        if (effect->row) show_row(ui, *effect->row);
+    }
+    if (tried.is_fill) show_blind_query(ui, session, inspector, cell);
+}
+
+// "What if", and behind it buttons, as many as fit in a line.
+void choose(const Ui& ui, const std::vector<WhatIf>& offers, InspectorState& inspector) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, tr("What if"));
+    compat::push_font(ui.fonts.caption);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));
+    const float edge = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+    for (const WhatIf& offer : offers) {
+        const std::string label = tr(offer.label);
+        const float width = compat::text_size(ui.fonts.caption, label).x + ImGui::GetStyle().FramePadding.x * 2.0F;
+        ImGui::SameLine();
+        if (ImGui::GetCursorPosX() + width > edge) ImGui::NewLine();
+        const bool tried = inspector.what_if == offer.id;
+        if (toggle_button(ui, labelled(label, offer.id).c_str(), tried,
+                          tr("Run it, and see what changes here, in the pattern and in the prediction")))
+            inspector.what_if = tried ? std::string() : offer.id;
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+}
+
+void keep_or_drop(const WhatIf& tried, InspectorState& inspector, Commands& commands) {
+    const bool keep = button(tr("Keep"), "keep-what-if");
+    tooltip(tr("Make it part of the work; undo takes it back"));
+    ImGui::SameLine();
+    const bool drop = button(tr("Drop"), "drop-what-if");
+    if (keep) commands.push_back(command::KeepVariation{tried.variation});
+    if (keep || drop) inspector.what_if.clear();
+}
+
+}  // namespace
+
+void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    auto& inspector = state.lab<InspectorState>();
+    const Step& step = session.step();
+    const std::optional<Cell> cell = session.cursor().cell;
+    const bool has_cell = cell && session.shown().run->value(step.id).contains(*cell);
+    const Value<ShownWhatIfs> made =
+        has_cell ? shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place)
+                 : Value<ShownWhatIfs>();
+    if (!made || made->offers.empty()) return ask_for({}, session, inspector, commands);
+    choose(ui, made->offers, inspector);
+    const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
+    if (tried == made->offers.end()) {
+        ImGui::Dummy({1, ui.px(3)});
+        return ask_for({}, session, inspector, commands);
+    }
+    const WhatIf what_if = *tried;
+    ask_for(wanted_runs(session, what_if, *cell), session, inspector, commands);
+    ImGui::Dummy({1, ui.px(2)});
+    keep_or_drop(what_if, inspector, commands);
+    show_effect(ui, session, inspector, what_if, *cell);
+    inspector_line(ui);
+}
+
+namespace {
+
+constexpr int kFramesToTakeBack = 4;
+
+// The field shows the run's number, unless it is being edited or holds what was refused.
+void follow_the_run(TypeOverState& typed, const std::string& name, const std::string& value) {
+    const std::string shows = name + " = " + value;
+    if (typed.editing || typed.refused || typed.entered || typed.shows == shows) return;
+    typed.text.fill('\0');
+    std::copy_n(value.begin(), std::min(value.size(), typed.text.size() - 1), typed.text.begin());
+    typed.shows = shows;
+}
+
+// A number that was entered may still be refused when it is run: a token outside the vocabulary. Then the keyboard
+// returns to it.
+void await_the_run(TypeOverState& typed, const Session& session) {
+    if (!typed.entered || session.stale()) return;
+    typed.entered = false;
+    typed.shows = typed.shows.substr(0, typed.shows.find(" = ") + 3);  // shown anew, however it was written
+    typed.refused = session.message() && session.message()->failed;
+    if (typed.refused) typed.take_back = kFramesToTakeBack;
+}
+
+}  // namespace
+
+void type_over(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Step& step = session.step();
+    if (step.operation.traits().recorded_elsewhere) return;  // nothing would follow from it
+    const Cell& cell = *session.cursor().cell;
+    const float value = session.shown().run_of(step).value(step.id).at(cell);
+    TypeOverState& typed = state.lab<InspectorState>().typed;
+    const std::string name = cell_name(step.name, cell);
+    if (!typed.shows.starts_with(name + " = ")) typed = {};  // another cell
+    await_the_run(typed, session);
+    follow_the_run(typed, name, exact_number(value));
+
+    ImGui::PushID(name.c_str());
+    const std::string label = tr("type over");
+    ImGui::SameLine(0, ui.px(20));
+    if (ImGui::GetContentRegionAvail().x < compat::text_size(ui.fonts.caption, label).x + ui.px(90)) ImGui::NewLine();
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, label);
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(std::min(ui.px(150), ImGui::GetContentRegionAvail().x));
+    compat::push_font(ui.fonts.mono_small);
+    const bool was_editing = typed.editing;
+    if (typed.take_back > 0) {
+        ImGui::SetKeyboardFocusHere();
+        --typed.take_back;
+    }
+    focusable_field("##typed");
+    const bool entered = ImGui::InputText("##typed", typed.text.data(), typed.text.size(),
+                                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::PopFont();
+    typed.editing = ImGui::IsItemActive();
+    if (typed.editing) typed.take_back = 0;
+    const bool left = was_editing && !typed.editing && !entered;
+    if (left) typed = {};  // what was not entered is given up
+    float number = 0.0F;
+    const bool is_number = parse_number(typed.text.data(), number);
+    if (!is_number) text_line(ui.fonts.caption, ui.theme.error, tr("not a number"));
+    if (entered && is_number) {
+        commands.push_back(command::TypeOver{step.name, cell, number});
+        typed.entered = true;
+    }
+    if (entered && !is_number) {
+        typed.refused = true;
+        typed.take_back = kFramesToTakeBack;
+    }
+    ImGui::PopID();
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,380 @@
+#include "app/core/run/labels.h"
+#include "app/core/text/token_text.h"
+#include "app/views/labs/causes/lab.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <tuple>
+
+// What moves a number: its slopes, and beside them what happens when something is done.
+namespace decoderscope {
+
+namespace {
+
+constexpr std::size_t kMostScores = 8;
+
+// A table of numbers in the panel's flow: a name, and columns at the right of it.
+class Table {
+public:
+    Table(const Ui& ui, float width, std::size_t columns)
+        : ui_(ui), left_(ImGui::GetCursorScreenPos().x), width_(width), columns_(columns) {}
+
+    void head(const std::vector<std::string>& titles) const {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        for (std::size_t i = 0; i < titles.size(); ++i) right(i, at.y, ui_.fonts.caption, ui_.theme.muted, titles[i]);
+        ImGui::Dummy({width_, row_height()});
+    }
+
+    // Returns whether the row was clicked.
+    bool row(const std::string& name, const std::vector<std::string>& numbers, double bar, double most,
+             const std::vector<bool>& doubtful, int id) const {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        ImGui::PushID(id);
+        const bool clicked = ImGui::InvisibleButton("row", {width_, row_height()});
+        ImGui::PopID();
+        if (ImGui::IsItemHovered())
+            ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width_, at.y + row_height()}, ui_.theme.raised);
+        const float name_width = width_ - static_cast<float>(columns_) * column() - bar_width() - ui_.px(8);
+        draw_text(ui_, ui_.fonts.mono_small, {at.x, at.y + ui_.px(2)}, ui_.theme.text, name, name_width);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            right(i, at.y, ui_.fonts.mono_small, doubtful[i] ? ui_.theme.error : ui_.theme.text, numbers[i]);
+        const float x = at.x + width_ - bar_width();
+        draw_signed_bar(ui_, {{x, at.y + ui_.px(5)}, {at.x + width_, at.y + row_height() - ui_.px(5)}}, bar, most);
+        return clicked;
+    }
+
+private:
+    [[nodiscard]] float row_height() const { return compat::font_size(ui_.fonts.mono_small) + ui_.px(5); }
+    [[nodiscard]] float column() const { return ui_.px(66); }
+    [[nodiscard]] float bar_width() const { return ui_.px(40); }
+
+    void right(std::size_t number, float y, ImFont* font, ImU32 color, const std::string& text) const {
+        const float end =
+            left_ + width_ - bar_width() - ui_.px(8) - static_cast<float>(columns_ - 1 - number) * column();
+        const std::string shown = fitted(font, text, column() - ui_.px(4));
+        draw_text(ui_, font, {end - compat::text_size(font, shown).x, y + ui_.px(2)}, color, shown);
+    }
+
+    const Ui& ui_;
+    float left_, width_;
+    std::size_t columns_;
+};
+
+void heading(const Ui& ui, std::string_view text, std::string_view note, float width) {
+    text_line(ui.fonts.text, ui.theme.text, text);
+    paragraph(ui.fonts.caption, ui.theme.muted, note, width);
+}
+
+std::string doubted(const std::string& number, bool wrong) { return wrong ? "≠ " + number : number; }
+
+void list_heads(const Ui& ui, const Moves& moves, float width, Commands& commands) {
+    heading(ui, tr("Heads"), tr("≠: the sign of the slope is not that of what happens."), width);
+    std::vector<HeadMove> heads = moves.heads;
+    std::ranges::stable_sort(heads, std::greater<>(), [](const HeadMove& move) { return std::abs(move.switched_off); });
+    double most = 0.0;
+    for (const HeadMove& move : heads) most = std::max(most, std::abs(move.switched_off));
+    const Table table(ui, width, 3);
+    table.head({tr("slope"), tr("8 steps"), tr("happens")});
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+        const HeadMove& move = heads[i];
+        const bool slope = has_wrong_sign(move.slope_by_value, move.switched_off);
+        const bool way = has_wrong_sign(move.along_the_way, move.switched_off);
+        const std::string name = tr(short_name_of_head(move.attention, move.head));
+        const bool clicked = table.row(name,
+                                       {doubted(cause_text(move.slope_by_value), slope),
+                                        doubted(cause_text(move.along_the_way), way), cause_text(move.switched_off)},
+                                       move.switched_off, most, {slope, way, false}, static_cast<int>(i));
+        tooltip(tr("{name}: the slope times what the head puts out; the mean of that on the way from off to on; and "
+                   "the number as it is, less the number with the head switched off",
+                   {{"name", name}})
+                    .c_str());
+        if (clicked) {
+            commands.push_back(command::GoTo{move.attention + ".pattern"});
+            commands.push_back(command::ChooseHead{move.head});
+        }
+    }
+}
+
+void list_tokens(const Ui& ui, const Session& session, const Moves& moves, Index batch, float width) {
+    if (moves.tokens.empty()) return;
+    ImGui::Dummy({1, ui.px(8)});
+    heading(ui, tr("Input tokens"),
+            tr_n("Swapped: the mean of |change| with {count} other token in its place.",
+                 "Swapped: the mean of |change| with {count} other tokens in its place.", kSwaps),
+            width);
+    const Scenario& scenario = session.shown().scenario;
+    double most = 0.0;
+    for (const InputMove& move : moves.tokens) most = std::max(most, std::abs(move.most));
+    const Table table(ui, width, 3);
+    table.head({tr("slope"), tr("swapped"), tr("most")});
+    for (std::size_t i = 0; i < moves.tokens.size(); ++i) {
+        const InputMove& move = moves.tokens[i];
+        const Tensor& tokens = move.encoder ? scenario.inputs.encoder_tokens : scenario.inputs.tokens;
+        const Tokenizer& tokenizer = move.encoder ? scenario.model()->encoder_tokenizer : scenario.model()->tokenizer;
+        const auto token = static_cast<Index>(tokens.at(Cell{batch, move.position}));
+        const std::string name = std::string(move.encoder ? "src " : "pos ") + std::to_string(move.position) + " “" +
+                                 token_text(tokenizer, token) + "”";
+        static_cast<void>(table.row(name,
+                                    {cause_text(move.slope_by_value), cause_text(move.swapped), cause_text(move.most)},
+                                    move.most, most, {false, false, false}, 1000 + static_cast<int>(i)));
+        tooltip(tr("The slope times the embedding; the mean of |change| when other tokens stand here; the largest "
+                   "change, by “{token}”",
+                   {{"token", token_text(tokenizer, move.by)}})
+                    .c_str());
+    }
+}
+
+void draw_measured(const Ui& ui, const Session& session, CausesTabState& causes, const ResolvedNumber& number,
+                   float width, Commands& commands) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Area area = {at, {at.x + width, at.y + ui.px(80)}};
+    if (causes.stopped == number.number) {
+        if (button(tr("Measure"), "measure-moves")) causes.stopped.reset();
+        return;
+    }
+    const Value<ShownMoves> shown = shown_moves(session.derived(), session.shown(), number, causes.moving);
+    if (!shown) {
+        if (draw_causes_progress(ui, *causes.moving, area)) causes.stopped = number.number;
+        return;
+    }
+    if (!shown->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(shown->error), width);
+    paragraph(ui.fonts.text, ui.theme.text, tr(moves_sentence(shown->moves)), width);
+    ImGui::Dummy({1, ui.px(4)});
+    list_heads(ui, shown->moves, width, commands);
+    list_tokens(ui, session, shown->moves, number.batch, width);
+}
+
+// ---- the slopes
+
+struct SlopePictures {
+    Heatmap encoder, decoder;
+};
+
+void draw_stream(const Ui& ui, const Heatmap& heatmap, const char* title, std::uint64_t key, std::uint64_t version,
+                 float width, Viewport& view) {
+    if (heatmap.rows == 0) return;
+    Heatmap titled = heatmap;
+    titled.title = title;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = std::min(ui.px(70) + static_cast<float>(heatmap.rows) * ui.px(15), ui.px(330));
+    static_cast<void>(draw_heatmap(ui,
+                                   {.heatmap = titled,
+                                    .key = key,
+                                    .version = version,
+                                    .color = color_of(Meaning::residual),
+                                    .legend = Legend::bar,
+                                    .scrolls_with = true},
+                                   view, {at, {at.x + width, at.y + height}}));
+    ImGui::SetCursorScreenPos({at.x, at.y + height + ui.px(8)});
+}
+
+// "0.193  1.attn head 3: 18 → 9", from the query's position to the key's.
+std::string text_of_score(const Plan& plan, const ScoreSlope& score) {
+    const std::string& attention = plan.find(score.tensor)->attention;
+    return tr("{slope}  {head}: {query} → {key}", {{"slope", cause_text(score.slope)},
+                                                   {"head", tr(short_name_of_head(attention, score.cell[1]))},
+                                                   {"query", score.cell[2]},
+                                                   {"key", score.cell[3]}});
+}
+
+void list_scores(const Ui& ui, const Plan& plan, const Slopes& slopes, float width, Commands& commands) {
+    if (slopes.scores.empty()) return;
+    heading(ui, tr("Scores that it hangs on"),
+            tr("The steepest: more weight on that key would raise it where positive."), width);
+    for (std::size_t i = 0; i < std::min(kMostScores, slopes.scores.size()); ++i) {
+        const ScoreSlope& score = slopes.scores[i];
+        if (link(ui, ui.fonts.mono_small, ui.theme.accent,
+                 fitted(ui.fonts.mono_small, text_of_score(plan, score), width), 9000 + static_cast<int>(i)))
+            commands.push_back(command::Follow{score.tensor, score.cell});
+        tooltip(cell_name(score.tensor, score.cell).c_str());
+    }
+}
+
+void draw_slopes(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, float width,
+                 Commands& commands) {
+    const Snapshot& shown = session.shown();
+    const Value<ShownSlopes> slopes = shown_slopes(session.derived(), shown, number);
+    if (!slopes) return text_line(ui.fonts.text, ui.theme.muted, tr("Computing the gradients …"));
+    if (!slopes->error.empty()) return paragraph(ui.fonts.caption, ui.theme.error, tr(slopes->error), width);
+    const Value<SlopePictures> pictures = session.derived().get<SlopePictures>(
+        {shown.run}, std::make_tuple(number.number.tensor, number.number.cell), [&] {
+            const auto picture = [&](bool of_encoder) {
+                return slopes_heatmap(shown.scenario, *shown.run, slopes->slopes.stream, of_encoder, number.batch);
+            };
+            return SlopePictures{picture(true), picture(false)};
+        });
+    heading(ui, tr("Slope along the stream"),
+            tr("Gradient times value, by step and position: a slope at this point, "
+               "not what removing it would do."),
+            width);
+    constexpr std::uint64_t kKey = 0xCA05E500;
+    draw_stream(ui, pictures->encoder, tr("Encoder"), kKey, pictures.number(), width, state.viewports[kKey]);
+    draw_stream(ui, pictures->decoder, tr("Decoder"), kKey + 1, pictures.number(), width, state.viewports[kKey + 1]);
+    list_scores(ui, shown.run->plan(), slopes->slopes, width, commands);
+}
+
+}  // namespace
+
+void draw_moves(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
+                Commands& commands) {
+    CausesTabState& causes = state.lab<CausesTabState>();
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("moves", {area.width() + ui.px(8), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x - ui.px(12), gap = ui.px(24);
+    const bool two = room > ui.px(640);
+    const float left = two ? std::floor(room * 0.58F) : room;
+    ImGui::BeginGroup();
+    draw_measured(ui, session, causes, number, left, commands);
+    ImGui::EndGroup();
+    const float x = two ? start.x + left + gap : start.x;
+    const float y = two ? start.y : ImGui::GetCursorScreenPos().y + ui.px(12);
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::BeginGroup();
+    draw_slopes(ui, session, state, number, two ? room - left - gap : room, commands);
+    ImGui::EndGroup();
+    ImGui::EndChild();
+}
+
+// Activation patching: how much of a difference comes back with each row of another run.
+
+namespace {
+
+struct PatchingPictures {
+    Heatmap encoder, decoder;
+    std::vector<std::string> encoder_steps, decoder_steps;
+    std::uint64_t number = 0;
+};
+
+void say_cell(const Ui& ui, const Heatmap& heatmap, const HeatmapGesture& gesture, const std::string& step) {
+    if (!begin_tooltip_beside(gesture.cell)) return;
+    const auto [row, column] = *gesture.hovered;
+    text_line(ui.fonts.mono_small, ui.theme.text, step);
+    text_line(ui.fonts.caption, ui.theme.muted,
+              tr("position {position} “{token}”",
+                 {{"position", column}, {"token", heatmap.column_labels[static_cast<std::size_t>(column)]}}));
+    text_line(ui.fonts.text, ui.theme.text,
+              tr("{share} of the difference comes back",
+                 {{"share", cause_text(static_cast<double>(heatmap.at(row, column)))}}));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to go there"));
+    ImGui::EndTooltip();
+}
+
+void draw_picture(const Ui& ui, ViewState& state, const Heatmap& heatmap, const std::vector<std::string>& steps,
+                  std::uint64_t key, std::uint64_t version, Area area, Commands& commands) {
+    const HeatmapGesture gesture = draw_heatmap(ui,
+                                                {.heatmap = heatmap,
+                                                 .key = key,
+                                                 .version = version,
+                                                 .color = color_of(Meaning::residual),
+                                                 .legend = Legend::bar,
+                                                 .grid = true},
+                                                state.viewports[key], area);
+    if (gesture.hovered) say_cell(ui, heatmap, gesture, steps[static_cast<std::size_t>(gesture.hovered->first)]);
+    if (gesture.clicked) commands.push_back(command::GoTo{steps[static_cast<std::size_t>(gesture.clicked->first)]});
+}
+
+}  // namespace
+
+void draw_patching(const Ui& ui, const Session& session, ViewState& state, const ResolvedNumber& number, Area area,
+                   Commands& commands) {
+    CausesTabState& causes = state.lab<CausesTabState>();
+    const Snapshot& shown = session.shown();
+    if (causes.stopped == number.number) {
+        ImGui::SetCursorScreenPos(area.low);
+        if (button(tr("Measure"), "measure-patching")) causes.stopped.reset();
+        return;
+    }
+    const Value<ShownPatching> measured =
+        shown_patching(session.derived(), shown, number, causes.other, causes.every_step, causes.patching);
+    if (!measured) {
+        if (draw_causes_progress(ui, *causes.patching, area)) causes.stopped = number.number;
+        return;
+    }
+    if (!measured->error.empty()) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(measured->error));
+        return;
+    }
+    area.low.y +=
+        text_block(ui, ui.fonts.text, ui.theme.text, area, tr(patching_sentence(measured->patching, number))) +
+        ui.px(8);
+    if (measured->patching.steps.empty()) return;
+    const Value<PatchingPictures> pictures =
+        session.derived().get<PatchingPictures>({shown.run}, std::make_tuple(measured.number()), [&] {
+            const Patching& patching = measured->patching;
+            PatchingPictures made;
+            made.encoder = patching_heatmap(shown.scenario, *shown.run, patching, true, number.batch);
+            made.decoder = patching_heatmap(shown.scenario, *shown.run, patching, false, number.batch);
+            made.encoder.title = tr("Encoder");
+            made.decoder.title = tr("Decoder");
+            made.encoder_steps = patched_steps(*shown.run, patching, true);
+            made.decoder_steps = patched_steps(*shown.run, patching, false);
+            return made;
+        });
+    constexpr std::uint64_t kKey = 0xCA05E510;
+    if (pictures->encoder.rows == 0)
+        return draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, kKey, measured.number(), area,
+                            commands);
+    const float half = std::floor((area.width() - ui.px(16)) * 0.5F);
+    draw_picture(ui, state, pictures->encoder, pictures->encoder_steps, kKey + 1, measured.number(),
+                 {area.low, {area.low.x + half, area.high.y}}, commands);
+    draw_picture(ui, state, pictures->decoder, pictures->decoder_steps, kKey, measured.number(),
+                 {{area.high.x - half, area.low.y}, area.high}, commands);
+}
+
+// Direct logit attribution: what each head, each MLP and the embedding wrote into a logit.
+
+void draw_writers(const Ui& ui, const Session& session, CausesTabState& causes, const ResolvedNumber& number, Area area,
+                  Commands& commands) {
+    if (causes.number.kind == NumberKind::cell) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr("Choose a logit, or the difference of two."));
+        return;
+    }
+    const bool difference = causes.number.kind == NumberKind::difference;
+    const Value<ShownAttribution> shown = shown_attribution(session.derived(), session.shown(), number, difference);
+    if (!shown->obstacle.empty()) {
+        text_block(ui, ui.fonts.text, ui.theme.muted, area, tr(shown->obstacle));
+        return;
+    }
+    const Attribution& attribution = shown->attribution;
+    area.low.y +=
+        text_block(ui, ui.fonts.text, ui.theme.text, area,
+                   tr("{count} terms make {sum}; the run says {logit}.", {{"count", attribution.terms.size()},
+                                                                          {"sum", cause_text(attribution.sum)},
+                                                                          {"logit", cause_text(attribution.logit)}})) +
+        ui.px(8);
+    double most = 0.0;
+    for (const Contribution& term : attribution.terms) most = std::max(most, std::abs(term.logit));
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("writers", {area.width(), std::max(area.height(), 1.0F)});
+    const float row = compat::font_size(ui.fonts.mono_small) + ui.px(5), width = ImGui::GetContentRegionAvail().x;
+    const float names = std::min(ui.px(260), width * 0.45F), numbers = ui.px(70);
+    for (std::size_t i = 0; i < attribution.terms.size(); ++i) {
+        const Contribution& term = attribution.terms[i];
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::InvisibleButton("term", {width, row})) {
+            commands.push_back(command::GoTo{term.tensor});
+            if (term.head) commands.push_back(command::ChooseHead{*term.head});
+        }
+        ImGui::PopID();
+        if (ImGui::IsItemHovered())
+            ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + row}, ui.theme.raised);
+        draw_text(ui, ui.fonts.mono_small, {at.x, at.y + ui.px(2)}, ui.theme.text, tr(name_of(term)), names - ui.px(8));
+        const std::string text = cause_text(term.logit);
+        draw_text(ui, ui.fonts.mono_small,
+                  {at.x + names + numbers - compat::text_size(ui.fonts.mono_small, text).x, at.y + ui.px(2)},
+                  ui.theme.text, text);
+        draw_signed_bar(ui,
+                        {{at.x + names + numbers + ui.px(16), at.y + ui.px(4)}, {at.x + width, at.y + row - ui.px(4)}},
+                        term.logit, most);
+    }
+    ImGui::EndChild();
+}
+
+}  // namespace decoderscope

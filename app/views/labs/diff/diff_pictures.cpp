@@ -1,0 +1,244 @@
+#include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/step/explanation_text.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "app/views/frame/terms.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/labs/diff/bisect_page.h"
+#include "app/views/labs/diff/lab.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace decoderscope {
+
+namespace {
+
+// Keys of the three textures and widgets; other views use a step's number.
+constexpr std::uint64_t kKeys = 0x44490000;
+
+const TensorDifference* difference_of(const Comparison& comparison, const std::string& name) {
+    const auto& all = comparison.tensors;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+// ---- the line above the pictures: the step, and which slice of it is shown
+
+Index size_along(const Step& step, std::string_view name) {
+    for (std::size_t i = 0; i + 2 < step.axes.size(); ++i)
+        if (step.axes[i].name == name) return step.axes[i].size;
+    return 1;
+}
+
+// Returns the right end of the room for the line's text.
+float draw_steppers(const Ui& ui, const Session& session, Area line, Commands& commands) {
+    const Step& step = session.step();
+    const Place place = session.cursor().place;
+    float right = line.high.x;
+    const auto moved = [&](const char* name, Index value, Index count) {
+        if (count < 2) return 0;
+        right -= counter_width(ui, name, value);
+        ImGui::SetCursorScreenPos({right, line.low.y});
+        const int by = counter(ui, name, value, count);
+        right -= ui.px(12);
+        return by;
+    };
+    const Index heads = size_along(step, axis::head) > 1 ? session.shown().scenario.config().nhead : 1;
+    if (const int by = moved("head", place.head, heads); by != 0)
+        commands.push_back(command::ChooseHead{place.head + by});
+    if (const int by = moved("batch", place.batch, size_along(step, axis::batch)); by != 0)
+        commands.push_back(command::ChooseBatch{place.batch + by});
+    return right;
+}
+
+void draw_step_line(const Ui& ui, const Session& session, const TensorDifference& d, Area line, Commands& commands) {
+    const float right = draw_steppers(ui, session, line, commands);
+    const float y = line.low.y + (ImGui::GetFrameHeight() - compat::font_size(ui.fonts.mono_small)) * 0.5F;
+    const float x = line.low.x +
+                    draw_text(ui, ui.fonts.mono_small, {line.low.x, y}, ui.theme.text, d.name, right - line.low.x) +
+                    ui.px(16);
+    if (d.presence != Presence::in_both) return;
+    if (d.largest == 0.0) {
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, tr("equal in A and B"), right - x);
+        return;
+    }
+    const std::string lead = tr("max {difference} at", {{"difference", difference_text(d.largest)}}) + " ",
+                      text = cell_name("", d.cell) + " →";
+    const float lead_width = compat::text_size(ui.fonts.caption, lead).x;
+    if (lead_width + compat::text_size(ui.fonts.caption, text).x > right - x) return;
+    draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x + lead_width, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, text, 7201)) commands.push_back(command::Follow{d.name, d.cell});
+    tooltip(tr("Go to the cell with the largest difference and what it was made from"));
+}
+
+// ---- the pictures
+
+// A and B side by side; A − B next to them or, if the rows are long, below.
+std::array<Area, 3> arrange(const Ui& ui, const Heatmap& h, Area area) {
+    const float gap = ui.px(16);
+    if (h.columns > 12 && h.columns > 2 * h.rows) {
+        const float half = (area.width() - gap) * 0.5F, middle = area.low.y + (area.height() - gap * 0.5F) * 0.5F;
+        return {Area{area.low, {area.low.x + half, middle}},
+                Area{{area.high.x - half, area.low.y}, {area.high.x, middle}},
+                Area{{area.low.x, middle + gap * 0.5F}, area.high}};
+    }
+    const float third = (area.width() - gap * 2) / 3.0F;
+    std::array<Area, 3> areas;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const float x = area.low.x + static_cast<float>(i) * (third + gap);
+        areas[i] = {{x, area.low.y}, {x + third, area.high.y}};
+    }
+    return areas;
+}
+
+void cell_tooltip(const Ui& ui, const Step& step, const DifferencePictures& p, const Cell& cell, Spot spot) {
+    if (!compat::begin_tooltip()) return;
+    const auto value = [&](const Heatmap& h) { return h.at(spot.first, spot.second); };
+    text_line(ui.fonts.mono_small, ui.theme.muted, cell_name(step.name, cell));
+    text_line(ui.fonts.mono_small, ui.theme.text, "A      " + exact_number(value(p.a)));
+    text_line(ui.fonts.mono_small, ui.theme.text, "B      " + exact_number(value(p.b)));
+    const auto at = static_cast<std::size_t>(spot.first * p.a.columns + spot.second);
+    const bool over = p.over.empty() || p.over[at] != 0;
+    text_line(ui.fonts.mono_small, over ? ui.theme.accent : ui.theme.muted,
+              "A − B  " + exact_number(value(p.difference)));
+    const auto place = [&](const std::string& axis, const std::string& label, Index index) {
+        if (axis.empty()) return;
+        text_line(ui.fonts.caption, ui.theme.muted, spoken_place(axis, index, label));
+    };
+    place(p.a.row_axis, p.a.row_labels[static_cast<std::size_t>(spot.first)], spot.first);
+    place(p.a.column_axis, p.a.column_labels[static_cast<std::size_t>(spot.second)], spot.second);
+    for (const auto& [side, h] : {std::pair{"A: ", &p.a}, std::pair{"B: ", &p.b}}) {
+        if (!h->hidden.empty() && h->hidden[at] != hidden_by::nothing)
+            text_line(ui.fonts.caption, ui.theme.warning, side + hidden_text(h->hidden[at]));
+    }
+    ImGui::EndTooltip();
+}
+
+void draw_three(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    const Step& step = session.step();
+    const Value<DifferencePictures> pictures =
+        shown_difference(session.derived(), session.shown().scenario, diff.shown, step, session.cursor().place);
+    const DifferencePictures& p = *pictures;
+    const Slice slice = slice_of(step, session.cursor().place, session.shown().scenario.config().nhead);
+    const std::array<Area, 3> areas = arrange(ui, p.a, area);
+    const std::array<const Heatmap*, 3> heatmaps = {&p.a, &p.b, &p.difference};
+    std::optional<Spot> hovered;
+    for (std::size_t i = 0; i < 3; ++i) {
+        HeatmapDrawing drawing{.heatmap = *heatmaps[i],
+                               .key = kKeys + i,
+                               .version = pictures.number(),
+                               .color = color_of(step.meaning),
+                               .stale = session.stale(),
+                               .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+        if (i == 2) drawing.changed = &p.over;
+        if (session.cursor().cell) drawing.selected = slice.find(*session.cursor().cell);
+        if (diff.hovered && diff.hovered->first < p.a.rows && diff.hovered->second < p.a.columns)
+            drawing.lit = CellRect{diff.hovered->first, diff.hovered->second, 1, 1};
+        // All three zoom together.
+        const HeatmapGesture gesture = draw_heatmap(ui, drawing, state.viewports[kKeys], areas[i]);
+        if (gesture.hovered) {
+            hovered = gesture.hovered;
+            state.hovered = {step.name, slice.cell(hovered->first, hovered->second)};
+            place_cell_tooltip(ui, gesture, 7);
+            cell_tooltip(ui, step, p, slice.cell(hovered->first, hovered->second), *hovered);
+        }
+        if (gesture.clicked)
+            commands.push_back(command::SelectCell{slice.cell(gesture.clicked->first, gesture.clicked->second)});
+    }
+    diff.hovered = hovered;
+}
+
+void draw_note(const Ui& ui, Area area, const std::string& text) {
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted, text, area.width());
+}
+
+}  // namespace
+
+void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const Step& step = session.step();
+    const TensorDifference* d = difference_of(state.lab<DiffTabState>().shown->comparison, step.name);
+    const Area line = {area.low, {area.high.x, area.low.y + ImGui::GetFrameHeight()}};
+    const Area below = {{area.low.x, line.high.y + ui.px(8)}, area.high};
+    ImGui::GetWindowDrawList()->AddLine({area.low.x, area.low.y - ui.px(4)}, {area.high.x, area.low.y - ui.px(4)},
+                                        ui.theme.line);
+    if (d == nullptr) {
+        draw_note(ui, line, tr("{name} is not part of a trace. Choose a step above.", {{"name", step.name}}));
+        return;
+    }
+    draw_step_line(ui, session, *d, line, commands);
+    if (d->presence != Presence::in_both)
+        draw_note(ui, below, tr("Nothing to subtract: {presence}.", {{"presence", presence_text(*d, "A", "B")}}));
+    else
+        draw_three(ui, session, state, below, commands);
+}
+
+// What the inspector says beside the Diff tab.
+
+namespace {
+
+void number(const Ui& ui, const std::string& label, const std::string& value, ImU32 color) {
+    const float start = ImGui::GetCursorPosX(), room = ImGui::GetContentRegionAvail().x - ui.px(4);
+    const float width = compat::text_size(ui.fonts.mono_small, value).x;
+    text_line(ui.fonts.caption, ui.theme.muted, fitted(ui.fonts.caption, label, room - width - ui.px(8)));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(start + room - width);
+    text_line(ui.fonts.mono_small, color, value);
+}
+
+void say_tensor(const Ui& ui, const TensorDifference& d, ViewState& state, Commands& commands) {
+    if (d.presence != Presence::in_both) return paragraph(ui.fonts.text, ui.theme.warning, presence_text(d, "A", "B"));
+    if (d.largest == 0.0)
+        return paragraph(ui.fonts.text, ui.theme.text,
+                         d.same_bits ? tr("All of its numbers are equal, bit for bit.")
+                                     : tr("All of its numbers are equal; some have other bits, such as −0 for 0."));
+    paragraph(ui.fonts.text, ui.theme.text,
+              tr_n("{over} of its {count} number differs by more than the tolerance.",
+                   "{over} of its {count} numbers differ by more than the tolerance.", d.count, {{"over", d.over}}));
+    number(ui, tr("largest difference"), difference_text(d.largest), ui.theme.accent);
+    number(ui, tr("relative to the largest number"), difference_text(d.relative()), ui.theme.text);
+    number(ui, tr("mean difference"), difference_text(d.mean), ui.theme.text);
+    ImGui::Dummy({1, ui.px(4)});
+    paragraph(ui.fonts.caption, ui.theme.muted,
+              tr("Where it is largest: {cell}", {{"cell", cell_name(d.name, d.cell)}}));
+    number(ui, tr("A, this run"), exact_number(d.a), ui.theme.text);
+    number(ui, tr("B, the other"), exact_number(d.b), ui.theme.text);
+    if (!link(ui, ui.fonts.caption, ui.theme.accent, tr("Explain A's number →"), 1)) return;
+    state.tab = kStepLab;
+    commands.push_back(command::Follow{d.name, d.cell});
+}
+
+}  // namespace
+
+void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const DiffTabState& diff = state.lab<DiffTabState>();
+    if (diff.against == Against::bisect) return inspect_bisection(ui, session, diff.bisect);
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("The difference"), find_term("difference"));
+    if (!diff.shown) return paragraph(ui.fonts.text, ui.theme.muted, tr("There is no other run to compare with yet."));
+    const Comparison& comparison = diff.shown->comparison;
+    if (const GlossaryTerm* term = prose_with_terms(ui, state, ui.fonts.text, ui.theme.text, verdict_of(comparison)))
+        open_glossary(state, term->id);
+    if (comparison.first) {
+        const TensorDifference& first = comparison.tensors[*comparison.first];
+        if (link(ui, ui.fonts.caption, ui.theme.accent,
+                 fitted(ui.fonts.caption, tr("It begins at {step} →", {{"step", first.name}}),
+                        ImGui::GetContentRegionAvail().x),
+                 2))
+            go_to_largest(session, first, commands);
+    }
+    inspector_line(ui);
+    const auto here = std::ranges::find(comparison.tensors, session.step().name, &TensorDifference::name);
+    paragraph(ui.fonts.mono, ui.theme.text, session.step().name);
+    explain_term(ui, state, term_of(session.step()));
+    if (here != comparison.tensors.end())
+        say_tensor(ui, *here, state, commands);
+    else
+        paragraph(ui.fonts.text, ui.theme.muted, tr("This step is not compared."));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,283 @@
+#include "app/views/labs/diff/lab.h"
+
+#include "app/core/labs/diff/comparison_text.h"
+#include "app/core/labs/diff/shown_comparison.h"
+#include "app/views/frame/panels.h"
+#include "app/views/labs/diff/bisect_page.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
+#include "engine/load/recorded_model.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+constexpr std::string_view kId = kDiffLab;
+
+void add_exports(ExportScene& scene) {
+    const Value<ShownComparison>& diff = scene.state.lab<DiffTabState>().shown;
+    if (!diff || diff->of.lock() != scene.session.shown().run) return;
+    scene.add_if_any(tr("A, B and the difference"), scene.step.name + ".difference", [&] {
+        return difference_exhibit(scene.shown, diff->reference, scene.step, scene.place, diff->comparison.tolerance);
+    });
+}
+
+void leave(ViewState& state) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    diff.asked.reset();
+    diff.shown = {};
+}
+
+void pin(const Session&, ViewState& state, Commands& commands) {
+    state.tab = kId;
+    state.lab<DiffTabState>().against = Against::pinned;
+    commands.push_back(command::Pin{});
+}
+
+std::vector<Action> actions_of_runs() {
+    return {{.label = message("Pin this run to compare later ones with"), .run = pin}};
+}
+
+// The file to compare with is not saved here: the session knows and saves it.
+void save(const ViewState& state, SavedView& saved) {
+    const DiffTabState& diff = state.lab<DiffTabState>();
+    saved.compare = {diff.against, diff.option, {}, diff.tolerance, diff.bisect.question};
+    // Sorted, as a session file has them.
+    std::ranges::sort(saved.compare.bisect.chosen, {}, &ChosenMatch::theirs);
+}
+
+void restore(ViewState& state, const SavedView& saved) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    diff.against = saved.compare.against;
+    diff.option = saved.compare.option;
+    diff.tolerance = saved.compare.tolerance;
+    diff.typed.fill('\0');
+    const std::string& file = saved.compare.file;
+    diff.bisect = {.path = file, .question = saved.compare.bisect};
+    std::copy_n(file.begin(), std::min(file.size(), diff.typed.size() - 1), diff.typed.begin());
+}
+
+// A trace from another program, to compare with.
+std::optional<Command> take_file(const Session& session, ViewState& state, const std::string& path) {
+    const bool recording = is_recording(path);
+    if (!recording && !path.ends_with(".safetensors")) return std::nullopt;
+    DiffTabState& diff = state.lab<DiffTabState>();
+    // What our names don't tell is aligned by bisecting; two recordings are compared by their names.
+    const bool bisects = session.scenario().computes() && (recording || diff.against == Against::bisect);
+    return bisects ? bisect_with_file(diff, path) : compare_with_file(diff, path);
+}
+
+}  // namespace
+
+Lab diff_lab() {
+    return {.id = kId,
+            .title = message("Diff"),
+            .question = message("What changed?"),
+            .key = Key::c,
+            .term = "difference",
+            .draw = draw_diff_tab,
+            .least_height = [](float) { return 480.0F; },
+            .inspect = inspect_difference,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_runs,
+            .save = save,
+            .restore = restore,
+            .take_file = take_file};
+}
+
+namespace {
+
+// The session's name for our companion run.
+constexpr const char* kCompanion = "diff";
+
+// The other configuration is computed alongside the run for as long as it is compared with.
+void ask_for_companion(DiffTabState& diff, Commands& commands) {
+    const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
+    if (wanted && diff.asked != diff.option) {
+        diff.asked = diff.option;
+        commands.push_back(command::Accompany{kCompanion, Variation{.overrides = {diff.option}}});
+    } else if (!wanted && diff.asked) {
+        diff.asked.reset();
+        commands.push_back(command::Accompany{kCompanion, std::nullopt});
+    }
+}
+
+Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& diff) {
+    Compared b{.label = diff.option.first + " = " + diff.option.second};
+    const auto found = shown.companions.find(kCompanion);
+    if (found == shown.companions.end() || found->second.variation != Variation{.overrides = {diff.option}}) {
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+    } else if (!found->second.error.empty()) {
+        b.missing = tr(found->second.error);
+        b.failed = true;
+    } else if (!found->second.run) {
+        b.missing = tr("Computing the same run with {label} …", {{"label", b.label}});
+    } else {
+        b.of = found->second.run;
+    }
+    return b;
+}
+
+Compared compared_with(const Snapshot& shown, const DiffTabState& diff) {
+    switch (diff.against) {
+        case Against::unedited:
+            return {.of = shown.unedited, .label = tr("without edits")};
+        case Against::configuration:
+            return compared_with_configuration(shown, diff);
+        case Against::pinned:
+            if (shown.pinned)
+                return {.of = shown.pinned, .label = tr("pinned: {label}", {{"label", shown.pinned->label}})};
+            return {.missing =
+                        tr("No run is pinned yet. Pin this one, change something, and see here what it changed.")};
+        case Against::bisect:
+            return {};
+        case Against::file:
+            if (shown.trace_file) return {.of = shown.trace_file, .label = shown.trace_file->label};
+            return {.missing =
+                        tr("No file is open. “decoderscope trace” writes one; so does safetensors.torch.save_file in "
+                           "PyTorch, with the same names. Type its path above, or drop it here.")};
+    }
+    return {};
+}
+
+ReferenceRun reference_for(const Snapshot& shown, const DiffTabState& diff, const std::string& label) {
+    switch (diff.against) {
+        case Against::unedited: {
+            const InEnglish english;  // it is written to files
+            return reference_of(tr("without edits"), shown.unedited);
+        }
+        case Against::configuration:
+            return reference_of(label, shown.companions.at(kCompanion).run);
+        case Against::pinned:
+            return *shown.pinned;
+        case Against::file:
+        case Against::bisect:
+            return *shown.trace_file;
+    }
+    return {};
+}
+
+// ---- if there is nothing to list
+
+void draw_missing(const Ui& ui, const Compared& b, Area area) {
+    draw_empty_page(ui, area, b.failed ? tr("This run cannot be made") : "", b.missing,
+                    b.failed ? ui.theme.error : ui.theme.muted);
+}
+
+void draw_nothing_differs(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    const Comparison& comparison = diff.shown->comparison;
+    std::string text = measured_text(comparison) + ".";
+    const bool no_edits = diff.against == Against::unedited && session.shown().scenario.edits.empty();
+    if (no_edits)
+        text += std::string("\n\n") + tr("There are no edits yet, so both runs are the same. Paint a mask cell, switch "
+                                         "a head off or type over a number, and this page shows how far that reaches.");
+    const ImVec2 next = draw_empty_page(ui, area, verdict_of(comparison), text, ui.theme.muted);
+    if (!no_edits || !session.shown().scenario.computes()) return;
+    ImGui::SetCursorScreenPos(next);
+    const bool norm_first = session.shown().scenario.config().norm_first;
+    if (link(ui, ui.fonts.text, ui.theme.accent,
+             norm_first ? tr("What would Post-Norm change? →") : tr("What would Pre-Norm change? →"), 7002)) {
+        diff.against = Against::configuration;
+        diff.option = {"norm_first", norm_first ? "false" : "true"};
+    }
+}
+
+// ---- the result
+
+void draw_verdict(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands) {
+    const Comparison& comparison = state.lab<DiffTabState>().shown->comparison;
+    draw_text(ui, ui.fonts.text, area.low, ui.theme.text, verdict_of(comparison), area.width());
+    const float y = area.low.y + ui.px(24);
+    const std::string caption = tr("largest |A − B| of each step");
+    const float used = draw_text(ui, ui.fonts.caption, {area.low.x, y}, ui.theme.muted, caption);
+    if (!comparison.first) return;
+    const std::string lead = tr("first step that differs:") + std::string(" "),
+                      name = comparison.tensors[*comparison.first].name;
+    const float room = area.width() - used - ui.px(24) - compat::text_size(ui.fonts.caption, lead).x;
+    const std::string shown = fitted(ui.fonts.caption, name + " →", room);
+    const float x = area.high.x - compat::text_size(ui.fonts.caption, shown).x;
+    draw_text(ui, ui.fonts.caption, {x - compat::text_size(ui.fonts.caption, lead).x, y}, ui.theme.muted, lead);
+    ImGui::SetCursorScreenPos({x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, shown, 7001))
+        go_to_largest(session, comparison.tensors[*comparison.first], commands);
+    tooltip(tr("Go to the first step that differs by more than the tolerance, where it differs most"));
+}
+
+// The list's height: a share of the room, as the pictures are more important.
+float list_height(const Ui& ui, float room) { return std::clamp(room * 0.34F, ui.px(88), ui.px(320)); }
+
+}  // namespace
+
+Command bisect_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = Against::bisect;
+    diff.typed.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    return command::CompareWithFile{path};
+}
+
+Command compare_with_file(DiffTabState& diff, const std::string& path) {
+    diff.against = Against::file;
+    diff.typed.fill('\0');
+    std::copy_n(path.begin(), std::min(path.size(), diff.typed.size() - 1), diff.typed.begin());
+    if (diff.tolerance == 0.0) diff.tolerance = 1e-5;
+    return command::CompareWithFile{path};
+}
+
+void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands) {
+    const Ref step = session.shown().run->plan().find(difference.name);
+    if (step == nullptr) return;
+    commands.push_back(command::GoTo{difference.name});
+    if (difference.cell.size() != step->axes.size()) return;
+    const Place now = session.cursor().place;
+    const Place place = place_of(*step, difference.cell, now, session.shown().scenario.config().nhead);
+    if (place.batch != now.batch) commands.push_back(command::ChooseBatch{place.batch});
+    if (place.head != now.head) commands.push_back(command::ChooseHead{place.head});
+}
+
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    DiffTabState& diff = state.lab<DiffTabState>();
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    ask_for_companion(diff, commands);
+    state.hovered.reset();
+    const Compared b = compared_with(session.shown(), diff);
+    diff.shown = {};
+    const float header = diff_header_height(ui, diff.against, inner.width());
+    draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
+    const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
+    if (b.of == nullptr) {
+        draw_missing(ui, b, below);
+        return;
+    }
+    const Snapshot& shown = session.shown();
+    diff.shown = shown_comparison(session.derived(), shown.run, b.of, diff.tolerance,
+                                  [&] { return reference_for(shown, diff, b.label); });
+    if (!diff.shown) {
+        const int percent =
+            static_cast<int>(comparison_progress(session.derived(), shown.run, b.of, diff.tolerance) * 100.0);
+        draw_empty_page(ui, below, "", "Comparing … " + std::to_string(percent) + " %", ui.theme.muted);
+        return;
+    }
+    if (!diff.shown->comparison.differs() && diff.shown->comparison.largest == 0.0) {
+        draw_nothing_differs(ui, session, state, below);
+        return;
+    }
+    float y = below.low.y;
+    const auto part = [&](float height, float gap) {
+        const Area cut = {{below.low.x, y}, {below.high.x, y + height}};
+        y += height + ui.px(gap);
+        return cut;
+    };
+    draw_verdict(ui, session, state, part(ui.px(42), 0), commands);
+    draw_diff_strip(ui, session, state, part(std::max(ui.px(76), below.height() * 0.13F), 6), commands);
+    draw_diff_list(ui, session, state, part(list_height(ui, below.high.y - y), 10), commands);
+    draw_diff_pictures(ui, session, state, {{below.low.x, y}, below.high}, commands);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "app/core/files/saved_view.h"
+#include "app/core/labs/bisect/shown_bisection.h"
+#include "app/core/labs/diff/shown_comparison.h"
+#include "app/core/session/command.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/view_state.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace decoderscope {
+
+[[nodiscard]] Lab diff_lab();
+
+// What the page that bisects remembers.
+struct BisectTabState {
+    std::string path;                         // of the recording that it is about
+    BisectQuestion question;                  // what is asked of it
+    std::optional<BisectQuestion> cancelled;  // what is no longer wanted
+    const Bisection* listed = nullptr;        // the result that the table was last scrolled for
+};
+
+// What the Diff tab remembers from frame to frame.
+struct DiffTabState {
+    Against against = Against::unedited;
+    std::pair<std::string, std::string> option;                // what differs in B's configuration: a key and its value
+    std::optional<std::pair<std::string, std::string>> asked;  // the one requested from the session
+    double tolerance = 0.0;
+    bool in_order = false;                           // order of the list; else worst first
+    std::array<char, 1024> typed{};                  // the path's field
+    std::string listed_step;                         // the step that the list was last scrolled to
+    std::optional<std::pair<Index, Index>> hovered;  // row and column under the mouse, as of the last frame
+
+    BisectTabState bisect;
+
+    Value<ShownComparison> shown;  // as of the last frame; empty if there was none
+};
+
+// The command that compares with a file. Raises a tolerance of 0, as another program's arithmetic never agrees to the
+// last bit.
+[[nodiscard]] Command compare_with_file(DiffTabState& diff, const std::string& path);
+
+// The command that bisects against a recording.
+[[nodiscard]] Command bisect_with_file(DiffTabState& diff, const std::string& path);
+
+void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// The parts of the Diff tab, one file each.
+
+// The current B, or why there is none to compare with.
+struct Compared {
+    std::shared_ptr<const void> of;  // nullptr while there is nothing to compare with
+    std::string label;               // "without edits", "norm_first = true"
+    std::string missing;             // the message to show instead
+    bool failed = false;             // missing because of an error
+};
+
+// Goes to a tensor of the comparison, at the batch row and head where it differs most. Does nothing if A has no such
+// step.
+void go_to_largest(const Session& session, const TensorDifference& difference, Commands& commands);
+
+// The choices of B and of the tolerance, in two lines; in three where two are too narrow.
+[[nodiscard]] float diff_header_height(const Ui& ui, Against against, float width);
+void draw_diff_header(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// One mark per step, in order; its height is the logarithm of the step's largest difference.
+void draw_diff_strip(const Ui& ui, const Session& session, const ViewState& state, Area area, Commands& commands);
+
+// The steps with their measures, worst first or in order.
+void draw_diff_list(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// What the inspector says beside the tab: how the current step differs.
+void inspect_difference(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// A, B and A − B of the current step.
+void draw_diff_pictures(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+}  // namespace decoderscope

@@ -1,0 +1,311 @@
+#include "app/views/labs/generate/lab.h"
+
+#include "app/core/labs/generate/generation.h"
+#include "app/core/labs/generate/shown_generation.h"
+#include "app/core/text/token_text.h"
+#include "app/views/frame/panels.h"
+#include "app/views/frame/terms.h"
+#include "app/views/inspector/inspector.h"
+#include "app/views/labs/masks/lab.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <array>
+#include <functional>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+void add_exports(ExportScene& scene) {
+    const GenerateTabState& generate = scene.state.lab<GenerateTabState>();
+    if (!generation_obstacle(scene.shown.scenario).empty()) return;
+    const Index row = scene.place.batch;
+    if (generate.page == GeneratePage::cache)
+        scene.add(tr("k and v of this layer and head"), "kv-cache",
+                  [shown = scene.shown, layer = generate.layer, place = scene.place] {
+                      return cache_exhibit(shown, layer, place);
+                  });
+    const Companion* lens = scene.session.shown().companion(kLensRun);
+    if (generate.page == GeneratePage::lens && lens != nullptr)
+        scene.add(tr("The logit lens"), "logit-lens",
+                  [shown = scene.shown, run = lens->run, row] { return lens_exhibit(shown, run, row); });
+    scene.add_if_any(tr("The next token's probabilities"), "next-token",
+                     [&] { return next_token_exhibit(scene.shown, row, scene.session.sampling()); });
+}
+
+void leave(ViewState& state) {
+    GenerateTabState& generate = state.lab<GenerateTabState>();
+    generate.asked_cache.reset();
+    generate.asked_lens.reset();
+    generate.running = false;
+}
+
+std::optional<Suggestion> suggest(const Session& session) {
+    if (!generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
+    return Suggestion{.title = tr("See which token comes next, and why")};
+}
+
+bool can_generate(const Session& session) { return generation_obstacle(session.shown().scenario).empty(); }
+
+// An action on the text, which also opens the tab that shows it.
+std::function<void(const Session&, ViewState&, Commands&)> on_this_tab(
+    std::function<void(const Session&, ViewState&, Commands&)> run) {
+    return [run = std::move(run)](const Session& session, ViewState& state, Commands& commands) {
+        state.tab = kGenerateLab;
+        run(session, state, commands);
+    };
+}
+
+std::vector<Action> actions_of_text() {
+    return {{.label = message("Generate one token"),
+             .key = Key::period,
+             .repeats = true,
+             .enabled = can_generate,
+             .run = on_this_tab(
+                 [](const Session& session, ViewState&, Commands& commands) { generate_token(session, commands); })},
+            {.label = message("Step back one token"),
+             .key = Key::comma,
+             .repeats = true,
+             .enabled = can_generate,
+             .run = on_this_tab(
+                 [](const Session& session, ViewState&, Commands& commands) { step_back(session, commands); })},
+            {.label = message("Generate until the end, or stop"),
+             .key = Key::r,
+             .enabled = can_generate,
+             .run = on_this_tab([](const Session&, ViewState& state, Commands&) {
+                 GenerateTabState& generate = state.lab<GenerateTabState>();
+                 generate.running = !generate.running;
+             })}};
+}
+
+}  // namespace
+
+Lab generate_lab() {
+    return {.id = kGenerateLab,
+            .title = message("Generate"),
+            .question = message("Which token comes next, and why?"),
+            .key = Key::g,
+            .term = "generation",
+            .draw = draw_generate_tab,
+            .least_height = [](float) { return 400.0F; },
+            .inspect = inspect_generation,
+            .suggest = suggest,
+            .leave = leave,
+            .add_exports = add_exports,
+            .actions = actions_of_text,
+            .computes = true};
+}
+
+std::string GenerateScene::piece(Index token) const { return token_text(scenario().model()->tokenizer, token); }
+
+Index GenerateScene::token_at(Index position) const {
+    return static_cast<Index>(scenario().inputs.tokens.at(Cell{row, position}));
+}
+
+namespace {
+
+constexpr double kSecondsPerToken = 0.35;
+
+Value<ShownNextToken> next_token_of(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return shown_next_token(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                            session.sampling());
+}
+
+// While it runs, generates a token at intervals.
+void run_on(const Session& session, ViewState& state, Commands& commands) {
+    GenerateTabState& tab = state.lab<GenerateTabState>();
+    const double now = ImGui::GetTime();
+    if (!tab.running) {
+        tab.next_token_at = now;
+        return;
+    }
+    if (session.stale() || now < tab.next_token_at) return;
+    tab.next_token_at = now + kSecondsPerToken;
+    tab.running = generate_token(session, commands);
+}
+
+// Companion runs are computed as long as a page shows them.
+void ask_for(std::optional<Variation>& asked, const char* name, const std::optional<Variation>& wanted,
+             Commands& commands) {
+    if (asked == wanted) return;
+    asked = wanted;
+    commands.push_back(command::Accompany{name, wanted});
+}
+
+void ask_for_runs(const GenerateScene& scene) {
+    GenerateTabState& tab = scene.tab();
+    std::optional<Variation> cache, lens;
+    if (tab.page == GeneratePage::cache && tab.proving) cache = Variation{.cached_row = scene.row};
+    if (tab.page == GeneratePage::lens) lens = Variation{.logit_lens = true};
+    ask_for(tab.asked_cache, kCacheRun, cache, scene.commands);
+    ask_for(tab.asked_lens, kLensRun, lens, scene.commands);
+}
+
+void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
+    const float width = std::min(area.width(), ui.px(500)), x = area.low.x + (area.width() - width) * 0.5F;
+    const float y = area.low.y + std::max(ui.px(24), area.height() * 0.22F);
+    draw_text(ui, ui.fonts.heading, {x, y}, ui.theme.text, tr("Nothing to generate"), width);
+    const float below = draw_prose(ui, {x, y + ui.px(34)}, width, ui.theme.muted, obstacle, 4);
+    draw_prose(ui, {x, below + ui.px(8)}, width, ui.theme.muted,
+               tr("A model with tokens, a causal mask and a language head continues a text here, token by token."), 3);
+}
+
+// The choices of the page and of the batch row. Returns the height used.
+float draw_pages(const GenerateScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const std::array<const char*, 3> pages = {tr("Next token"), tr("KV cache"), tr("Logit lens")};
+    ImGui::SetCursorScreenPos(area.low);
+    const int clicked = segmented(ui, "page", pages, static_cast<int>(scene.tab().page));
+    if (clicked >= 0) scene.tab().page = static_cast<GeneratePage>(clicked);
+    const Index rows = scene.scenario().inputs.batch();
+    if (rows > 1) {
+        ImGui::SameLine(0, ui.px(20));
+        if (const int moved = counter(ui, tr("batch row"), scene.row, rows); moved != 0)
+            scene.commands.push_back(command::ChooseBatch{scene.row + moved});
+    }
+    return ImGui::GetFrameHeight();
+}
+
+}  // namespace
+
+std::string why_text_ends(const Scenario& scenario, Index row) {
+    if (const Sentence full = row_is_full(scenario, row); !full.empty()) return tr(full);
+    return has_ended(scenario, row) ? tr("The text has ended: its last token marks the end.") : "";
+}
+
+bool generate_token(const Session& session, Commands& commands) {
+    const Scenario& scenario = session.shown().scenario;
+    const Index row = session.cursor().place.batch;
+    if (!generation_obstacle(scenario).empty() || session.stale()) return false;
+    const Value<ShownNextToken> shown = next_token_of(session);
+    if (!shown->next || !why_text_ends(scenario, row).empty()) return false;
+    commands.push_back(command::AppendToken{row, shown->next->candidates[shown->draw.rank].token});
+    return true;
+}
+
+void step_back(const Session& session, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    const Scenario& scenario = session.shown().scenario;
+    if (generation_obstacle(scenario).empty() && row_length(scenario.inputs, row) > 1)
+        commands.push_back(command::RemoveLastToken{row});
+}
+
+GenerateScene generate_scene(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Index row = session.cursor().place.batch;
+    return {
+        ui, session, state, commands, row, row_length(session.shown().scenario.inputs, row), next_token_of(session)};
+}
+
+void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    state.hovered.reset();
+    const float pad = ui.px(16), gap = ui.px(10);
+    const Area inner = {{area.low.x + pad, area.low.y + gap}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const Scenario& scenario = session.shown().scenario;
+    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty()) {
+        state.lab<GenerateTabState>().running = false;
+        draw_obstacle(ui, inner, obstacle);
+        return;
+    }
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    run_on(session, state, commands);
+    ask_for_runs(scene);
+    float y = inner.low.y;
+    const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
+    y += draw_generate_controls(scene, rest()) + gap;
+    state.paced = state.paced || scene.tab().running;
+    y += draw_generated_text(scene, rest()) + gap;
+    y += draw_pages(scene, rest()) + gap;
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return draw_next_token(scene, rest());
+        case GeneratePage::cache:
+            return draw_cache(scene, rest());
+        case GeneratePage::lens:
+            return draw_lens(scene, rest());
+    }
+}
+
+// What the inspector says beside the Generate tab.
+
+namespace {
+
+void say(const GenerateScene& scene, const std::vector<Sentence>& sentences) {
+    for (const Sentence& sentence : sentences) {
+        if (const GlossaryTerm* term =
+                prose_with_terms(scene.ui, scene.state, scene.ui.fonts.text, scene.ui.theme.text, tr(sentence)))
+            open_glossary(scene.state, term->id);
+        ImGui::Dummy({1, scene.ui.px(2)});
+    }
+}
+
+// A link to one number of the output, explained in the Step tab.
+void link_to(const GenerateScene& scene, const std::string& text, const char* tensor, Index token, int id) {
+    if (scene.run().plan().find(tensor) == nullptr) return;
+    if (!link(scene.ui, scene.ui.fonts.caption, scene.ui.theme.accent, text, id)) return;
+    scene.state.tab = kStepLab;
+    scene.commands.push_back(command::Follow{tensor, {scene.row, scene.length - 1, token}});
+}
+
+void say_next_token(const GenerateScene& scene) {
+    if (const std::string end = why_text_ends(scene.scenario(), scene.row); !end.empty())
+        return paragraph(scene.ui.fonts.text, scene.ui.theme.text, end);
+    const auto piece = [&](Index token) { return scene.piece(token); };
+    const std::vector<Sentence> sentences = next_token_sentences(*scene.next, piece);
+    if (sentences.empty())
+        return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("There is nothing to draw from."));
+    say(scene, sentences);
+    const Index first = scene.next->next->candidates.front().token;
+    const std::string token = piece(first);
+    link_to(scene, tr("Explain the logit of “{token}” →", {{"token", token}}), "logits", first, 1);
+    link_to(scene, tr("Explain the probability of “{token}” →", {{"token", token}}), "probs", first, 2);
+}
+
+void say_lens(const GenerateScene& scene) {
+    const Companion* lens = scene.session.shown().companion(kLensRun);
+    const Value<LensTable> table =
+        lens != nullptr ? shown_lens(scene.session.derived(), lens->run, scene.row, scene.length) : Value<LensTable>();
+    if (!table) return paragraph(scene.ui.fonts.text, scene.ui.theme.muted, tr("Computing …"));
+    say(scene, lens_sentences(*table, scene.length - 1, [&](Index token) { return scene.piece(token); }));
+}
+
+void say_cache(const GenerateScene& scene) {
+    const std::string attention = "blocks." + std::to_string(scene.tab().layer) + ".attn";
+    const Tensor& k = scene.run().value(attention + ".k");  // [batch, kv_head, pos, d_head]
+    if (k.rank() != 4) return;
+    say(scene,
+        {message("What is kept of layer {layer}: a key and a value of {width} numbers for each position and each "
+                 "of {heads} heads. Later positions can't change them, because the causal mask hides what comes "
+                 "later.",
+                 {{"layer", scene.tab().layer}, {"width", k.dim(3)}, {"heads", k.dim(1)}})});
+}
+
+// The newest position, and the token that stands there.
+std::string heading_of(const GenerateScene& scene) {
+    return tr("After “{token}”, position {position}",
+              {{"token", scene.piece(scene.token_at(scene.length - 1))}, {"position", scene.length - 1}});
+}
+
+}  // namespace
+
+void inspect_generation(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
+    const Scenario& scenario = session.shown().scenario;
+    term_line(ui, state, ui.fonts.heading, ui.theme.text, tr("Generate"), find_term("generation"));
+    if (const std::string obstacle = tr(generation_obstacle(scenario)); !obstacle.empty())
+        return paragraph(ui.fonts.text, ui.theme.muted, obstacle);
+    const GenerateScene scene = generate_scene(ui, session, state, commands);
+    paragraph(ui.fonts.caption, ui.theme.muted, heading_of(scene));
+    inspector_line(ui);
+    switch (scene.tab().page) {
+        case GeneratePage::next_token:
+            return say_next_token(scene);
+        case GeneratePage::cache:
+            return say_cache(scene);
+        case GeneratePage::lens:
+            return say_lens(scene);
+    }
+}
+
+}  // namespace decoderscope

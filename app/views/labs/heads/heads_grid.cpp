@@ -1,0 +1,264 @@
+#include "app/views/labs/heads/heads_grid.h"
+
+#include "app/core/labs/heads/shown_heads.h"
+#include "app/core/text/numbers.h"
+#include "app/views/labs/heads/head_patterns.h"
+#include "app/views/labs/heads/lab.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- the choices above the grid
+
+// Puts the next item on the same line if it fits, else on the next line.
+void flow(const Ui& ui, float gap, float width, float right) {
+    if (ImGui::GetItemRectMax().x + ui.px(gap) + width <= right) ImGui::SameLine(0, ui.px(gap));
+}
+
+float width_of(std::span<const char* const> labels, const Ui& ui) {
+    float width = 0.0F;
+    for (const char* label : labels)
+        width += ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2 + ui.px(2);
+    return width;
+}
+
+const char* kind_name(AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::self:
+            return tr("Self");
+        case AttentionKind::cross:
+            return tr("Cross");
+        case AttentionKind::encoder:
+            return tr("Encoder");
+    }
+    return "";
+}
+
+// The choice of the kind of attention; for a model with a single kind, its name instead.
+void choose_kind(const Ui& ui, const Session& session, HeadsTabState& heads) {
+    std::vector<AttentionKind> kinds;
+    std::vector<const char*> names;
+    for (const AttentionKind kind : kAttentionKinds) {
+        if (attentions_of_kind(session.shown().run->plan(), kind).empty()) continue;
+        kinds.push_back(kind);
+        names.push_back(kind_name(kind));
+    }
+    if (kinds.size() < 2) {
+        ImGui::AlignTextToFramePadding();
+        text_line(ui.fonts.caption, ui.theme.muted, tr("self-attention only"));
+        return;
+    }
+    const auto chosen = std::find(kinds.begin(), kinds.end(), heads.kind) - kinds.begin();
+    const int clicked = segmented(ui, "kind", names, static_cast<int>(chosen));
+    if (clicked >= 0) heads.kind = kinds[static_cast<std::size_t>(clicked)];
+}
+
+void choose_order(const Ui& ui, HeadsTabState& heads, float right) {
+    const std::array<const char*, 3> orders = {tr("By layer"), tr("Highest first"), tr("Lowest first")};
+    flow(ui, 16, width_of(orders, ui), right);
+    const int clicked = segmented(ui, "order", orders, static_cast<int>(heads.order));
+    if (clicked >= 0) heads.order = static_cast<HeadOrder>(clicked);
+}
+
+void choose_measure(const Ui& ui, HeadsTabState& heads, float right) {
+    for (std::size_t i = 0; i < kPatternMeasures.size(); ++i) {
+        const PatternMeasure measure = kPatternMeasures[i];
+        const std::array<const char*, 1> name = {measure_name(measure).data()};
+        if (i > 0) flow(ui, 2, width_of(name, ui), right);
+        if (toggle_button(ui, labelled(measure_name(measure), std::to_string(i)).c_str(), heads.measure == measure,
+                          std::string(measure_sentence(measure)).c_str()))
+            heads.measure = measure;
+    }
+}
+
+// "≥ ──▮──── 0.50"
+void choose_threshold(const Ui& ui, HeadsTabState& heads, double top, float right) {
+    const float width = ui.px(190), slider = ui.px(88);
+    flow(ui, 14, width, right);
+    if (toggle_button(ui, heads.at_most ? "≤" : "≥", false,
+                      tr("Which heads stay bright: those from the threshold up, or down from it"))) {
+        heads.at_most = !heads.at_most;
+        heads.threshold = 1.0F - heads.threshold;
+    }
+    ImGui::SameLine(0, ui.px(2));
+    const bool all = heads.at_most ? heads.threshold >= 1.0F : heads.threshold <= 0.0F;
+    const std::string text = fixed_text(static_cast<double>(heads.threshold) * top, 2);
+    ImGui::SetNextItemWidth(slider);
+    ImGui::SliderFloat("##threshold", &heads.threshold, 0.0F, 1.0F, "", ImGuiSliderFlags_NoInput);
+    if (!ImGui::IsItemActive()) tooltip(tr("Dims the heads on the other side of this value of the measure"));
+    ImGui::SameLine(0, ui.px(8));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, all ? ui.theme.muted : ui.theme.text, all ? tr("all heads") : text);
+}
+
+// Returns the height used.
+float draw_choices_of_grid(const Ui& ui, const Session& session, HeadsTabState& heads, double top, Area area,
+                           Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::BeginGroup();
+    choose_kind(ui, session, heads);
+    choose_order(ui, heads, area.high.x);
+    const Index batch = session.cursor().place.batch;
+    flow(ui, 16, ui.px(100), area.high.x);
+    if (const int moved = counter(ui, tr("batch"), batch, session.shown().scenario.inputs.batch()); moved != 0)
+        commands.push_back(command::ChooseBatch{batch + moved});
+    choose_measure(ui, heads, area.high.x);
+    choose_threshold(ui, heads, top, area.high.x);
+    ImGui::EndGroup();
+    return ImGui::GetItemRectSize().y;
+}
+
+// What the measure tells, and what the colours mean: in one line, or one below the other. Returns the y below.
+float draw_caption(const Ui& ui, const HeadsTabState& heads, Range weights, Area line) {
+    const std::string most = short_number_text(static_cast<double>(weights.high), 3);
+    const auto number = [&](const std::string& text) { return compat::text_size(ui.fonts.mono_small, text).x; };
+    const float bar = ui.px(64), word = compat::text_size(ui.fonts.caption, tr("weight")).x;
+    const float start = line.high.x - bar - number("0") - number(most) - word - ui.px(18);
+    const std::string sentence(measure_sentence(heads.measure));
+    const float room = start - line.low.x - ui.px(12);
+    if (compat::text_size(ui.fonts.caption, sentence).x <= room) {
+        draw_text(ui, ui.fonts.caption, line.low, ui.theme.muted, sentence);
+    } else {
+        const float height = draw_prose(ui, line.low, line.width(), ui.theme.muted, sentence, 3) - line.low.y;
+        line = {{line.low.x, line.low.y + height}, {line.high.x, line.high.y + height}};
+    }
+    float x = start;
+    x += draw_text(ui, ui.fonts.caption, {x, line.low.y}, ui.theme.muted, tr("weight")) + ui.px(8);
+    x += draw_text(ui, ui.fonts.mono_small, {x, line.low.y}, ui.theme.muted, "0") + ui.px(5);
+    const float middle = (line.low.y + line.high.y) * 0.5F;
+    constexpr int kPieces = 32;
+    for (int i = 0; i < kPieces; ++i) {
+        const Rgba color = color_of((static_cast<float>(i) + 0.5F) / kPieces, {0.0F, 1.0F}, Scale::sequential,
+                                    default_map(Scale::sequential), ui.theme.dark);
+        ImGui::GetWindowDrawList()->AddRectFilled({x + bar * static_cast<float>(i) / kPieces, middle - ui.px(4)},
+                                                  {x + bar * static_cast<float>(i + 1) / kPieces, middle + ui.px(4)},
+                                                  to_imgui(color));
+    }
+    draw_text(ui, ui.fonts.mono_small, {x + bar + ui.px(5), line.low.y}, ui.theme.muted, most);
+    ImGui::SetCursorScreenPos({start, line.low.y});
+    ImGui::InvisibleButton("legend", {line.high.x - start, line.height()});
+    tooltip(tr(
+        "The colours of all heads span the same weights, from 0 to the largest of this grid, so that heads compare"));
+    return line.high.y;
+}
+
+// ---- the grid
+
+// Where the heads are: one column per head of a layer.
+struct Grid {
+    Index columns = 1, rows = 1;
+    ImVec2 cell, origin;
+    CellStyle style;
+};
+
+Grid lay_out(const Ui& ui, const std::vector<HeadScore>& scores, Range weights, bool by_layer, Area area) {
+    Grid grid;
+    for (const HeadScore& score : scores) grid.columns = std::max(grid.columns, score.head + 1);
+    grid.rows = (static_cast<Index>(scores.size()) + grid.columns - 1) / grid.columns;
+    const float left = by_layer ? ui.px(44) : 0.0F, top = by_layer ? ui.px(18) : 0.0F;
+    const float room = area.height() - top, height = room / static_cast<float>(grid.rows);
+    grid.style = {!by_layer, weights, height < ui.px(by_layer ? 72 : 88)};
+    const float text = cell_text_height(ui, grid.style), least = text + ui.px(by_layer ? 15 : 36);
+    const float width = std::min((area.width() - left) / static_cast<float>(grid.columns), ui.px(220));
+    grid.cell = {width, std::clamp(height, least, std::max(least, width + text))};
+    if (least > height)
+        grid.cell.x = (area.width() - left - ImGui::GetStyle().ScrollbarSize) / static_cast<float>(grid.columns);
+    grid.origin = {area.low.x + left, area.low.y + top};
+    return grid;
+}
+
+void draw_head_numbers(const Ui& ui, const Grid& grid, float left) {
+    draw_text(ui, ui.fonts.caption, {left, grid.origin.y - ui.px(17)}, ui.theme.muted, tr("layer"));
+    for (Index head = 0; head < grid.columns; ++head) {
+        const std::string text = tr("head {head}", {{"head", head}});
+        const float middle = grid.origin.x + (static_cast<float>(head) + 0.5F) * grid.cell.x;
+        const std::string fits =
+            compat::text_size(ui.fonts.caption, text).x < grid.cell.x - ui.px(4) ? text : std::to_string(head);
+        draw_text(ui, ui.fonts.caption,
+                  {middle - compat::text_size(ui.fonts.caption, fits).x * 0.5F, grid.origin.y - ui.px(17)},
+                  ui.theme.muted, fits);
+    }
+}
+
+void draw_layer_number(const Ui& ui, Index layer, float x, float middle) {
+    const float line = compat::font_size(ui.fonts.mono_small);
+    draw_text(ui, ui.fonts.mono_small, {x + ui.px(10), middle - line * 0.5F}, ui.theme.text, std::to_string(layer));
+}
+
+void draw_grid(const Ui& ui, const Session& session, ViewState& state, const MeasuredHeads& measured, Area area,
+               Commands& commands) {
+    const std::vector<HeadScore>& scores = measured.scores;
+    const HeadsTabState& heads = state.lab<HeadsTabState>();
+    const bool by_layer = heads.order == HeadOrder::by_layer;
+    const Grid grid = lay_out(ui, scores, measured.weights, by_layer, area);
+    if (by_layer) draw_head_numbers(ui, grid, area.low.x);
+    const std::vector<std::size_t> order = ordered(scores, heads.measure, heads.order);
+    const float head_room = grid.origin.y - area.low.y;
+    const float edge = ui.px(2);  // room for the first row's outline
+    ImGui::SetCursorScreenPos({area.low.x, grid.origin.y - edge});
+    compat::begin_child("heads", {area.width(), area.height() - head_room + edge});
+    const ImVec2 origin = {grid.origin.x, ImGui::GetCursorScreenPos().y + edge};
+    const ImVec2 start = ImGui::GetCursorPos();
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        const auto row = static_cast<Index>(place) / grid.columns, column = static_cast<Index>(place) % grid.columns;
+        const ImVec2 low = {origin.x + static_cast<float>(column) * grid.cell.x,
+                            origin.y + static_cast<float>(row) * grid.cell.y};
+        const Area box = {low, {low.x + grid.cell.x, low.y + grid.cell.y}};
+        if (!ImGui::IsRectVisible(box.low, box.high)) continue;
+        if (by_layer && column == 0)
+            draw_layer_number(ui, scores[order[place]].layer, area.low.x,
+                              box.low.y + (grid.cell.y - cell_text_height(ui, grid.style)) * 0.5F);
+        draw_head_cell(ui, session, state, scores[order[place]], grid.style, box, commands);
+    }
+    ImGui::SetCursorPos(start);
+    ImGui::Dummy({1, grid.cell.y * static_cast<float>(grid.rows) + edge});
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_heads_grid(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    HeadsTabState& heads = state.lab<HeadsTabState>();
+    const Snapshot& shown = session.shown();
+    const Value<MeasuredHeads> known =
+        measured_heads(session.derived(), shown.scenario, shown.run, heads.kind, session.cursor().place.batch);
+    if (!known) {
+        draw_text(ui, ui.fonts.text, area.low, ui.theme.muted, tr("Measuring the heads …"));
+        return;
+    }
+    const MeasuredHeads& measured = *known;
+    heads.painted = 0;
+    const double top = measured.scores.empty() ? 1.0 : highest_possible(heads.measure, measured.scores.front().keys);
+    // In a low window the choices scroll with the grid.
+    const float least = ui.px(160);
+    const bool scrolls = heads.choices > area.height() - least;
+    if (scrolls) {
+        ImGui::SetCursorScreenPos(area.low);
+        compat::begin_child("heads-tab", {std::max(area.width() + ImGui::GetStyle().ScrollbarSize, 1.0F),
+                                          std::max(area.height(), 1.0F)});
+    }
+    const ImVec2 start = scrolls ? ImGui::GetCursorScreenPos() : area.low;
+    const Area whole = {start, {start.x + area.width(), start.y + area.height()}};
+    float y = start.y + draw_choices_of_grid(ui, session, heads, top, whole, commands) + ui.px(8);
+    const float line = compat::font_size(ui.fonts.caption);
+    y = draw_caption(ui, heads, measured.weights, {{start.x, y}, {whole.high.x, y + line}}) + ui.px(12);
+    heads.choices = y - start.y;
+    const float bottom = std::max(whole.high.y, y + least);
+    draw_grid(ui, session, state, measured, {{start.x, y}, {whole.high.x, bottom}}, commands);
+    if (scrolls) {
+        ImGui::SetCursorScreenPos(start);
+        ImGui::Dummy({1, bottom - start.y});
+        ImGui::EndChild();
+    }
+    state.hovered.reset();
+}
+
+}  // namespace decoderscope

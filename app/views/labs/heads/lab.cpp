@@ -1,0 +1,342 @@
+#include "app/views/labs/heads/lab.h"
+
+#include "app/core/labs/heads/head_scores.h"
+#include "app/core/labs/heads/shown_heads.h"
+#include "app/core/run/edits.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/token_text.h"
+#include "app/views/frame/panels.h"
+#include "app/views/labs/heads/head_page.h"
+#include "app/views/labs/heads/heads_grid.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keys_and_mouse.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// The stage shows patterns, so their heads and layers are collected, not those of the cursor's step.
+void add_exports(ExportScene& scene) {
+    const HeadsTabState& heads = scene.state.lab<HeadsTabState>();
+    const Plan& plan = scene.shown.run->plan();
+    scene.gathers_step = false;
+    const std::vector<std::string> attentions = attentions_of_kind(plan, heads.kind);
+    const Ref pattern =
+        plan.find((heads.opened || attentions.empty() ? heads.attention : attentions.front()) + ".pattern");
+    if (pattern == nullptr || scene.shown.run->value(pattern->id).empty()) return;
+    if (heads.opened)
+        scene.add(tr("This head: pattern, q, k and v"), pattern->name + ".head" + std::to_string(scene.place.head),
+                  [shown = scene.shown, attention = heads.attention, place = scene.place] {
+                      return head_exhibit(shown, attention, place);
+                  });
+    // The grid shows all of them.
+    add_gathered(scene, *pattern, heads.opened ? GatheredFirst::this_layer : GatheredFirst::all_layers);
+}
+
+// The head with the strongest weight, switched off; on again if it is off.
+std::optional<Suggestion> suggest(const Session& session) {
+    const Snapshot& shown = session.shown();
+    const Plan& plan = shown.run->plan();
+    const Ref opening = plan.find(opening_cursor(*shown.scenario.model(), plan).step);
+    if (opening == nullptr || opening->attention.empty()) return std::nullopt;
+    const Value<ShownStrongestWeight> strongest =
+        shown_strongest_weight(session.derived(), shown, opening->attention, session.cursor().place.batch);
+    if (!strongest->found) return std::nullopt;
+    const Index head = strongest->found->cell[1];
+    const bool off = head_factor(shown.scenario.edits, opening->attention, head) == 0.0F;
+    return Suggestion{.title = off ? tr("Switch head {head} on again", {{"head", head}})
+                                   : tr("Switch off head {head}", {{"head", head}}),
+                      .commands = {command::GoTo{opening->attention + ".pattern"}, command::ChooseHead{head},
+                                   command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
+}
+
+void leave(ViewState& state) { state.lab<HeadsTabState>().preview.reset(); }
+
+}  // namespace
+
+Lab heads_lab() {
+    return {.id = "heads",
+            .title = message("Heads"),
+            .question = message("What does each head look at?"),
+            .key = Key::h,
+            .term = "head",
+            .draw = draw_heads_tab,
+            .suggest = suggest,
+            .leave = leave,
+            .add_exports = add_exports,
+            .computes = true};
+}
+
+namespace {
+
+// Follows the cursor: the page shows the attention that the cursor is in, and the grid its kind.
+void follow_cursor(const Session& session, HeadsTabState& heads) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    std::string attention = step.attention;
+    const Ref seen = plan.find(heads.attention + ".pattern");
+    if (attention.empty() && !step.block.empty() && (seen == nullptr || seen->block != step.block))
+        attention = step.block + ".attn";
+    if (plan.find(attention + ".pattern") != nullptr && attention != heads.attention) {
+        heads.attention = attention;
+        heads.kind = kind_of_attention(plan, attention);
+    }
+    if (plan.find(heads.attention + ".pattern") == nullptr) heads.attention = "blocks.0.attn";
+    if (heads.opened) heads.kind = kind_of_attention(plan, heads.attention);
+    if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
+}
+
+// While nothing is edited, the page shows what the output would be without its head: requests that companion run.
+void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& commands) {
+    std::optional<Variation> wanted;
+    if (heads.opened && session.scenario().edits.empty())
+        wanted = Variation{.more_edits = {ScaleHead{heads.attention, session.cursor().place.head, 0.0F}}};
+    if (wanted == heads.preview) return;
+    commands.push_back(command::Accompany{kHeadPreview, wanted});
+    heads.preview = wanted;
+}
+
+}  // namespace
+
+void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    HeadsTabState& heads = state.lab<HeadsTabState>();
+    // Escape first deselects the cell, then leads back to the grid. Enter opens the head that is outlined there.
+    const bool escape = state.dialog == Dialog::none && !typing() && pressed(Key::escape);
+    if (escape && !session.cursor().cell) heads.opened = false;
+    follow_cursor(session, heads);
+    if (!heads.opened && state.dialog == Dialog::none && !typing() && pressed(Key::enter)) {
+        heads.opened = true;
+        commands.push_back(command::GoTo{heads.attention + ".pattern"});
+    }
+    ask_for_preview(session, heads, commands);
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
+    const float strip = effect_strip_height(ui, session, heads);
+    const Area upper = {inner.low, {inner.high.x, inner.high.y - strip - ui.px(8)}};
+    if (heads.opened)
+        draw_head_page(ui, session, state, upper, commands);
+    else
+        draw_heads_grid(ui, session, state, upper, commands);
+    draw_effect_strip(ui, session, state, {{inner.low.x, inner.high.y - strip}, inner.high});
+}
+
+namespace {
+
+std::string number(double value) { return short_number_text(value, 3); }
+
+// Which two runs are compared.
+struct Compared {
+    std::shared_ptr<const Run> before, after;
+    bool preview = false;  // no head is switched yet
+};
+
+// A companion may briefly still belong to the previous model: only outputs of the same shape are compared.
+bool comparable(const Run& before, const Run& after) {
+    const Ref output = output_step(after.plan());
+    return output != nullptr && before.value(output->name).axes() == after.value(output->id).axes();
+}
+
+Compared compared(const Session& session, const HeadsTabState& heads) {
+    const Snapshot& shown = session.shown();
+    const Companion* without = shown.companion(kHeadPreview);
+    const bool wanted = heads.opened && shown.unedited == shown.run && without != nullptr;
+    if (wanted && heads.preview == without->variation && comparable(*shown.run, *without->run))
+        return {shown.run, without->run, true};
+    return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
+}
+
+// What the strip shows: the output, its movement, and the labels of its axes.
+struct Shown {
+    const Session& session;
+    const Step& output;
+    const Compared& runs;
+    Value<OutputEffects> measured;
+    std::vector<std::string> positions;
+    Index batch;
+    bool by_norm;
+
+    [[nodiscard]] const std::vector<PositionEffect>& effects() const { return measured->positions; }
+    [[nodiscard]] bool has_logits() const { return output.name == "logits"; }
+    [[nodiscard]] double height(std::size_t at) const { return by_norm ? effects()[at].norm : effects()[at].largest; }
+    [[nodiscard]] bool changes_its_mind(std::size_t at) const {
+        return has_logits() && !std::isnan(effects()[at].norm) && effects()[at].top_before != effects()[at].top_after;
+    }
+    // The name of an index of the output: the token, or the index itself.
+    [[nodiscard]] std::string name_of(Index index) const {
+        const Tokenizer& tokenizer = session.shown().scenario.model()->tokenizer;
+        return has_logits() && index < tokenizer.size() ? "“" + token_text(tokenizer, index) + "”"
+                                                        : std::to_string(index);
+    }
+};
+
+// "by up to 0.128 at position 1 · 2 best tokens change"
+Sentence movement(const Shown& shown, std::size_t most) {
+    const auto count = [&](auto matches) {
+        Index found = 0;
+        for (std::size_t i = 0; i < shown.effects().size(); ++i) found += matches(i) ? 1 : 0;
+        return found;
+    };
+    const Index broken = count([&](std::size_t at) { return std::isnan(shown.effects()[at].norm); });
+    if (broken > 0) return message_n("to NaN at {count} position", "to NaN at {count} positions", broken);
+    const Index minds = count([&](std::size_t at) { return shown.changes_its_mind(at); });
+    const Arguments where = {{"number", number(shown.effects()[most].largest)}, {"position", most}};
+    if (minds == 0) return message("by up to {number} at position {position}", where);
+    return message_n("by up to {number} at position {position} · {count} best token changes",
+                     "by up to {number} at position {position} · {count} best tokens change", minds, where);
+}
+
+std::string headline(const Shown& shown, bool opened) {
+    const std::string what = shown.has_logits() ? tr("the logits") : shown.output.name;
+    const auto most = furthest(shown.effects());
+    if (shown.runs.preview)
+        return most ? tr("Without this head {what} would move {movement}",
+                         {{"what", what}, {"movement", movement(shown, *most)}})
+                    : tr("Without this head nothing would change.");
+    if (most) return tr("Your edits move {what} {movement}", {{"what", what}, {"movement", movement(shown, *most)}});
+    if (shown.runs.before != shown.runs.after)
+        return tr("Your edits leave {what} of this batch row unchanged.", {{"what", what}});
+    return opened ? tr("Computing the output without this head …")
+                  : tr("Switch a head off at its dot: its effect on {what} appears here.", {{"what", what}});
+}
+
+// "largest · norm": what the bars' height means.
+void choose_height(const Ui& ui, HeadsTabState& heads, Area line) {
+    const auto choice = [&](const char* text, float x, bool by_norm, const char* tip) {
+        ImGui::SetCursorScreenPos({x, line.low.y});
+        const ImU32 color = heads.by_norm == by_norm ? ui.theme.text : ui.theme.muted;
+        if (link(ui, ui.fonts.caption, color, text, by_norm ? 7102 : 7101)) heads.by_norm = by_norm;
+        tooltip(tip);
+    };
+    const auto width = [&](const char* text) { return compat::text_size(ui.fonts.caption, text).x; };
+    const float norm = line.high.x - width(tr("L2 norm")), largest = norm - ui.px(12) - width(tr("largest"));
+    choice(tr("largest"), largest, false, tr("A bar is the largest change of any number at the position."));
+    choice(tr("L2 norm"), norm, true, tr("A bar is the length of the change: the root of the sum of its squares."));
+}
+
+void position_tooltip(const Ui& ui, const Shown& shown, std::size_t at) {
+    if (!compat::begin_tooltip()) return;
+    const PositionEffect& effect = shown.effects()[at];
+    text_line(ui.fonts.mono_small, ui.theme.muted,
+              tr("{tensor}  position {position}  “{token}”",
+                 {{"tensor", shown.output.name}, {"position", at}, {"token", shown.positions[at]}}));
+    text_line(ui.fonts.mono_small, ui.theme.text,
+              tr("largest change {largest}   L2 norm {norm}",
+                 {{"largest", number(effect.largest)}, {"norm", number(effect.norm)}}));
+    if (shown.changes_its_mind(at))
+        text_line(ui.fonts.caption, ui.theme.warning,
+                  tr("most likely token: {before} → {after}",
+                     {{"before", shown.name_of(effect.top_before)}, {"after", shown.name_of(effect.top_after)}}));
+    else if (shown.has_logits())
+        text_line(ui.fonts.caption, ui.theme.muted,
+                  tr("most likely token stays {token}", {{"token", shown.name_of(effect.top_after)}}));
+    const auto value = [&](const std::shared_ptr<const Run>& run) -> const Tensor& {
+        return run->value(shown.output.name);
+    };
+    for (const ValueChange& change :
+         largest_changes(value(shown.runs.before), value(shown.runs.after), shown.batch, static_cast<Index>(at), 5))
+        text_line(ui.fonts.mono_small, ui.theme.text,
+                  shown.name_of(change.index) + "  " + number(static_cast<double>(change.before)) + " → " +
+                      number(static_cast<double>(change.after)));
+    ImGui::EndTooltip();
+}
+
+// One position: its bar, the number above it, its token below it.
+void draw_position(const Ui& ui, const Shown& shown, std::size_t at, double top, Area box, bool labelled) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float line = compat::font_size(ui.fonts.mono_small) + ui.px(2);
+    const float floor = box.high.y - line;
+    const bool numbered = floor - box.low.y > line + ui.px(14);  // else the numbers are only in the tooltips
+    const float room = floor - box.low.y - (numbered ? line : 0.0F);
+    const double value = shown.height(at);
+    const bool nan = std::isnan(value);
+    const float part = nan ? 1.0F : top > 0.0 ? static_cast<float>(value / top) : 0.0F;
+    const float middle = (box.low.x + box.high.x) * 0.5F, half = std::min(box.width() * 0.36F, ui.px(20));
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(at));
+    ImGui::InvisibleButton("position", {std::max(box.width(), 1.0F), box.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    const ImU32 color = nan ? ui.theme.error : shown.changes_its_mind(at) ? ui.theme.warning : ui.theme.accent;
+    const ImVec2 low = {middle - half, floor - std::max(room * part, value > 0.0 || nan ? ui.px(1.5F) : 0.0F)};
+    if (value != 0.0)
+        list.AddRectFilled(low, {middle + half, floor},
+                           with_alpha(color, shown.runs.preview ? 0.2F
+                                             : hovered          ? 1.0F
+                                                                : 0.8F),
+                           ui.px(1.5F));
+    if (shown.runs.preview && value > 0.0)
+        compat::add_rect(list, low, {middle + half, floor}, color, ui.px(1.5F), ui.px(1));
+    if (hovered) position_tooltip(ui, shown, at);
+    const auto centred = [&](const std::string& text, float y, ImU32 ink) {
+        const std::string fits = fitted(ui.fonts.mono_small, text, box.width() - ui.px(4));
+        draw_text(ui, ui.fonts.mono_small, {middle - compat::text_size(ui.fonts.mono_small, fits).x * 0.5F, y}, ink,
+                  fits);
+    };
+    if (labelled) centred(shown.positions[at], floor + ui.px(1), hovered ? ui.theme.text : ui.theme.muted);
+    const std::string text = number(value);
+    if (numbered && value != 0.0 && compat::text_size(ui.fonts.mono_small, text).x < box.width() - ui.px(4))
+        centred(text, floor - room * part - line, ui.theme.text);
+}
+
+void draw_positions(const Ui& ui, const Shown& shown, Area area) {
+    double top = 0.0;
+    for (std::size_t i = 0; i < shown.effects().size(); ++i)
+        if (std::isfinite(shown.height(i))) top = std::max(top, shown.height(i));
+    const float pitch = std::min(area.width() / static_cast<float>(shown.effects().size()), ui.px(88));
+    // If they crowd, only every n-th has a label, as wide as its neighbours allow.
+    const auto every = static_cast<std::size_t>(std::ceil(ui.px(28) / pitch));
+    const float floor = area.high.y - compat::font_size(ui.fonts.mono_small) - ui.px(2);
+    ImGui::GetWindowDrawList()->AddLine(
+        {area.low.x, floor}, {area.low.x + pitch * static_cast<float>(shown.effects().size()), floor}, ui.theme.line);
+    for (std::size_t i = 0; i < shown.effects().size(); ++i) {
+        const float x = area.low.x + pitch * static_cast<float>(i);
+        draw_position(ui, shown, i, top, {{x, area.low.y}, {x + pitch, area.high.y}}, every <= 1);
+        const float room = pitch * static_cast<float>(every);
+        if (every > 1 && i % every == 0 && x + room <= area.high.x)
+            draw_text(ui, ui.fonts.mono_small, {x, floor + ui.px(1)}, ui.theme.muted, shown.positions[i],
+                      room - ui.px(4));
+    }
+}
+
+}  // namespace
+
+float effect_strip_height(const Ui& ui, const Session& session, const HeadsTabState& heads) {
+    const bool many = attentions_of_kind(session.shown().run->plan(), heads.kind).size() > 6;
+    return ui.px(many && !heads.opened ? 68 : 84);
+}
+
+void draw_effect_strip(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    ImGui::GetWindowDrawList()->AddLine(area.low, {area.high.x, area.low.y}, ui.theme.line);
+    const float line = compat::font_size(ui.fonts.caption);
+    const Area top = {{area.low.x, area.low.y + ui.px(7)}, {area.high.x, area.low.y + ui.px(7) + line}};
+    const Compared runs = compared(session, state.lab<HeadsTabState>());
+    const Ref output = output_step(runs.after->plan());
+    if (output == nullptr) return;
+    const auto ready = [&](const std::shared_ptr<const Run>& run) { return run->value(output->name).is_ready(); };
+    if (!ready(runs.before) || !ready(runs.after)) {  // they are computed last
+        draw_text(ui, ui.fonts.caption, top.low, ui.theme.muted, "computing " + output->name + " …", top.width());
+        return;
+    }
+    const Index batch = session.cursor().place.batch;
+    const Shown shown = {session,
+                         *output,
+                         runs,
+                         output_effects(session.derived(), runs.before, runs.after, *output, batch),
+                         axis_labels(session.shown().scenario, *output, 1, batch),
+                         batch,
+                         state.lab<HeadsTabState>().by_norm};
+    choose_height(ui, state.lab<HeadsTabState>(), top);
+    const std::string text =
+        headline(shown, state.lab<HeadsTabState>().opened) + (session.stale() ? "  · computing …" : "");
+    const bool moved = furthest(shown.effects()).has_value();
+    draw_text(ui, ui.fonts.caption, top.low, moved ? ui.theme.text : ui.theme.muted, text, top.width() - ui.px(112));
+    draw_positions(ui, shown, {{area.low.x, top.high.y + ui.px(4)}, area.high});
+}
+
+}  // namespace decoderscope

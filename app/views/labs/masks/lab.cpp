@@ -1,0 +1,228 @@
+#include "app/views/labs/masks/lab.h"
+
+#include "app/core/labs/masks/shown_masks.h"
+#include "app/core/run/edits.h"
+#include "app/core/run/labels.h"
+#include "app/views/frame/panels.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+void add_exports(ExportScene& scene) {
+    const std::string attention = shown_attention(scene.session);
+    if (scene.shown.run->plan().find(attention + ".mask") == nullptr) return;
+    scene.add(tr("Masks, scores, pattern and output"), attention + ".masks",
+              [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
+}
+
+void leave(ViewState& state) {
+    MasksTabState& masks = state.lab<MasksTabState>();
+    masks.asked.reset();
+    masks.asked_for = 0;
+}
+
+}  // namespace
+
+Lab masks_lab() {
+    return {.id = "masks",
+            .title = message("Masks"),
+            .question = message("Who hides what, and what does the fill do?"),
+            .key = Key::m,
+            .term = "mask",
+            .draw = draw_masks_tab,
+            .leave = leave,
+            .add_exports = add_exports,
+            .computes = true};
+}
+
+namespace {
+
+// ---- the leak test's companion
+
+// The position that is changed: the chosen one, else the last one that is not padding.
+void keep_leak_position(const Session& session, MasksTabState& tab) {
+    const Inputs& inputs = session.shown().scenario.inputs;
+    const Index batch = session.cursor().place.batch;
+    if (tab.chosen_batch != batch || tab.chosen_position >= inputs.pos()) tab.chosen_position.reset();
+    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    tab.leak_position = tab.chosen_position.value_or(std::min(std::max<Index>(last, 1), inputs.pos() - 1));
+}
+
+void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& commands) {
+    const Snapshot& shown = session.shown();
+    const Value<Variation> wanted = shown_leak_variation(session.derived(), shown.scenario, shown.run,
+                                                         session.cursor().place.batch, tab.leak_position);
+    if (std::exchange(tab.asked_for, wanted.number()) == wanted.number()) return;
+    if (tab.asked && *tab.asked == *wanted && shown.companions.contains(kLeakRun)) return;
+    tab.asked = *wanted;
+    commands.push_back(command::Accompany{kLeakRun, *wanted});
+}
+
+// The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
+Value<Leak> leak_found(const Session& session, const MasksTabState& tab) {
+    const Snapshot& shown = session.shown();
+    const Companion* companion = shown.companion(kLeakRun);
+    const bool current =
+        companion != nullptr && tab.asked && companion->variation == *tab.asked && companion->beside == shown.run;
+    if (!current) return {};
+    return shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch, tab.leak_position);
+}
+
+}  // namespace
+
+std::string shown_attention(const Session& session) {
+    const Plan& plan = session.shown().run->plan();
+    const Step& step = session.step();
+    for (const std::string& name : {step.attention, step.block + ".attn"})
+        if (!name.empty() && plan.find(name + ".mask") != nullptr) return name;
+    return "blocks.0.attn";
+}
+
+namespace {
+
+// The heights of the tab's parts but for the pictures.
+struct Heights {
+    float tools, way, findings, choices;
+    bool side_by_side;  // the findings: the fill beside the leak test, else above it
+
+    [[nodiscard]] float sum() const { return tools + way + findings + choices; }
+};
+
+Heights heights_of(const MasksScene& scene, float width) {
+    const Ui& ui = scene.ui;
+    const bool side_by_side = width >= ui.px(600);
+    const float way = way_height(scene, width) + ui.px(4);
+    return {mask_tools_height(scene, width) + ui.px(4), way, side_by_side ? ui.px(168) : ui.px(380),
+            choices_height(ui, scene.session, scene.state, width, Brush::always), side_by_side};
+}
+
+void draw_findings(const MasksScene& scene, const Heights& heights, Area area) {
+    const float gap = scene.ui.px(12);
+    const ImVec2 middle = {std::floor((area.low.x + area.high.x) * 0.5F),
+                           std::floor((area.low.y + area.high.y) * 0.5F)};
+    if (heights.side_by_side) {
+        draw_fill(scene, {area.low, {middle.x - gap, area.high.y}});
+        draw_leak(scene, {{middle.x + gap, area.low.y}, area.high});
+    } else {
+        const float half = area.low.y + scene.ui.px(200);
+        draw_fill(scene, {area.low, {area.high.x, half}});
+        draw_leak(scene, {{area.low.x, half}, area.high});
+    }
+}
+
+// A scrolled part of the tab. `draw` gets where its contents start, and returns where they end.
+template <class Draw>
+void scrolled(const char* id, Area area, Draw draw) {
+    // The scroll bar is in the margin; so is the sign before the first picture of a line.
+    const float margin = ImGui::GetStyle().ScrollbarSize;
+    ImGui::SetCursorScreenPos({area.low.x - margin, area.low.y});
+    compat::begin_child(id, {std::max(area.width() + margin * 2.0F, 1.0F), std::max(area.height(), 1.0F)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float bottom = draw(ImVec2{start.x + margin, start.y});
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({1, std::max(bottom - start.y, 1.0F)});
+    ImGui::EndChild();
+}
+
+// Masks and chain from here on. Returns their bottom.
+float draw_mask_pictures(const MasksScene& scene, ImVec2 start, ImVec2 size) {
+    const MaskSlots slots = lay_out_masks(scene.ui, scene.shown(), {start, {start.x + size.x, start.y + size.y}});
+    draw_mask_parts(scene, slots);
+    draw_mask_chain(scene, slots);
+    return slots.bottom;
+}
+
+// Only the pictures scroll, so that what an edit does to the findings is seen while it is painted.
+void draw_with_fixed_findings(const MasksScene& scene, const Heights& heights, Area inner) {
+    float y = inner.low.y;
+    const auto part = [&](float height) {
+        const Area box = {{inner.low.x, y}, {inner.high.x, y + height}};
+        y += height;
+        return box;
+    };
+    draw_mask_tools(scene, part(heights.tools));
+    const Area pictures = part(inner.height() - heights.sum());
+    scrolled("mask-pictures", {pictures.low, {pictures.high.x, pictures.high.y - scene.ui.px(6)}}, [&](ImVec2 start) {
+        return draw_mask_pictures(scene, start, {pictures.width(), pictures.height() - scene.ui.px(6)});
+    });
+    draw_way(scene, part(heights.way));
+    draw_findings(scene, heights, part(heights.findings));
+    draw_choices(scene.ui, scene.session, scene.state, part(heights.choices), scene.commands, Brush::always);
+}
+
+// In a low window everything scrolls.
+void draw_scrolled(const MasksScene& scene, const Heights& heights, Area inner) {
+    scrolled("masks", inner, [&](ImVec2 start) {
+        const float right = start.x + inner.width();
+        draw_mask_tools(scene, {start, {right, start.y + heights.tools}});
+        float y = draw_mask_pictures(scene, {start.x, start.y + heights.tools}, {inner.width(), scene.ui.px(260)}) +
+                  scene.ui.px(6);
+        draw_way(scene, {{start.x, y}, {right, y + heights.way}});
+        y += heights.way;
+        draw_findings(scene, heights, {{start.x, y}, {right, y + heights.findings}});
+        y += heights.findings;
+        draw_choices(scene.ui, scene.session, scene.state, {{start.x, y}, {right, y + heights.choices}}, scene.commands,
+                     Brush::always);
+        return y + heights.choices;
+    });
+}
+
+}  // namespace
+
+void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const std::string attention = shown_attention(session);
+    const Place place = session.cursor().place;
+    state.hovered.reset();
+    state.lab<MasksTabState>().hovered = std::exchange(state.lab<MasksTabState>().hovered_next, std::nullopt);
+    keep_leak_position(session, state.lab<MasksTabState>());
+    ask_for_leak_run(session, state.lab<MasksTabState>(), commands);
+
+    const float pad = ui.px(16);
+    const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
+    const float choices = choices_height(ui, session, state, inner.width(), Brush::always);
+    const MasksScene scene = {ui,
+                              session,
+                              state,
+                              commands,
+                              attention,
+                              place,
+                              inner.low.x,
+                              {inner.low, {inner.high.x, inner.high.y - choices}},
+                              shown_masks(session.derived(), session.shown(), attention, place),
+                              shown_nan_trail(session.derived(), session.shown().run),
+                              leak_found(session, state.lab<MasksTabState>())};
+    const Heights heights = heights_of(scene, inner.width());
+    if (inner.height() - heights.sum() >= ui.px(220))
+        draw_with_fixed_findings(scene, heights, inner);
+    else
+        draw_scrolled(scene, heights, inner);
+}
+
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip) {
+    const Ui& ui = scene.ui;
+    const float line = compat::font_size(ui.fonts.caption), indent = ui.px(14);
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + ui.px(4), at.y + line * 0.5F + ui.px(1)}, ui.px(3), dot, 12);
+    const float bottom = draw_prose(ui, {at.x + indent, at.y}, width - indent, ui.theme.text, text, 2);
+    area_tooltip(ui, {at, {at.x + width, bottom}}, {text, tip});
+    return bottom;
+}
+
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines) {
+    if (lines.empty() || !ImGui::IsWindowHovered() || !area.contains(ImGui::GetIO().MousePos)) return;
+    if (!compat::begin_tooltip()) return;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (!lines[i].empty())
+            paragraph(ui.fonts.caption, i == 0 ? ui.theme.text : ui.theme.muted, lines[i],
+                      ImGui::GetFontSize() * 24.0F);
+    ImGui::EndTooltip();
+}
+
+}  // namespace decoderscope

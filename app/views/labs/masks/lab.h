@@ -1,0 +1,107 @@
+#pragma once
+
+#include "app/core/labs/heads/head_scores.h"
+#include "app/core/labs/masks/shown_masks.h"
+#include "app/core/run/scenario.h"
+#include "app/core/session/session.h"
+#include "app/core/text/numbers.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/labs/masks/mask_pictures.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/widgets.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace decoderscope {
+
+[[nodiscard]] Lab masks_lab();
+
+// What the brush paints at once.
+enum class MaskTool { cell, row, column };
+
+// What the Masks tab remembers from frame to frame.
+struct MasksTabState {
+    MaskTool tool = MaskTool::cell;
+    bool all_heads = false;
+    Index band = 2;                   // keys that a local window spans, including the query's own
+    std::optional<bool> brush_keeps;  // what the brush sets, from its first cell on
+    Spot last_painted = {-1, -1};
+    std::optional<CellRect> hovered;        // query and key under the mouse, as of the last frame
+    std::optional<CellRect> hovered_next;   // the same, as this frame finds it
+    std::optional<Index> chosen_position;   // for the leak test; nothing: the last one that is not padding
+    Index chosen_batch = 0;                 // where it was chosen
+    Index leak_position = 0;                // the one that is changed now
+    std::optional<Variation> asked;         // requested from the session for the leak test
+    std::uint64_t asked_for = 0;            // the number of the last request
+    std::optional<Index> dragged;           // the batch row whose length handle is being dragged
+    std::map<std::string, Viewport> views;  // by a picture's title
+};
+
+void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+
+// The parts of the Masks tab, one file each.
+
+// The name of the companion run in which one position is changed.
+inline constexpr const char* kLeakRun = "masks.leak";
+
+// A score or weight, as findings write it.
+[[nodiscard]] inline std::string measured_text(float value) { return short_number_text(static_cast<double>(value), 4); }
+
+// What every part draws from.
+struct MasksScene {
+    const Ui& ui;
+    const Session& session;
+    ViewState& state;
+    Commands& commands;
+    const std::string& attention;  // "blocks.0.attn"
+    Place place;
+    float pictures_left;   // the left edge of the pictures
+    Area covered_by_none;  // pictures and findings: tooltips are below them
+    Value<ShownMasks> masks;
+    Value<NanTrail> nan;  // empty during the search
+    Value<Leak> leak;     // empty while unknown
+
+    [[nodiscard]] MasksTabState& tab() const { return state.lab<MasksTabState>(); }
+    [[nodiscard]] const ShownMasks& shown() const { return *masks; }
+    [[nodiscard]] const Run& run() const { return *session.shown().run; }
+    // Whether the keys are the source's: cross-attention and the encoder.
+    [[nodiscard]] bool keys_of_source() const {
+        return kind_of_attention(run().plan(), attention) != AttentionKind::self;
+    }
+};
+
+// The attention that the tab shows: that of the current step, else the self-attention of its block, else the first.
+[[nodiscard]] std::string shown_attention(const Session& session);
+
+// Which attention; what the brush paints; band, all heads, reset.
+[[nodiscard]] float mask_tools_height(const MasksScene& scene, float width);
+void draw_mask_tools(const MasksScene& scene, Area area);
+// The causal, padding and painted masks, separate and combined, and the length handles of the batch's rows.
+void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots);
+// Raw scores → masked scores → pattern → output.
+void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots);
+// How the cell under the mouse changes along that way; else, how to paint.
+[[nodiscard]] float way_height(const MasksScene& scene, float width);
+void draw_way(const MasksScene& scene, Area area);
+// The choice of the fill, and what it does.
+void draw_fill(const MasksScene& scene, Area area);
+// The leak test.
+void draw_leak(const MasksScene& scene, Area area);
+
+// A picture of the tab, with brush and tooltip.
+void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+                       const MaskSlot& slot);
+// The sign between a picture and the one before it.
+void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip);
+
+// A finding: a dot that tells whether all is well, and a text of one or two lines. Returns the y below it.
+float draw_finding(const MasksScene& scene, ImVec2 at, float width, ImU32 dot, const std::string& text,
+                   const char* tip);
+// Shows a tooltip of these lines, the first one as a heading, while the mouse is in the area.
+void area_tooltip(const Ui& ui, Area area, const std::vector<std::string>& lines);
+
+}  // namespace decoderscope

@@ -1,0 +1,323 @@
+#include "app/views/labs/masks/mask_pictures.h"
+
+#include "app/core/run/edits.h"
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "app/core/text/text_layout.h"
+#include "app/views/labs/masks/lab.h"
+#include "app/views/widgets/heatmap_layout.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// How many pictures a line holds, and how wide their cells are.
+struct PictureLine {
+    std::size_t slots = 1;
+    float labels = 0.0F, cells = 0.0F, gap = 0.0F;
+    bool shared = false;  // one column of labels for the line
+
+    [[nodiscard]] float x(std::size_t slot) const {
+        const float before = static_cast<float>(slot) * (cells + gap);
+        return shared ? (slot == 0 ? 0.0F : labels + before) : before + labels * static_cast<float>(slot);
+    }
+    [[nodiscard]] float width(std::size_t slot) const { return cells + (shared && slot > 0 ? 0.0F : labels); }
+};
+
+// Lines of up to `most_slots` pictures. A column of labels for the whole line makes room for another picture.
+// `legend` is the width of what is below each.
+PictureLine line_of(const Ui& ui, const HeatmapNeeds& needs, float width, std::size_t most_slots, float legend = 0.0F) {
+    const float gap = ui.px(20), labels = needs.around.x,
+                least = std::max(sizes_of(ui, needs).least.x - labels, legend);
+    const auto fitting = [&](float first, float each) {
+        const auto more = static_cast<int>(std::floor((width - first - least) / (each + gap)));
+        return static_cast<std::size_t>(std::clamp(more + 1, 1, static_cast<int>(most_slots)));
+    };
+    const std::size_t apart = fitting(labels, labels + least), shared = fitting(labels, least);
+    PictureLine line{.slots = std::max(apart, shared), .labels = labels, .gap = gap, .shared = shared > apart};
+    const auto count = static_cast<float>(line.slots);
+    const float all_labels = line.shared ? labels : labels * count;
+    const float most = ui.px(96) * static_cast<float>(needs.columns);
+    line.cells = std::clamp(std::floor((width - all_labels - gap * (count - 1)) / count), 1.0F, most);
+    return line;
+}
+
+Want height_of(const Ui& ui, const HeatmapNeeds& needs, float width) {
+    const HeatmapSizes sizes = sizes_of(ui, needs);
+    const float most = fitted_height(ui, needs, width, 1e6F);
+    // A cell is painted, so it is as high as it is wide at least.
+    const float least =
+        needs.rows <= kFew ? needs.around.y + ui.px(kHittable) * static_cast<float>(needs.rows) : sizes.least.y;
+    return {std::min(least, most), std::min(sizes.good.y, most), most};
+}
+
+// The heights of the lines: they share the area's if it is enough for all; else each is as high as is good, but no
+// higher than the area.
+std::vector<float> heights_of(const std::vector<Want>& wants, float room, float highest) {
+    float least = 0.0F;
+    for (const Want& want : wants) least += want.least;
+    if (least <= room) return shares(room, wants);
+    std::vector<float> heights;
+    for (const Want& want : wants) heights.push_back(std::max(want.least, std::min(want.good, highest)));
+    return heights;
+}
+
+}  // namespace
+
+MaskSlots lay_out_masks(const Ui& ui, const ShownMasks& shown, Area area) {
+    const HeatmapNeeds parts = needs_of(ui, shown.parts.combined, area.width() * 0.4F, Legend::none),
+                       chain = needs_of(ui, shown.pattern.heatmap, area.width() * 0.4F, Legend::bar);
+    const float gap = ui.px(10), lengths = std::max(area.width() * 0.21F, ui.px(150));
+    // Causal, window if any, padding, drawn; and all combined.
+    const std::size_t masks = shown.parts.has_window ? 5 : 4;
+    // The length handles are beside the masks if these leave room in one line, else in the next free slot.
+    const PictureLine beside = line_of(ui, parts, area.width() - lengths - ui.px(20), masks);
+    const bool in_line = beside.slots == masks;
+    const PictureLine part_line = in_line ? beside : line_of(ui, parts, area.width(), masks),
+                      chain_line = line_of(ui, chain, area.width(), 4, ui.px(124));
+    const std::size_t part_count = in_line ? masks : masks + 1;
+    const auto lines = [](std::size_t count, const PictureLine& line) { return (count + line.slots - 1) / line.slots; };
+    const std::size_t part_lines = in_line ? 1 : lines(part_count, part_line), chain_lines = lines(4, chain_line);
+
+    std::vector<Want> wants(part_lines, height_of(ui, parts, part_line.width(0)));
+    wants.insert(wants.end(), chain_lines, height_of(ui, chain, chain_line.width(0)));
+    // A last line with the length handles alone is lower.
+    if (!in_line && masks % part_line.slots == 0) {
+        const float low = std::min(wants[part_lines - 1].least, ui.px(96));
+        wants[part_lines - 1] = {low, low, low};
+    }
+    const std::vector<float> heights =
+        heights_of(wants, area.height() - gap * static_cast<float>(wants.size() - 1), area.height());
+    std::vector<float> tops;
+    float y = area.low.y;
+    for (const float height : heights) {
+        tops.push_back(y);
+        y += height + gap;
+    }
+    MaskSlots slots{};
+    slots.bottom = y - gap;
+    const auto slot = [&](const PictureLine& line, std::size_t first_line, std::size_t i) {
+        const std::size_t at = first_line + i / line.slots, column = i % line.slots;
+        const float x = area.low.x + line.x(column);
+        return MaskSlot{{{x, tops[at]}, {x + line.width(column), tops[at] + heights[at]}}, !line.shared || column == 0};
+    };
+    for (std::size_t i = 0; i < masks; ++i) slots.parts.push_back(slot(part_line, 0, i));
+    for (std::size_t i = 0; i < 4; ++i) slots.chain[i] = slot(chain_line, part_lines, i);
+    slots.lengths = in_line ? Area{{area.high.x - lengths, area.low.y}, {area.high.x, area.low.y + heights[0]}}
+                            : slot(part_line, 0, masks).area;
+    if (!in_line)
+        slots.lengths.high.x = std::max(slots.lengths.high.x, std::min(slots.lengths.low.x + lengths, area.high.x));
+    return slots;
+}
+
+namespace {
+
+// ---- the brush
+
+std::vector<MaskCell> cells_taken(const MasksScene& scene, Spot spot) {
+    const Heatmap& mask = scene.shown().parts.combined;
+    switch (scene.tab().tool) {
+        case MaskTool::row:
+            return cells_of_row(spot.first, mask.columns);
+        case MaskTool::column:
+            return cells_of_column(spot.second, mask.rows);
+        case MaskTool::cell:
+            return {spot};
+    }
+    return {};
+}
+
+// What a stroke sets: its first cell is toggled, and the others follow. A hidden row or column returns to its unedited
+// state, rather than open to every key.
+std::optional<bool> turned_over(const MasksScene& scene, Spot spot) {
+    const bool kept = scene.shown().parts.combined.at(spot.first, spot.second) != 0.0F;
+    if (kept) return false;
+    return scene.tab().tool == MaskTool::cell ? std::optional(true) : std::nullopt;
+}
+
+void paint(const MasksScene& scene, const HeatmapGesture& gesture) {
+    MasksTabState& tab = scene.tab();
+    const Spot now = *gesture.painted;
+    std::vector<Spot> passed = {now};
+    if (gesture.paint_begins)
+        tab.brush_keeps = turned_over(scene, now);
+    else
+        passed = cells_between(tab.last_painted, now);
+    tab.last_painted = now;
+    const bool all_heads = tab.all_heads || ImGui::GetIO().KeyShift;
+    MaskStroke stroke{scene.attention,
+                      scene.place.batch,
+                      all_heads ? std::nullopt : std::optional(scene.place.head),
+                      {},
+                      tab.brush_keeps};
+    for (const Spot& spot : passed) {
+        const std::vector<MaskCell> cells = cells_taken(scene, spot);
+        stroke.cells.insert(stroke.cells.end(), cells.begin(), cells.end());
+    }
+    if (!stroke.cells.empty()) scene.commands.push_back(command::PaintMasks{stroke, !gesture.paint_begins});
+}
+
+// ---- one picture
+
+std::string token_of(const std::string& axis, const std::vector<std::string>& labels, Index at) {
+    return spoken_place(axis, at, labels[static_cast<std::size_t>(at)]);
+}
+
+void picture_tooltip(const MasksScene& scene, const MaskPicture& picture, HeatmapGesture gesture) {
+    const Heatmap& h = picture.heatmap;
+    const Spot spot = *gesture.hovered;
+    const auto offset = static_cast<std::size_t>(spot.first * h.columns + spot.second);
+    const Fonts& fonts = scene.ui.fonts;
+    const Theme& theme = scene.ui.theme;
+    std::string name = tr("{title} mask", {{"title", h.title}});
+    if (picture.step != nullptr) {
+        const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+        name = cell_name(picture.step->name, slice.cell(spot.first, spot.second));
+    }
+    std::vector<TooltipLine> lines = {
+        {fonts.mono_small, theme.muted, name},
+        {fonts.mono, theme.text, short_number(static_cast<double>(h.values[offset]))},
+        {fonts.caption, theme.muted, token_of(h.row_axis, h.row_labels, spot.first)},
+        {fonts.caption, theme.muted, token_of(h.column_axis, h.column_labels, spot.second)}};
+    if (!h.hidden.empty() && h.hidden[offset] != 0)
+        lines.push_back({fonts.caption, theme.warning, hidden_text(h.hidden[offset])});
+    if (!picture.marked.empty() && picture.marked[offset] != 0)
+        lines.push_back(
+            {fonts.caption, theme.accent,
+             picture.step == nullptr ? tr("opened manually: another mask hides it") : tr("changed by an edit")});
+    gesture.picture = {{gesture.picture.low.x, scene.covered_by_none.low.y}, scene.covered_by_none.high};
+    draw_cell_tooltip(scene.ui, gesture, lines);
+}
+
+std::uint64_t key_of(const std::string& title) { return std::hash<std::string>{}("masks " + title) | (1ULL << 62U); }
+
+std::optional<CellRect> lit_in(const MasksScene& scene, const MaskPicture& picture) {
+    const auto& hovered = scene.tab().hovered;
+    if (!hovered) return std::nullopt;
+    const Heatmap& mask = scene.shown().parts.combined;
+    if (hovered->row >= mask.rows || hovered->column + hovered->columns > mask.columns) return std::nullopt;
+    // A query's output is computed from its whole row.
+    if (!picture.per_key) return CellRect{hovered->row, 0, 1, picture.heatmap.columns};
+    return hovered;
+}
+
+// ---- the way of a cell
+
+// The cell under the mouse along the chain: raw score, filled score, weight.
+std::string way_of(const MasksScene& scene, CellRect at) {
+    const ShownMasks& shown = scene.shown();
+    const Heatmap& raw = shown.raw.heatmap;
+    const auto number = [&](const MaskPicture& picture) {
+        return short_number_text(static_cast<double>(picture.heatmap.at(at.row, at.column)), 4);
+    };
+    const auto hidden = shown.parts.combined.hidden[static_cast<std::size_t>(at.row * raw.columns + at.column)];
+    const Arguments way = {{"query", token_of("query", raw.row_labels, at.row)},
+                           {"key", token_of("key", raw.column_labels, at.column)},
+                           {"raw", number(shown.raw)},
+                           {"masked", number(shown.masked)},
+                           {"hidden", hidden_text(hidden)},
+                           {"weight", number(shown.pattern)}};
+    return tr(hidden == hidden_by::nothing
+                  ? message("{query} → {key}:   {raw} → {masked} → weight {weight}", way)
+                  : message("{query} → {key}:   {raw} → {masked} ({hidden}) → weight {weight}", way));
+}
+
+const char* how_to_paint() {
+    return tr(
+        "Rows are queries, columns are keys. Drag over any of these to hide or show keys; Shift paints all heads.");
+}
+
+}  // namespace
+
+float way_height(const MasksScene& scene, float width) {
+    const ImFont* font = scene.ui.fonts.caption;
+    const auto measure = [&](const std::string& line) { return compat::text_size(scene.ui.fonts.caption, line).x; };
+    return static_cast<float>(wrapped(how_to_paint(), width, measure).size()) *
+           (compat::font_size(font) + scene.ui.px(4));
+}
+
+void draw_way(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const auto& hovered = scene.tab().hovered;
+    const Heatmap& raw = scene.shown().raw.heatmap;
+    if (hovered && hovered->columns == 1 && hovered->row < raw.rows && hovered->column < raw.columns)
+        draw_text(ui, ui.fonts.mono_small, area.low, ui.theme.text, way_of(scene, *hovered), area.width());
+    else
+        draw_prose(ui, area.low, area.width(), ui.theme.muted, how_to_paint(), 9);
+}
+
+void draw_sign(const MasksScene& scene, const MaskSlot& slot, const char* sign, const std::vector<std::string>& tip) {
+    const Ui& ui = scene.ui;
+    const float width = compat::text_size(ui.fonts.mono, sign).x, gap = ui.px(20);
+    const Area& at = slot.area;
+    // The first picture of a line has only the edge of the tab before it.
+    const bool first = at.low.x - gap < scene.pictures_left;
+    const float middle = at.low.x - (first ? ui.px(8) : gap * 0.5F);
+    draw_text(ui, ui.fonts.mono, {middle - width * 0.5F, at.low.y + ui.px(70)}, ui.theme.muted, sign);
+    area_tooltip(ui, {{middle - gap * 0.5F, at.low.y}, {at.low.x, at.high.y}}, tip);
+}
+
+void draw_mask_picture(const MasksScene& scene, const MaskPicture& picture, ImU32 color, Legend legend,
+                       const MaskSlot& slot) {
+    const ShownMasks& shown = scene.shown();
+    const HeatmapDrawing drawing{.heatmap = picture.heatmap,
+                                 .key = key_of(picture.heatmap.title),
+                                 .version = scene.masks.number(),
+                                 .color = color,
+                                 .lit = lit_in(scene, picture),
+                                 .changed = &picture.marked,
+                                 .stale = scene.session.stale(),
+                                 .paintable = picture.per_key,
+                                 .painting = picture.per_key,
+                                 .legend = legend,
+                                 .grid = legend == Legend::none,
+                                 .labels_rows = slot.labels_rows,
+                                 .keeps_hittable = picture.per_key,
+                                 .scrolls_with = ImGui::GetScrollMaxY() > 0.0F};
+    const HeatmapGesture gesture = draw_heatmap(scene.ui, drawing, scene.tab().views[picture.heatmap.title], slot.area);
+    if (gesture.painted)
+        paint(scene, gesture);
+    else if (gesture.hovered)
+        picture_tooltip(scene, picture, gesture);
+    if (gesture.hovered)
+        scene.tab().hovered_next = picture.per_key
+                                       ? CellRect{gesture.hovered->first, gesture.hovered->second, 1, 1}
+                                       : CellRect{gesture.hovered->first, 0, 1, shown.parts.combined.columns};
+    if (gesture.clicked && picture.step != nullptr && !picture.per_key) {
+        const Slice slice = slice_of(*picture.step, scene.place, scene.session.shown().scenario.config().nhead);
+        scene.commands.push_back(
+            command::Follow{picture.step->name, slice.cell(gesture.clicked->first, gesture.clicked->second)});
+    }
+}
+
+void draw_mask_chain(const MasksScene& scene, const MaskSlots& slots) {
+    const ShownMasks& shown = scene.shown();
+    struct Link {
+        const MaskPicture& picture;
+        std::vector<std::string> tip;  // of the arrow before it
+    };
+    const std::array links = {
+        Link{shown.raw, {}},
+        Link{shown.masked, {tr("fill"), tr("Where the mask is 0, the score is replaced by the fill.")}},
+        Link{shown.pattern, {tr("softmax"), tr("Each row becomes weights that sum to 1.")}},
+        Link{shown.output, {tr("weighted sum"), tr("Each query's output is the sum of v, times its weights.")}},
+    };
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (i > 0) draw_sign(scene, slots.chain[i], "→", links[i].tip);
+        draw_mask_picture(scene, links[i].picture, color_of(links[i].picture.step->meaning), Legend::bar,
+                          slots.chain[i]);
+    }
+}
+
+}  // namespace decoderscope

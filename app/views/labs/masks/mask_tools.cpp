@@ -1,0 +1,247 @@
+#include "app/core/figure/heatmap_image.h"
+#include "app/core/run/edits.h"
+#include "app/core/run/labels.h"
+#include "app/views/labs/masks/lab.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/row_layout.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- which attention
+
+// The attention of a kind in this block, or in the last block of a shorter stack; empty if there is none.
+std::string attention_of_kind(const Plan& plan, Index block, AttentionKind kind) {
+    std::string found;
+    for (const std::string& name : attentions_of_kind(plan, kind))
+        if (found.empty() || plan.find(name + ".mask")->layer <= block) found = name;
+    return found;
+}
+
+void add_attentions(std::vector<FlowItem>& items, const MasksScene& scene) {
+    struct Choice {
+        Phrase label;
+        AttentionKind kind;
+        Phrase tip, missing;
+    };
+    constexpr std::array choices = {
+        Choice{message("Self"), AttentionKind::self,
+               message("The decoder's self-attention: each position attends to the target."), Phrase("")},
+        Choice{message("Cross"), AttentionKind::cross, message("Cross-attention: each position attends to the source."),
+               message("This model has no cross-attention.")},
+        Choice{message("Encoder"), AttentionKind::encoder, message("The encoder's self-attention; it is never causal."),
+               message("This model has no encoder.")},
+    };
+    const Plan& plan = scene.run().plan();
+    const Index block = std::max<Index>(0, block_number(*plan.find(scene.attention + ".mask")));
+    for (const Choice& choice : choices) {
+        const std::string name = attention_of_kind(plan, block, choice.kind);
+        items.push_back({button_width(tr(choice.label)), scene.ui.px(2), [&scene, choice, name] {
+                             const bool chosen = name == scene.attention;
+                             if (name.empty())
+                                 ImGui::PushStyleColor(ImGuiCol_Text, with_alpha(scene.ui.theme.muted, 0.5F));
+                             const bool clicked =
+                                 toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
+                                               chosen, tr(name.empty() ? choice.missing : choice.tip));
+                             if (name.empty()) ImGui::PopStyleColor();
+                             if (clicked && !name.empty() && !chosen)
+                                 scene.commands.push_back(command::GoTo{name + ".pattern"});
+                         }});
+    }
+}
+
+// ---- what the brush paints
+
+std::optional<Index> heads_meant(const MasksScene& scene) {
+    return scene.tab().all_heads ? std::nullopt : std::optional(scene.place.head);
+}
+
+void add_tools(std::vector<FlowItem>& items, const MasksScene& scene) {
+    struct Choice {
+        MaskTool tool;
+        Phrase label, tip;
+    };
+    constexpr std::array choices = {
+        Choice{MaskTool::cell, message("Cell"), message("Drag hides or shows single cells.")},
+        Choice{MaskTool::row, message("Row"),
+               message("A click hides all that a query sees; a second click restores it.")},
+        Choice{MaskTool::column, message("Column"),
+               message("A click hides a key from every query; a second click restores it.")},
+    };
+    for (const Choice& choice : choices) {
+        const float gap = scene.ui.px(choice.tool == MaskTool::cell ? 20 : 2);
+        items.push_back({button_width(tr(choice.label)), gap, [&scene, choice] {
+                             if (toggle_button(scene.ui, labelled(tr(choice.label), choice.label.english()).c_str(),
+                                               scene.tab().tool == choice.tool, tr(choice.tip)))
+                                 scene.tab().tool = choice.tool;
+                         }});
+    }
+}
+
+void band_controls(const MasksScene& scene) {
+    const Ui& ui = scene.ui;
+    const Heatmap& mask = scene.shown().parts.combined;
+    Index& width = scene.tab().band;
+    width = std::clamp<Index>(width, 1, std::max(mask.rows, mask.columns));
+    const Index before = width;
+    const std::string label = tr("Band {width}", {{"width", width}});
+    const bool clicked = toggle_button(
+        ui, labelled(label, "band").c_str(), false,
+        tr("Local window: each query sees only this many keys, its own included. Replaces what was drawn before."));
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "narrower", Icon::back, width > 1, tr("Narrower window"))) --width;
+    ImGui::SameLine(0, 0);
+    if (icon_button(ui, "wider", Icon::forward, width < std::max(mask.rows, mask.columns), tr("Wider window"))) ++width;
+    if (clicked || width != before)
+        scene.commands.push_back(command::PaintMasks{{scene.attention, scene.place.batch, heads_meant(scene),
+                                                      cells_outside_band(mask.rows, mask.columns, width), false},
+                                                     false,
+                                                     true});
+}
+
+// ---- padding by its length
+
+struct Lengths {
+    Index rows, length;
+    const Tensor& mask;
+};
+
+Lengths lengths_of(const MasksScene& scene) {
+    const Inputs& inputs = scene.session.scenario().inputs;
+    if (!scene.keys_of_source()) return {inputs.batch(), inputs.pos(), inputs.attention_mask};
+    const Tensor& source = inputs.encoder_tokens.empty() ? inputs.memory : inputs.encoder_tokens;
+    return {inputs.batch(), source.dim(1), inputs.encoder_attention_mask};
+}
+
+// Drags the end of what is kept along one row.
+void drag_length(const MasksScene& scene, Index row, Index length, Index kept, Area bar) {
+    MasksTabState& tab = scene.tab();
+    ImGui::SetCursorScreenPos({bar.low.x - scene.ui.px(6), bar.low.y});
+    ImGui::PushID(static_cast<int>(row));
+    ImGui::InvisibleButton("length", {std::max(bar.width() + scene.ui.px(12), 1.0F), std::max(bar.height(), 1.0F)});
+    ImGui::PopID();
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    tooltip(tr("Row {row}: {kept} of {length} positions are kept, the rest is padding. Drag the end.",
+               {{"row", row}, {"kept", kept}, {"length", length}})
+                .c_str());
+    if (ImGui::IsItemActivated()) tab.dragged.reset();
+    // A quick drag may still move in the frame that releases the button.
+    if (!ImGui::IsItemActive() && !ImGui::IsItemDeactivated()) return;
+    const float part = (ImGui::GetIO().MousePos.x - bar.low.x) / std::max(bar.width(), 1.0F);
+    const Index wanted = std::clamp<Index>(std::llround(part * static_cast<float>(length)), 0, length);
+    if (wanted == kept) return;
+    scene.commands.push_back(command::SetKeptLength{scene.keys_of_source(), row, wanted, tab.dragged == row});
+    tab.dragged = row;
+}
+
+void draw_length_bar(const MasksScene& scene, const Lengths& lengths, Index row, Index kept, Area bar) {
+    const Ui& ui = scene.ui;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const auto x = [&](Index position) {
+        return std::floor(bar.low.x + bar.width() * static_cast<float>(position) / static_cast<float>(lengths.length));
+    };
+    const float top = bar.low.y + ui.px(3), bottom = bar.high.y - ui.px(3);
+    const ImU32 hidden = to_imgui(hidden_color(hidden_by::padding, ui.theme.dark));
+    const bool holes = !lengths.mask.empty();
+    list.AddRectFilled({bar.low.x, top}, {x(kept), bottom}, with_alpha(ui.theme.accent, 0.30F));
+    list.AddRectFilled({x(kept), top}, {bar.high.x, bottom}, hidden);
+    for (Index i = 0; holes && i < kept; ++i)
+        if (lengths.mask.at(Cell{row, i}) == 0.0F) list.AddRectFilled({x(i), top}, {x(i + 1), bottom}, hidden);
+    if (bar.width() / static_cast<float>(lengths.length) > ui.px(6))
+        for (Index i = 1; i < lengths.length; ++i)
+            list.AddLine({x(i), top}, {x(i), bottom}, ui.theme.background, ui.px(1));
+    list.AddRectFilled({x(kept) - ui.px(2), bar.low.y}, {x(kept) + ui.px(2), bar.high.y}, ui.theme.accent, ui.px(2));
+}
+
+// As many batch rows as there is room for, including the current one.
+void draw_lengths(const MasksScene& scene, Area area) {
+    const Ui& ui = scene.ui;
+    const Lengths lengths = lengths_of(scene);
+    draw_text(ui, ui.fonts.caption, area.low, ui.theme.muted,
+              scene.keys_of_source() ? tr("source padding by row") : tr("padding by batch row"), area.width());
+    const float line = ui.px(22), label = ui.px(20), top = area.low.y + ui.px(24);
+    const auto room = std::max<Index>(1, static_cast<Index>((area.high.y - top) / line));
+    const Index first = std::clamp<Index>(scene.place.batch - room + 1, 0, std::max<Index>(0, lengths.rows - room));
+    for (Index row = first; row < std::min(first + room, lengths.rows); ++row) {
+        const float y = top + line * static_cast<float>(row - first);
+        const bool chosen = row == scene.place.batch;
+        draw_text(ui, ui.fonts.mono_small, {area.low.x, y}, chosen ? ui.theme.text : ui.theme.muted,
+                  std::to_string(row));
+        const Area bar = {{area.low.x + label, y}, {area.high.x - ui.px(8), y + ui.px(16)}};
+        const Index kept = kept_length(lengths.mask, row, lengths.length);
+        draw_length_bar(scene, lengths, row, kept, bar);
+        drag_length(scene, row, lengths.length, kept, bar);
+    }
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<FlowItem> tools_of(const MasksScene& scene) {
+    const Ui& ui = scene.ui;
+    std::vector<FlowItem> items;
+    add_attentions(items, scene);
+    add_tools(items, scene);
+    const std::string band = tr("Band {width}", {{"width", 88}});  // as wide as it gets
+    items.push_back(
+        {button_width(band.c_str()) + ImGui::GetFrameHeight() * 2.0F, ui.px(10), [&scene] { band_controls(scene); }});
+    items.push_back({button_width(tr("All heads")), ui.px(10), [&scene] {
+                         bool& all = scene.tab().all_heads;
+                         if (toggle_button(scene.ui, labelled(tr("All heads"), "all").c_str(), all,
+                                           tr("Paint every head rather than the chosen one; so does Shift.")))
+                             all = !all;
+                     }});
+    items.push_back(
+        {button_width(tr("Reset")), ui.px(2), [&scene] {
+             if (toggle_button(scene.ui, labelled(tr("Reset"), "reset").c_str(), false,
+                               tr("Undoes what was drawn on this mask, for this head or for all.")))
+                 scene.commands.push_back(command::ResetMask{scene.attention, scene.place.batch, heads_meant(scene)});
+         }});
+    return items;
+}
+
+}  // namespace
+
+float mask_tools_height(const MasksScene& scene, float width) { return flow_height(scene.ui, tools_of(scene), width); }
+
+void draw_mask_tools(const MasksScene& scene, Area area) {
+    ImGui::PushID("mask-tools");
+    draw_flow(scene.ui, tools_of(scene), area);
+    ImGui::PopID();
+}
+
+void draw_mask_parts(const MasksScene& scene, const MaskSlots& slots) {
+    const MaskParts& parts = scene.shown().parts;
+    struct Shown {
+        const Heatmap& heatmap;
+        std::uint8_t cause;
+        const char* sign;  // before it
+        const char* tip;
+    };
+    const char* every = tr("A key is kept where every mask keeps it.");
+    std::vector<Shown> all = {{parts.causal, hidden_by::causal, "", ""}};
+    if (parts.has_window) all.push_back({parts.window, hidden_by::window, "∧", every});
+    all.push_back({parts.padding, hidden_by::padding, "∧", every});
+    all.push_back({parts.drawn, hidden_by::hand, "∧", every});
+    all.push_back({parts.combined, hidden_by::nothing, "=", tr("What is drawn manually overrides the other masks.")});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Shown& part = all[i];
+        const ImU32 color = part.cause == hidden_by::nothing ? color_of(Meaning::attention)
+                                                             : to_imgui(hidden_color(part.cause, scene.ui.theme.dark));
+        MaskPicture picture{nullptr, part.heatmap, {}, true};
+        if (part.cause == hidden_by::hand || part.cause == hidden_by::nothing) picture.marked = parts.opened;
+        if (*part.sign != '\0') draw_sign(scene, slots.parts[i], part.sign, {part.tip});
+        draw_mask_picture(scene, picture, color, Legend::none, slots.parts[i]);
+    }
+    draw_lengths(scene, slots.lengths);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,399 @@
+#include "app/views/labs/norms/lab.h"
+
+#include "app/core/labs/norms/depth_curves.h"
+#include "app/core/labs/norms/norm_row.h"
+#include "app/core/labs/norms/shown_norms.h"
+#include "app/core/run/exhibit_step.h"
+#include "app/core/run/labels.h"
+#include "app/core/session/introduction.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace decoderscope {
+
+namespace {
+
+void add_growth(ExportScene& scene, const NormsTabState& norms) {
+    if (norms.growth_stopped) return;
+    if (const auto measured = measured_growth(scene.session.derived(), scene.session.scenario().model(), norms.growth,
+                                              norms.growth_progress))
+        scene.add_if_any(tr("Gradients by layer"), "gradients-by-layer",
+                         [&] { return growth_exhibit(measured->schemes, norms.growth); });
+}
+
+void add_exports(ExportScene& scene) {
+    const NormsTabState& norms = scene.state.lab<NormsTabState>();
+    if (norms.view == NormsView::gradients) return add_growth(scene, norms);
+    if (!norms.shown) return;
+    const ShownRun left = {norms.shown->left.scenario, norms.shown->left.run},
+                   right = {norms.shown->right.scenario, norms.shown->right.run};
+    const std::string prefix = scene.step.in_encoder() ? "encoder." : "";
+    scene.add(tr("The curves by depth"), "norm-curves", [own = scene.shown.scenario, left, right, prefix] {
+        return depth_exhibit(own, depth_curves(*left.run, prefix), depth_curves(*right.run, prefix),
+                             {left.scenario.config().placement(), right.scenario.config().placement()});
+    });
+    if (!scene.step.is_source())
+        scene.add_if_any(tr("The same step in both"), scene.step.name + ".norms",
+                         [&] { return norms_step_exhibit(left, right, scene.step.name, scene.place); });
+    const std::string block = scene.step.block.empty() ? prefix + "blocks.0" : scene.step.block;
+    const std::vector<std::string> rows = norms_of_block(left.run->plan(), block, prefix);
+    std::string norm = rows.empty() ? "" : rows.front();
+    for (const std::string& name : rows)
+        if (is_of_norm(scene.step, name)) norm = name;
+    scene.add_if_any(tr("One row of {norm}", {{"norm", norm}}), norm + ".row",
+                     [&] { return norm_row_exhibit(left, right, norm, scene.place.batch, norms.row); });
+    const auto shown = static_cast<std::ptrdiff_t>(norms.view);
+    if (shown < static_cast<std::ptrdiff_t>(scene.choices.size()))
+        std::rotate(scene.choices.begin(), scene.choices.begin() + shown, scene.choices.begin() + shown + 1);
+}
+
+// The other place of the norm, if this architecture has it.
+struct OtherNorm {
+    bool possible = false;
+};
+
+std::optional<Suggestion> suggest(const Session& session) {
+    const Scenario& scenario = session.shown().scenario;
+    const bool norm_first = scenario.config().norm_first;
+    const char* other = norm_first ? "false" : "true";
+    const Value<OtherNorm> norm = session.derived().get<OtherNorm>(
+        {session.shown().run}, std::tuple<>(), [&] { return OtherNorm{can_set(scenario, "norm_first", other)}; });
+    if (!norm->possible) return std::nullopt;
+    return Suggestion{
+        .title = norm_first ? tr("Flip it to Post-Norm") : tr("Flip it to Pre-Norm"),
+        .commands = {command::SetOption{"norm_first", other},
+                     command::Tell{message("The same weights with the norm in the other place: the curves "
+                                           "show what that does by depth. Undo (Ctrl+Z) flips it back."),
+                                   false}}};
+}
+
+void leave(ViewState& state) {
+    NormsTabState& norms = state.lab<NormsTabState>();
+    norms.asked.reset();
+    norms.shown.reset();
+}
+
+void save(const ViewState& state, SavedView& saved) {
+    const NormsTabState& norms = state.lab<NormsTabState>();
+    saved.norms = {norms.view, norms.layers, norms.gain_factor, norms.shift_factor,
+                   norms.row,  norms.places, norms.growth};
+}
+
+void restore(ViewState& state, const SavedView& saved) {
+    NormsTabState& norms = state.lab<NormsTabState>();
+    norms.view = saved.norms.view;
+    norms.layers = saved.norms.layers;
+    norms.gain_factor = saved.norms.gain_factor;
+    norms.shift_factor = saved.norms.shift_factor;
+    norms.row = saved.norms.row;
+    norms.places = saved.norms.places;
+    norms.growth = saved.norms.growth;
+}
+
+}  // namespace
+
+Lab norms_lab() {
+    return {.id = "norms",
+            .title = message("Norms"),
+            .question = message("What does the place of the norm change?"),
+            .key = Key::n,
+            .term = "norm",
+            .draw = draw_norms_tab,
+            .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
+            .inspect = inspect_norms,
+            .suggest = suggest,
+            .leave = leave,
+            .add_exports = add_exports,
+            .save = save,
+            .restore = restore,
+            .computes = true};
+}
+
+namespace {
+
+constexpr std::array<Index, 3> kDepths = {6, 12, 36};
+
+// ---- the runs requested
+
+Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
+    return {.overrides = {{"norm_placement", place_of_norms(placement).word}},
+            .layers = norms.layers,
+            .gain_factor = norms.gain_factor,
+            .shift_factor = norms.shift_factor};
+}
+
+// Both runs are companions, so that they always belong to the same state. Each is requested once.
+void accompany(const Session& session, NormsTabState& norms, Commands& commands) {
+    const Places places = compared_places(session, norms);
+    const BothNorms<Variation> wanted = {variation_of(norms, places.left), variation_of(norms, places.right)};
+    if (norms.asked && *norms.asked == wanted) return;
+    commands.push_back(command::Accompany{kLeftRun, wanted.left});
+    commands.push_back(command::Accompany{kRightRun, wanted.right});
+    norms.asked = wanted;
+}
+
+// ---- the row of switches
+
+// Whether there is no room for diagrams and view side by side.
+bool is_narrow(const Ui& ui, Area area) { return area.width() < ui.px(620); }
+
+void label(const Ui& ui, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, text);
+    ImGui::SameLine(0, ui.px(6));
+}
+
+void views_switch(const Ui& ui, NormsTabState& norms) {
+    struct Choice {
+        NormsView view;
+        Phrase title, tip;
+    };
+    static constexpr std::array choices = {
+        Choice{NormsView::depth, message("By depth"),
+               message("How the residual stream, the updates and the norms change from block to block")},
+        Choice{NormsView::step, message("Same step"), message("The current step in both, and the difference")},
+        Choice{NormsView::row, message("One row"), message("What one norm does to one row of numbers")},
+        Choice{NormsView::gradients, message("Gradients"),
+               message("How gradients grow from layer to layer before any training, by where the norms stand")}};
+    for (const Choice& choice : choices) {
+        if (toggle_button(ui, labelled(tr(choice.title), choice.title.english()).c_str(), norms.view == choice.view,
+                          tr(choice.tip)))
+            norms.view = choice.view;
+        ImGui::SameLine(0, ui.px(2));
+    }
+}
+
+void depth_switch(const Ui& ui, const Session& session, NormsTabState& norms) {
+    const Index own = session.shown().scenario.config().num_layers;
+    label(ui, tr("blocks"));
+    if (toggle_button(ui, (std::to_string(own) + "##own").c_str(), !norms.layers,
+                      tr("As many blocks as the model has")))
+        norms.layers.reset();
+    for (const Index depth : kDepths) {
+        if (depth == own) continue;
+        ImGui::SameLine(0, ui.px(2));
+        const std::string tip = depth < own
+                                    ? tr_n("Only the first block", "Only the first {count} blocks", depth)
+                                    : tr_n("Stack {count} block.",
+                                           "Stack {count} blocks: the added ones get fresh weights, as PyTorch would "
+                                           "initialise them, from a seed. The model itself does not change.",
+                                           depth);
+        if (toggle_button(ui, std::to_string(depth).c_str(), norms.layers == depth, tip.c_str())) norms.layers = depth;
+    }
+}
+
+// The value of `norm`: the model's own kind if it is one of LayerNorm's (or RMSNorm's), else the plain one.
+const char* norm_word(const Session& session, bool layernorm) {
+    const NormKind own = session.scenario().model()->config().norm;
+    if (layernorm) return own == NormKind::layernorm_std ? "layernorm_std" : "layernorm";
+    return own == NormKind::rmsnorm_plus_one ? "rmsnorm_plus_one" : "rmsnorm";
+}
+
+void kind_switch(const Ui& ui, const Session& session, Commands& commands) {
+    static constexpr std::array<const char*, 2> labels = {"LayerNorm", "RMSNorm"};
+    const int now = is_centred(session.scenario().config().norm) ? 0 : 1;
+    const int clicked = segmented(ui, "kind", labels, now);
+    if (clicked >= 0 && clicked != now)
+        commands.push_back(command::SetOption{"norm", norm_word(session, clicked == 0)});
+}
+
+void eps_switch(const Ui& ui, const Session& session, Commands& commands) {
+    const double own = own_norm_eps(session.derived(), session.scenario()),
+                 now = session.scenario().config().layer_norm_eps;
+    label(ui, "eps");
+    std::vector<double> choices = {own, 0.01, 1.0};
+    if (now != own && now != 0.01 && now != 1.0) choices.push_back(now);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (i > 0 && choices[i] == own) continue;
+        char text[32];
+        std::snprintf(text, sizeof text, "%g", choices[i]);
+        const bool clicked = toggle_button(ui, text, now == choices[i],
+                                           tr("Added to the variance under the root: keeps the scale from 0"));
+        if (clicked && now != choices[i]) commands.push_back(command::SetOption{"layer_norm_eps", text});
+        ImGui::SameLine(0, ui.px(2));
+    }
+}
+
+// Gains and shifts as the model has them, or scaled: only in these two runs.
+void weights_switch(const Ui& ui, NormsTabState& norms) {
+    struct Choice {
+        const char* text;
+        float factor;
+    };
+    static constexpr std::array gains = {Choice{"½", 0.5F}, Choice{"1", 1.0F}, Choice{"2", 2.0F}};
+    static constexpr std::array shifts = {Choice{"0", 0.0F}, Choice{"1", 1.0F}};
+    const auto choose = [&](const char* title, std::span<const Choice> choices, float& factor, const char* tip) {
+        label(ui, title);
+        ImGui::PushID(title);
+        for (const Choice& choice : choices) {
+            if (toggle_button(ui, choice.text, factor == choice.factor, tip)) factor = choice.factor;
+            ImGui::SameLine(0, ui.px(2));
+        }
+        ImGui::PopID();
+    };
+    choose(tr("gain ×"), gains, norms.gain_factor,
+           tr("The gains of all norms times this, in these two runs only. One gain alone: One row, gain."));
+    ImGui::SameLine(0, ui.px(16));
+    choose(tr("shift ×"), shifts, norms.shift_factor,
+           tr("The shifts of all norms times this, in these two runs only. A model without training has shifts of 0."));
+}
+
+// Returns the height used.
+float draw_switches(const Ui& ui, const Session& session, NormsTabState& norms, Area area, Commands& commands) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(3)));
+    ImGui::BeginGroup();
+    views_switch(ui, norms);
+    if (norms.view == NormsView::gradients) {
+        ImGui::EndGroup();
+        ImGui::PopStyleVar();
+        return ui.px(34);
+    }
+    if (is_narrow(ui, area)) {
+        if (toggle_button(ui, labelled(tr("Diagrams"), "diagrams").c_str(), norms.diagrams,
+                          tr("Both diagrams in place of the view: there is no room for them beside it")))
+            norms.diagrams = !norms.diagrams;
+        ImGui::SameLine(0, ui.px(2));
+    }
+    ImGui::SameLine(0, ui.px(16));
+    depth_switch(ui, session, norms);
+    ImGui::EndGroup();
+    ImGui::SetCursorScreenPos({area.low.x, area.low.y + ui.px(32)});
+    ImGui::BeginGroup();
+    kind_switch(ui, session, commands);
+    ImGui::SameLine(0, ui.px(16));
+    eps_switch(ui, session, commands);
+    float height = ui.px(66);
+    if (is_narrow(ui, area)) {
+        ImGui::NewLine();
+        height += ImGui::GetFrameHeightWithSpacing();
+    } else {
+        ImGui::SameLine(0, ui.px(16));
+    }
+    weights_switch(ui, norms);
+    ImGui::EndGroup();
+    ImGui::PopStyleVar();
+    return height;
+}
+
+// ---- what is shown
+
+// The current step if it is computed; for a weight or an input, the first step that reads it.
+const Step& computed_step(const Session& session) {
+    const Step& step = session.step();
+    return step.is_source() ? session.shown().run->plan()[session.timeline()[session.timeline_position()]] : step;
+}
+
+// Takes over the two runs once both are complete, and returns whether they are. Until then the last two stay shown.
+bool take_runs(const Session& session, NormsTabState& norms) {
+    const Companion* left = session.shown().companion(kLeftRun);
+    const Companion* right = session.shown().companion(kRightRun);
+    if (left == nullptr || right == nullptr) return false;
+    if (norms.shown && norms.shown->left.run == left->run && norms.shown->right.run == right->run) return true;
+    norms.shown = {*left, *right};
+    return true;
+}
+
+// What is said of norms that the model has no weights for; empty if it has all that are shown.
+std::string added_norms_text(const NormsScene& scene) {
+    std::string text;
+    for (const Companion* run : {&scene.runs.left, &scene.runs.right})
+        if (run->scenario.adds_norms())
+            text += " " + tr("{placement} has norms that this model lacks: they get gain 1 and shift 0.",
+                             {{"placement", norms_place_of(*run).title}});
+    return text;
+}
+
+std::string sentence_of(const Session& session, ViewState& state, const NormsScene& scene) {
+    switch (state.lab<NormsTabState>().view) {
+        case NormsView::depth: {
+            const auto curves = shown_curves(session, scene);
+            return depth_sentence(curves->left, curves->right, scene.places());
+        }
+        case NormsView::step: {
+            const auto shown = shown_pair(session, scene);
+            const std::optional<StepPair>& pair = *shown;
+            return pair ? pair_sentence(*pair, scene.here.name) : std::string();
+        }
+        case NormsView::row: {
+            const auto shown = shown_rows(session, state, scene);
+            const BothNorms<std::optional<NormRow>>& rows = *shown;
+            const auto finding = [](const Companion& run, const std::optional<NormRow>& row) {
+                if (!row) return std::string();
+                return tr("{placement} {finding}",
+                          {{"placement", norms_place_of(run).title}, {"finding", norm_row_sentence(*row)}});
+            };
+            const std::string left = finding(scene.runs.left, rows.left), right = finding(scene.runs.right, rows.right);
+            return left + (left.empty() || right.empty() ? "" : " ") + right;
+        }
+        case NormsView::gradients:
+            break;
+    }
+    return {};
+}
+
+void draw_view(const Ui& ui, const Session& session, ViewState& state, const NormsScene& scene, Area area,
+               Commands& commands) {
+    switch (state.lab<NormsTabState>().view) {
+        case NormsView::depth:
+            return draw_norms_by_depth(ui, session, state, scene, area, commands);
+        case NormsView::step:
+            return draw_norms_step(ui, session, state, scene, area, commands);
+        case NormsView::row:
+            return draw_norms_row(ui, session, state, scene, area, commands);
+        case NormsView::gradients:
+            break;
+    }
+}
+
+// The message for a missing run: it is being computed, or why it can't be.
+std::string waiting_text(const Session& session) {
+    for (const char* name : {kLeftRun, kRightRun}) {
+        const auto found = session.shown().companions.find(name);
+        if (found != session.shown().companions.end() && !found->second.error.empty())
+            return tr("This can't be computed: {error}", {{"error", found->second.error}});
+    }
+    return tr("Computing both runs …");
+}
+
+}  // namespace
+
+NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
+    const Step& here = computed_step(session);
+    const std::string prefix = here.in_encoder() ? "encoder." : "";
+    const std::string block = here.block.empty() ? prefix + "blocks.0" : here.block;
+    const bool still_there = norms.chosen && norms.chosen->at == here.name;
+    return {*norms.shown, here, prefix, block, still_there ? norms.chosen->norm : std::string()};
+}
+
+void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    accompany(session, state.lab<NormsTabState>(), commands);
+    const float pad = ui.px(16);
+    Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
+    rest.low.y += draw_switches(ui, session, state.lab<NormsTabState>(), rest, commands);
+    if (state.lab<NormsTabState>().view == NormsView::gradients) return draw_norms_gradients(ui, session, state, rest);
+    const bool there = take_runs(session, state.lab<NormsTabState>());
+    if (!there) text_block(ui, ui.fonts.text, ui.theme.muted, rest, waiting_text(session));
+    if (!state.lab<NormsTabState>().shown) return;
+    const NormsScene scene = norms_scene(session, state.lab<NormsTabState>());
+    const float sentence = there ? text_block(ui, ui.fonts.text, ui.theme.text, rest,
+                                              sentence_of(session, state, scene) + added_norms_text(scene))
+                                 : 0.0F;
+    rest.low.y += std::max(ui.px(56), sentence + ui.px(12));
+    if (!is_narrow(ui, rest)) {
+        const float diagrams = std::min(ui.px(320), rest.width() * 0.44F);
+        draw_norm_diagrams(ui, session, state, scene, {rest.low, {rest.low.x + diagrams, rest.high.y}}, commands);
+        draw_view(ui, session, state, scene, {{rest.low.x + diagrams + ui.px(20), rest.low.y}, rest.high}, commands);
+    } else if (state.lab<NormsTabState>().diagrams) {
+        draw_norm_diagrams(ui, session, state, scene, rest, commands);
+    } else {
+        draw_view(ui, session, state, scene, rest, commands);
+    }
+    if (!there) ImGui::GetWindowDrawList()->AddRectFilled(rest.low, rest.high, with_alpha(ui.theme.background, 0.6F));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/core/labs/train/shown_training.h"
+#include "app/core/labs/train/training_plan.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "app/views/frame/view_state.h"
+#include "app/views/widgets/widgets.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace decoderscope {
+
+[[nodiscard]] Lab train_lab();
+
+// What the Train tab remembers from frame to frame. The trainings go on while other tabs are open.
+struct TrainTabState {
+    TrainingPlan plan;
+    std::array<char, 8192> text{};  // the learner's own
+    std::shared_ptr<TrainingBoard> board = std::make_shared<TrainingBoard>();
+    std::optional<Index> at;          // the step that is looked at; nothing: the newest
+    std::string attention;            // whose patterns are shown; empty: the first
+    std::array<char, 1024> folder{};  // where models are written
+    Sentence error;                   // why the plan can't be trained
+};
+
+void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
+void inspect_training(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
+
+// The parts of the Train tab, from top to bottom, one file each.
+
+// Each run's colour and stroke, in charts and beside its choices.
+[[nodiscard]] ImU32 color_of_run(std::size_t run);
+[[nodiscard]] bool is_dashed(std::size_t run);
+
+// What all runs share, and what tells them apart. Returns the height used.
+[[nodiscard]] float draw_train_choices(const Ui& ui, TrainTabState& train, Area area);
+// Begin, pause, go on; how far they are, and what is kept. Returns the height used.
+[[nodiscard]] float draw_train_controls(const Ui& ui, TrainTabState& train, std::span<const SeenTraining> seen,
+                                        Area area);
+// Loss and gradients by step, gradients by layer at the step that is looked at.
+void draw_train_charts(const Ui& ui, const Session& session, TrainTabState& train, std::span<const SeenTraining> seen,
+                       Area area);
+// The patterns of each run's model at that step; the model can be opened and saved.
+void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
+                         Area area, Commands& commands);
+
+}  // namespace decoderscope

@@ -1,0 +1,209 @@
+#include "app/core/run/labels.h"
+#include "app/core/text/numbers.h"
+#include "app/views/labs/train/lab.h"
+#include "app/views/widgets/depth_chart.h"
+#include "app/views/widgets/heatmap_view.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+struct Seen {
+    Value<TrainingCurves> curves;
+    DepthCurve layers;
+};
+
+Index last_step(std::span<const SeenTraining> seen) {
+    Index last = 0;
+    for (const SeenTraining& one : seen) last = std::max(last, static_cast<Index>(one.history->size()));
+    return last;
+}
+
+void look_at(TrainTabState& train, std::optional<Index> step) {
+    train.at = step;
+    train.board->look_at(step);
+}
+
+void say_step(const Ui& ui, std::span<const SeenTraining> seen, Index step) {
+    if (!compat::begin_tooltip()) return;
+    text_line(ui.fonts.text, ui.theme.text, tr("step {step}", {{"step", step}}));
+    for (const SeenTraining& one : seen)
+        if (const std::optional<double> loss = loss_at(one, step - 1))
+            text_line(
+                ui.fonts.caption, ui.theme.muted,
+                tr("{title}: loss {loss}", {{"title", one.recipe->title}, {"loss", short_number_text(*loss, 3)}}));
+    text_line(ui.fonts.caption, ui.theme.muted, tr("Click to look at the models there"));
+    ImGui::EndTooltip();
+}
+
+// Where in the training: a slider over all steps, and back to the newest.
+void scrub(const Ui& ui, TrainTabState& train, Index last, Area area) {
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
+    ImGui::AlignTextToFramePadding();
+    text_line(ui.fonts.caption, ui.theme.muted, tr("look at step"));
+    ImGui::SameLine(0, ui.px(8));
+    ImGui::SetNextItemWidth(std::max(ui.px(120), area.width() - ui.px(220)));
+    int step = static_cast<int>(train.at.value_or(last));
+    if (focusable(ImGui::SliderInt("##step", &step, 0, static_cast<int>(last)))) look_at(train, step);
+    tooltip(tr("0 is before any training. A step that isn't kept is trained again, with the same bits."));
+    ImGui::SameLine(0, ui.px(8));
+    if (toggle_button(ui, labelled(tr("newest"), "newest").c_str(), !train.at, tr("Follow the training")))
+        look_at(train, std::nullopt);
+    ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void draw_train_charts(const Ui& ui, const Session& session, TrainTabState& train, std::span<const SeenTraining> seen,
+                       Area area) {
+    const Index last = last_step(seen);
+    Index steps = 1, layers = 1;
+    std::vector<Seen> all;
+    for (const SeenTraining& one : seen) {
+        steps = std::max(steps, one.recipe->steps);
+        layers = std::max(layers, one.recipe->config.num_layers);
+        all.push_back({training_curves(session.derived(), one), gradients_at(one, train.at.value_or(last))});
+    }
+    DepthChart loss{"train-loss", tr("Loss"), tr("of each step's batch"), {}, steps, false};
+    DepthChart growth{"train-growth", tr("Gradients"), tr("by W2: last layer over first"), {}, steps, true};
+    DepthChart by_layer{"train-layers", tr("By layer"), tr("gradient by W2, at this step"), {}, layers, true};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        loss.lines.push_back({all[i].curves->loss, color_of_run(i), is_dashed(i)});
+        growth.lines.push_back({all[i].curves->growth, color_of_run(i), is_dashed(i)});
+        by_layer.lines.push_back({all[i].layers, color_of_run(i), is_dashed(i)});
+    }
+    const float gap = ui.px(14), bar = ui.px(30);
+    const float width = std::floor((area.width() - 2 * gap) / 3.0F);
+    const auto cell = [&](int number) {
+        const float x = area.low.x + static_cast<float>(number) * (width + gap);
+        return Area{{x, area.low.y}, {x + width, area.high.y - bar}};
+    };
+    const std::optional<double> marked =
+        train.at ? std::optional(static_cast<double>(*train.at)) : std::optional<double>();
+    for (const auto& [chart, number] : {std::pair{&loss, 0}, {&growth, 1}}) {
+        const ChartGesture gesture = draw_depth_chart(ui, *chart, marked, cell(number));
+        if (!gesture.depth) continue;
+        const auto step = static_cast<Index>(std::lround(*gesture.depth));
+        say_step(ui, seen, step);
+        if (gesture.clicked) look_at(train, step);
+    }
+    static_cast<void>(draw_depth_chart(ui, by_layer, std::nullopt, cell(2)));
+    scrub(ui, train, last, {{area.low.x, area.high.y - bar + ui.px(4)}, area.high});
+}
+
+namespace {
+
+constexpr std::uint64_t kKey = 0x7EA10000;
+
+std::string path_of(const TrainTabState& train, const SeenTraining& seen) {
+    std::string folder = train.folder.data();
+    if (folder.empty()) folder = trained_models_folder();
+    return folder + "/" + trained_model_name(*seen.recipe, seen.step);
+}
+
+void save_links(const Ui& ui, const TrainTabState& train, const SeenTraining& seen, Commands& commands) {
+    const auto write = [&](bool open) {
+        commands.push_back(command::SaveModel{folder_of(*seen.recipe, *seen.model), path_of(train, seen), open});
+    };
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("open it in all tabs"), 1)) write(true);
+    tooltip(tr("Writes it to {path} and opens it there. To compare two steps, pin the run in Diff and open the other.",
+               {{"path", path_of(train, seen)}})
+                .c_str());
+    ImGui::SameLine(0, ui.px(12));
+    if (link(ui, ui.fonts.caption, ui.theme.accent, tr("save it"), 2)) write(false);
+    tooltip(tr("Writes it to {path}", {{"path", path_of(train, seen)}}).c_str());
+}
+
+void choose_attention(const Ui& ui, TrainTabState& train, const std::vector<std::string>& attentions) {
+    ImGui::SetNextItemWidth(ui.px(190));
+    if (!begin_list("##attention", train.attention.c_str(), ImGuiComboFlags_HeightLarge)) return;
+    for (const std::string& attention : attentions)
+        if (press_row(attention.c_str(), attention == train.attention)) train.attention = attention;
+    ImGui::EndCombo();
+}
+
+void choose_folder(TrainTabState& train, float width) {
+    ImGui::SetNextItemWidth(width);
+    focusable_field("##folder");
+    ImGui::InputTextWithHint("##folder", trained_models_folder().c_str(), train.folder.data(), train.folder.size());
+    tooltip(tr("Where models are written"));
+}
+
+// One run: its title and step, what can be done with its model, and its heads side by side.
+void draw_run(const Ui& ui, const Session& session, ViewState& state, const SeenTraining& seen, std::size_t number,
+              Area area, Commands& commands) {
+    const TrainTabState& train = state.lab<TrainTabState>();
+    ImGui::PushID(static_cast<int>(number));
+    draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
+    draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, ui.theme.text,
+              tr("{title}, step {step}", {{"title", seen.recipe->title}, {"step", seen.step}}),
+              area.width() - ui.px(30));
+    if (seen.model) {
+        ImGui::SetCursorScreenPos({area.low.x + ui.px(30), area.low.y + ui.px(17)});
+        save_links(ui, train, seen, commands);
+    }
+    ImGui::PopID();
+    if (!seen.model) return;
+    const Value<TrainedModelRun> run = trained_model_run(session.derived(), seen.model);
+    if (!run) return;
+    const Index heads = seen.recipe->config.nhead;
+    const float gap = ui.px(6), top = area.low.y + ui.px(38);
+    const float side =
+        std::min((area.width() - gap * static_cast<float>(heads - 1)) / static_cast<float>(heads), area.high.y - top);
+    for (Index head = 0; head < heads; ++head) {
+        const Value<TrainedPattern> pattern = trained_pattern(session.derived(), *run, train.attention, head);
+        if (pattern->heatmap.rows == 0 || side < ui.px(24)) continue;
+        Heatmap small = pattern->heatmap;
+        small.title = tr("head {head}", {{"head", head}});
+        small.subtitle.clear();
+        const float x = area.low.x + static_cast<float>(head) * (side + gap);
+        const std::uint64_t key = kKey + number * 16 + static_cast<std::uint64_t>(head);
+        static_cast<void>(draw_heatmap(ui,
+                                       {.heatmap = small,
+                                        .key = key,
+                                        .version = pattern.number(),
+                                        .color = color_of(Meaning::attention),
+                                        .legend = Legend::none,
+                                        .grid = true},
+                                       state.viewports[key], {{x, top}, {x + side, top + side}}));
+    }
+}
+
+}  // namespace
+
+void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
+                         Area area, Commands& commands) {
+    TrainTabState& train = state.lab<TrainTabState>();
+    if (seen.empty() || !seen.front().model) return;
+    const Value<TrainedModelRun> first = trained_model_run(session.derived(), seen.front().model);
+    if (first) {
+        const std::vector<std::string> attentions = attentions_of(first->run->plan());
+        if (std::ranges::find(attentions, train.attention) == attentions.end())
+            train.attention = attentions.empty() ? "" : attentions.back();
+        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
+        ImGui::SetCursorScreenPos(area.low);
+        choose_attention(ui, train, attentions);
+        ImGui::SameLine(0, ui.px(12));
+        choose_folder(train, std::max(ui.px(100), area.width() - ui.px(210)));
+        ImGui::PopStyleVar();
+    }
+    const float gap = ui.px(16), y = area.low.y + ui.px(30);
+    const auto columns = static_cast<float>(std::min<std::size_t>(seen.size(), 2));
+    const auto rows = std::ceil(static_cast<float>(seen.size()) / columns);
+    const float width = (area.width() - gap * (columns - 1)) / columns, height = (area.high.y - y) / rows;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
+        const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
+        const ImVec2 low = {area.low.x + column * (width + gap), y + row * height};
+        draw_run(ui, session, state, seen[i], i, {low, {low.x + width, low.y + height - ui.px(6)}}, commands);
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,183 @@
+#include "app/views/lessons/lesson_text.h"
+
+#include "app/core/text/text_layout.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+using lessons::ShownSpan;
+using lessons::Span;
+
+// What stays on one line, or a part of it in one style.
+struct Word {
+    std::string text;
+    ImFont* font = nullptr;
+    ImU32 color = 0;
+    bool spaced = false;  // a space stands before it
+    bool breaks = false;  // a new line begins with it
+    bool glued = false;   // nothing may come between it and the word before
+    bool underlined = false;
+};
+
+ImFont* font_of(const Ui& ui, const ShownSpan& span) {
+    if (span.style == Span::Style::code) return ui.fonts.mono_small;
+    return span.is_number ? ui.fonts.mono : ui.fonts.text;
+}
+
+Word word_of(const Ui& ui, const ShownSpan& span, ImU32 color) {
+    const bool code = span.style == Span::Style::code || span.is_number;
+    return {.font = font_of(ui, span),
+            .color = code ? ui.theme.accent : color,
+            .underlined = span.style == Span::Style::emphasis || span.style == Span::Style::strong};
+}
+
+// The words of a text in order. Where a line may end is decided on the whole text, whatever its styles.
+std::vector<Word> words_of(const Ui& ui, const lessons::Shown& text, ImU32 color) {
+    std::string all;
+    std::vector<std::size_t> ends;  // of the spans, in bytes
+    for (const ShownSpan& span : text) ends.push_back((all += span.text).size());
+    std::vector<Word> words;
+    std::size_t span = 0;
+    for (const TextPiece& piece : pieces_of(all)) {
+        for (std::size_t at = piece.begin, end = piece.begin + piece.size; at < end;) {
+            while (ends[span] <= at) ++span;
+            Word word = word_of(ui, text[span], color);
+            word.text = all.substr(at, std::min(end, ends[span]) - at);
+            word.glued = at != piece.begin;
+            word.spaced = piece.spaced && !word.glued;
+            word.breaks = piece.new_line && !word.glued;
+            at += word.text.size();
+            words.push_back(std::move(word));
+        }
+    }
+    return words;
+}
+
+}  // namespace
+
+float draw_spans(const Ui& ui, const lessons::Shown& text, ImVec2 at, float width, ImU32 color, bool draws) {
+    const std::vector<Word> words = words_of(ui, text, color);
+    const float pitch = compat::font_size(ui.fonts.text) + ui.px(6), space = compat::text_size(ui.fonts.text, " ").x;
+    float x = 0.0F, y = 0.0F;
+    const auto width_of = [](const Word& word) { return compat::text_size(word.font, word.text).x; };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const Word& word = words[i];
+        // What is glued behind it goes to the next line with it.
+        float together = width_of(word);
+        for (std::size_t next = i + 1; next < words.size() && words[next].glued; ++next)
+            together += width_of(words[next]);
+        if (word.spaced && x > 0.0F) x += space;
+        if (word.breaks || (!word.glued && x > 0.0F && x + together > width)) {
+            x = 0.0F;
+            y += pitch;
+        }
+        const float down = (compat::font_size(ui.fonts.text) - compat::font_size(word.font)) * 0.75F;
+        if (draws) {
+            draw_text(ui, word.font, {at.x + x, at.y + y + down}, word.color, word.text);
+            if (word.underlined) {
+                const float line = at.y + y + compat::font_size(ui.fonts.text) + ui.px(1);
+                ImGui::GetWindowDrawList()->AddLine({at.x + x, line}, {at.x + x + width_of(word), line},
+                                                    with_alpha(color, 0.6F), ui.px(1));
+            }
+        }
+        x += width_of(word);
+    }
+    return words.empty() ? 0.0F : y + pitch;
+}
+
+void spans_line(const Ui& ui, const lessons::Shown& text, ImU32 color, float indent) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x - indent - ui.px(6);
+    const float height = draw_spans(ui, text, {at.x + indent, at.y}, width, color);
+    ImGui::Dummy({width + indent, height});
+}
+
+namespace {
+
+float sum(std::span<const float> widths) { return std::accumulate(widths.begin(), widths.end(), 0.0F); }
+
+ColumnNeeds needs_of(const Ui& ui, const lessons::ShownTable& table, std::size_t column) {
+    const std::string heading = plain_text(table.columns[column]);
+    ColumnNeeds needs{.heading = std::ceil(compat::text_size(ui.fonts.caption, heading).x)};
+    for (const TextPiece& piece : pieces_of(heading))
+        needs.word = std::max(
+            needs.word, std::ceil(compat::text_size(ui.fonts.caption, heading.substr(piece.begin, piece.size)).x));
+    for (const auto& row : table.rows)
+        if (column < row.size())
+            needs.cells = std::max(needs.cells, std::ceil(compat::text_size(ui.fonts.mono_small, row[column]).x));
+    return needs;
+}
+
+}  // namespace
+
+std::vector<float> column_widths(std::span<const ColumnNeeds> columns, float room) {
+    std::vector<float> widths, wishes;
+    for (const ColumnNeeds& column : columns) {
+        widths.push_back(std::max(column.cells, column.word));
+        wishes.push_back(std::max(column.cells, column.heading) - widths.back());
+    }
+    if (widths.empty()) return widths;
+    const float left = room - sum(widths), wished = sum(wishes);
+    if (left < 0.0F) {
+        float& widest = *std::ranges::max_element(widths);
+        widest = std::max(0.0F, widest + left);
+    } else if (wished > 0.0F) {
+        for (std::size_t i = 0; i < widths.size(); ++i) widths[i] += wishes[i] * std::min(1.0F, left / wished);
+    }
+    return widths;
+}
+
+void draw_lesson_table(const Ui& ui, const lessons::ShownTable& table) {
+    paragraph(ui.fonts.caption, ui.theme.muted, plain_text(table.caption));
+    const std::size_t columns = table.columns.size();
+    std::vector<ColumnNeeds> needs;
+    for (std::size_t i = 0; i < columns; ++i) needs.push_back(needs_of(ui, table, i));
+    const float room = ImGui::GetContentRegionAvail().x - ui.px(6);
+    const float between = ui.px(columns > 3 ? 10 : 14);
+    const std::vector<float> widths = column_widths(needs, room - between * static_cast<float>(columns - 1));
+
+    std::vector<std::vector<std::string>> headings;
+    std::size_t deepest = 1;
+    for (std::size_t i = 0; i < columns; ++i) {
+        // A pixel more: the rounding of a sum must not break a word.
+        headings.push_back(lines_of(ui.fonts.caption, plain_text(table.columns[i]), widths[i] + 1.0F));
+        deepest = std::max(deepest, headings.back().size());
+    }
+    const float heading_pitch = compat::font_size(ui.fonts.caption) + ui.px(3);
+    const float pitch = compat::font_size(ui.fonts.mono_small) + ui.px(5);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float body = start.y + heading_pitch * static_cast<float>(deepest) + ui.px(2);
+    float x = start.x;
+    for (std::size_t i = 0; i < columns; ++i) {
+        // The first column says what the row is; numbers stand to the right.
+        const auto indent = [&](ImFont* font, const std::string& text) {
+            return i == 0 ? 0.0F : std::max(0.0F, widths[i] - compat::text_size(font, text).x);
+        };
+        float y = start.y + heading_pitch * static_cast<float>(deepest - headings[i].size());
+        for (const std::string& line : headings[i]) {
+            draw_text(ui, ui.fonts.caption, {x + indent(ui.fonts.caption, line), y}, ui.theme.muted, line);
+            y += heading_pitch;
+        }
+        for (std::size_t r = 0; r < table.rows.size(); ++r) {
+            if (i >= table.rows[r].size()) continue;
+            const std::string& text = table.rows[r][i];
+            draw_text(ui, ui.fonts.mono_small,
+                      {x + indent(ui.fonts.mono_small, text), body + pitch * static_cast<float>(r)}, ui.theme.text,
+                      text, widths[i] + 1.0F);
+        }
+        x += widths[i] + between;
+    }
+    ImGui::Dummy({1, body - start.y + pitch * static_cast<float>(table.rows.size())});
+}
+
+}  // namespace decoderscope

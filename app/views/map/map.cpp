@@ -1,0 +1,320 @@
+#include "app/core/labs/diff/effect_of_edits.h"
+#include "app/core/labs/step/shown_step.h"
+#include "app/views/frame/panels.h"
+#include "app/views/map/step_tip.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keyboard_focus.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// Heights in pixels at 100 %, and how far they shrink where the window is low.
+constexpr float kTop = 10, kRow = 24, kBelowRow = 6, kStep = 19, kBelowSteps = 4, kBlockName = 20, kBelowTitle = 6;
+constexpr float kLeastFit = 0.8F;
+
+// The drawing position while the diagram grows downwards.
+struct Diagram {
+    const Ui& ui;
+    const Session& session;
+    Commands& commands;
+    Area area;
+    Value<Reach> reach;  // of the edits; empty if there are none
+    float y = 0.0F;
+    float fit = 1.0F;       // of the heights, so that a low window shows more of it
+    float here_y = 0.0F;    // where the current step was drawn
+    float here_end = 0.0F;  // where its part ends
+
+    [[nodiscard]] float stream_x() const { return area.low.x + ui.px(20); }
+    [[nodiscard]] float down(float pixels) const { return ui.px(pixels) * fit; }
+    [[nodiscard]] float row() const { return down(kRow); }
+};
+
+bool holds(const OutlinePart& part, StepId id) {
+    return std::find(part.steps.begin(), part.steps.end(), id) != part.steps.end();
+}
+
+// Whether a clickable row was clicked, and whether the mouse is on it. A part and its first step lead to the same step:
+// `kind` tells their ids apart.
+struct Clicked {
+    bool clicked = false, hovered = false;
+};
+Clicked clickable(Area box, const char* kind, StepId id) {
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(static_cast<int>(id));
+    const bool clicked = press_area(kind, {box.width(), box.height()});
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    return {clicked, hovered};
+}
+
+void go_to(Diagram& d, StepId id) { d.commands.push_back(command::GoTo{d.session.shown().run->plan()[id].name}); }
+
+std::string short_name(const Step& step) {
+    return step.block.empty() ? step.name : step.name.substr(step.block.size() + 1);
+}
+
+bool changed(const Diagram& d, const OutlinePart& part) {
+    return d.reach && std::any_of(part.steps.begin(), part.steps.end(), [&](StepId id) { return d.reach->has(id); });
+}
+
+bool changed(const Diagram& d, const OutlineBlock& block) {
+    return std::any_of(block.parts.begin(), block.parts.end(),
+                       [&](const OutlinePart& part) { return changed(d, part); });
+}
+
+// The room that the mark of a change needs at the right end of a row.
+float mark_room(const Diagram& d, bool is_changed) {
+    return is_changed ? compat::text_size(d.ui.fonts.mono_small, kChangedMark).x + d.ui.px(5) : 0.0F;
+}
+
+void draw_mark(const Diagram& d, Area box, bool is_changed) {
+    if (!is_changed) return;
+    ImFont* font = d.ui.fonts.mono_small;
+    draw_text(d.ui, font,
+              {box.high.x - mark_room(d, true), box.low.y + (box.height() - compat::font_size(font)) * 0.5F},
+              d.ui.theme.accent, kChangedMark);
+}
+
+// The steps of the current part, one line each.
+void steps_of(Diagram& d, const OutlinePart& part, StepId here, float x) {
+    const Plan& plan = d.session.shown().run->plan();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const float height = d.down(kStep);
+    for (const StepId id : part.steps) {
+        const Step& step = plan[id];
+        const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + height}};
+        const Clicked hit = clickable(box, "step", id);
+        if (hit.clicked) go_to(d, id);
+        if (hit.hovered) {
+            place_tooltip_beside(d.ui, box);
+            step_tooltip(d.ui, d.session, step);
+        }
+        if (id == here) d.here_y = d.y;
+        if (id == here)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.accent_soft, d.ui.px(3));
+        else if (hit.hovered)
+            list.AddRectFilled(box.low, box.high, d.ui.theme.raised, d.ui.px(3));
+        list.AddRectFilled({x + d.ui.px(6), d.y + height * 0.5F - d.ui.px(3)},
+                           {x + d.ui.px(12), d.y + height * 0.5F + d.ui.px(3)}, color_of(step.meaning), d.ui.px(1));
+        const bool is_changed = d.reach && d.reach->has(id);
+        draw_text(d.ui, d.ui.fonts.mono_small,
+                  {x + d.ui.px(18), d.y + (height - compat::font_size(d.ui.fonts.mono_small)) * 0.5F},
+                  id == here ? d.ui.theme.text : d.ui.theme.muted, short_name(step),
+                  box.high.x - x - d.ui.px(22) - mark_room(d, is_changed));
+        draw_mark(d, box, is_changed);
+        d.y += height;
+    }
+}
+
+// One step is explained, several are named.
+void part_tooltip(const Diagram& d, const OutlinePart& part) {
+    const Plan& plan = d.session.shown().run->plan();
+    if (part.steps.size() == 1) return step_tooltip(d.ui, d.session, plan[part.steps.front()]);
+    if (!compat::begin_tooltip()) return;
+    text_line(d.ui.fonts.caption, d.ui.theme.text, tr(part.title));
+    for (const StepId id : part.steps) text_line(d.ui.fonts.mono_small, d.ui.theme.muted, plan[id].name);
+    ImGui::EndTooltip();
+}
+
+// A box next to the stream with lines out and back, or a node on the stream.
+void part_row(Diagram& d, const OutlinePart& part, StepId here) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const bool lit = holds(part, here);
+    const ImU32 color = color_of(part.meaning);
+    const float x = part.on_stream ? d.stream_x() - d.ui.px(10) : d.stream_x() + d.ui.px(18);
+    const Area box = {{x, d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const Clicked hit = clickable(box, "part", part.steps.front());
+    if (hit.clicked) go_to(d, part.steps.front());
+    if (hit.hovered) {
+        place_tooltip_beside(d.ui, box);
+        part_tooltip(d, part);
+    }
+    const float middle = d.y + d.row() * 0.5F;
+    if (lit) d.here_y = d.y;
+    const bool sum = part.part == Part::add;
+    if (sum) {
+        list.AddCircleFilled({d.stream_x(), middle}, d.ui.px(8), d.ui.theme.panel, 20);
+        list.AddCircle({d.stream_x(), middle}, d.ui.px(8), lit ? d.ui.theme.accent : color, 20,
+                       d.ui.px(lit ? 2 : 1.5F));
+        list.AddLine({d.stream_x() - d.ui.px(4), middle}, {d.stream_x() + d.ui.px(4), middle}, color, d.ui.px(1.5F));
+        list.AddLine({d.stream_x(), middle - d.ui.px(4)}, {d.stream_x(), middle + d.ui.px(4)}, color, d.ui.px(1.5F));
+        // The update comes in from the side.
+        list.AddLine({d.stream_x() + d.ui.px(8), middle}, {d.stream_x() + d.ui.px(26), middle}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
+        list.AddLine({d.stream_x() + d.ui.px(26), middle}, {d.stream_x() + d.ui.px(26), d.y}, with_alpha(color, 0.7F),
+                     d.ui.px(1.5F));
+    } else {
+        list.AddRectFilled(box.low, box.high, hit.hovered || lit ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+        compat::add_rect(list, box.low, box.high, lit ? d.ui.theme.accent : d.ui.theme.line, d.ui.px(4),
+                         d.ui.px(lit ? 1.5F : 1));
+        list.AddRectFilled(box.low, {box.low.x + d.ui.px(4), box.high.y}, color, d.ui.px(2));
+    }
+    const Step& only = d.session.shown().run->plan()[part.steps.front()];
+    const std::string title = sum ? short_name(only) : tr(part.title);
+    const bool is_changed = changed(d, part);
+    draw_text(d.ui, d.ui.fonts.caption,
+              {x + d.ui.px(sum ? 40 : 12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              lit ? d.ui.theme.text : d.ui.theme.muted, title,
+              box.high.x - x - d.ui.px(sum ? 44 : 16) - mark_room(d, is_changed));
+    draw_mark(d, box, is_changed);
+    d.y += d.row() + d.down(1);
+    if (lit && part.steps.size() > 1) {
+        steps_of(d, part, here, part.on_stream ? x + d.ui.px(20) : x);
+        d.y += d.down(kBelowSteps);
+    }
+    if (lit) d.here_end = d.y;
+    d.y += d.down(kBelowRow - 1);
+}
+
+void open_block(Diagram& d, const OutlineBlock& block, StepId here) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (!block.name.empty()) {
+        draw_text(d.ui, d.ui.fonts.caption, {d.area.low.x + d.ui.px(36), d.y}, d.ui.theme.text, block.name);
+        d.y += d.down(kBlockName);
+    }
+    list.ChannelsSplit(2);
+    list.ChannelsSetCurrent(1);
+    const float top = d.y;
+    for (const OutlinePart& part : block.parts) part_row(d, part, here);
+    list.ChannelsSetCurrent(0);
+    list.AddLine({d.stream_x(), top - d.down(block.name.empty() ? kBelowRow - 1 : kBlockName + kBelowRow - 1)},
+                 {d.stream_x(), d.y}, color_of(Meaning::residual), d.ui.px(2.5F));
+    list.ChannelsMerge();
+}
+
+// A block other than the current one: one row with a stripe for each of its parts.
+void closed_block(Diagram& d, const OutlineBlock& block) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    list.AddLine({d.stream_x(), d.y - d.down(kBelowRow)}, {d.stream_x(), d.y}, color_of(Meaning::residual),
+                 d.ui.px(2.5F));
+    list.AddLine({d.stream_x(), box.high.y}, {d.stream_x(), box.high.y + d.down(kBelowRow)},
+                 color_of(Meaning::residual), d.ui.px(2.5F));
+    const Clicked hit = clickable(box, "block", block.parts.front().steps.front());
+    // A click goes to the same step in that block if there is one, for comparison.
+    if (hit.clicked) go_to(d, block.parts.front().steps.front());
+    list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.panel, d.ui.px(4));
+    compat::add_rect(list, box.low, box.high, d.ui.theme.line, d.ui.px(4));
+    draw_text(d.ui, d.ui.fonts.caption,
+              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              d.ui.theme.muted, block.name);
+    const bool is_changed = changed(d, block);
+    draw_mark(d, box, is_changed);
+    const float side = d.ui.px(5);
+    float x = box.high.x - d.ui.px(8) - mark_room(d, is_changed) -
+              static_cast<float>(block.parts.size()) * (side + d.ui.px(2));
+    for (const OutlinePart& part : block.parts) {
+        list.AddRectFilled({x, d.y + d.row() * 0.5F - side}, {x + side, d.y + d.row() * 0.5F + side},
+                           color_of(part.meaning), d.ui.px(1));
+        x += side + d.ui.px(2);
+    }
+    d.y += d.row() + d.down(kBelowRow);
+}
+
+// "Encoder" or "Decoder" over its blocks.
+void stack_title(Diagram& d, StackKind stack) {
+    draw_text(d.ui, d.ui.fonts.text, {d.area.low.x + d.ui.px(10), d.y}, d.ui.theme.text, stack_name(stack),
+              d.area.width() - d.ui.px(18));
+    d.y += compat::font_size(d.ui.fonts.text) + d.down(kBelowTitle);
+}
+
+// The other way, there or back, in one row: the way back is as long as the way there.
+void closed_way(Diagram& d, const OutlineBlock& first) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    d.y += d.down(kBelowRow);
+    const Area box = {{d.stream_x() - d.ui.px(10), d.y}, {d.area.high.x - d.ui.px(8), d.y + d.row()}};
+    const StepId id = first.parts.front().steps.front();
+    const Clicked hit = clickable(box, "way", id);
+    if (hit.clicked) go_to(d, id);
+    list.AddRectFilled(box.low, box.high, hit.hovered ? d.ui.theme.raised : d.ui.theme.accent_soft, d.ui.px(4));
+    const std::string title =
+        first.is_back ? tr("Way back: gradients of {target}", {{"target", d.session.shown().scenario.gradients_of}})
+                      : std::string(tr("Way there"));
+    draw_text(d.ui, d.ui.fonts.caption,
+              {box.low.x + d.ui.px(12), d.y + (d.row() - compat::font_size(d.ui.fonts.caption)) * 0.5F},
+              d.ui.theme.text, title, box.width() - d.ui.px(16));
+    if (hit.hovered) tooltip(title.c_str());
+    d.y += d.row() + d.down(kBelowRow);
+}
+
+// Whether the current step is on the way back.
+bool is_back(const ShownOutline& outline, StepId here) {
+    return std::any_of(outline.blocks.begin(), outline.blocks.end(), [&](const OutlineBlock& block) {
+        return block.is_back &&
+               std::any_of(block.parts.begin(), block.parts.end(), [&](const auto& part) { return holds(part, here); });
+    });
+}
+
+// Only the block of the current step, and what stands outside blocks, is drawn in parts.
+bool is_open(const OutlineBlock& block, StepId here) {
+    return block.name.empty() || std::any_of(block.parts.begin(), block.parts.end(),
+                                             [&](const OutlinePart& part) { return holds(part, here); });
+}
+
+// The height of the whole diagram at 100 %, in pixels of the screen.
+float full_height(const Ui& ui, const ShownOutline& outline, StepId here, bool back) {
+    float pixels = kTop + kBelowRow;
+    if (outline.blocks.front().is_back != outline.blocks.back().is_back) pixels += kRow + 2 * kBelowRow;
+    for (const OutlineBlock& block : outline.blocks) {
+        if (block.is_back != back) continue;
+        pixels += kRow + kBelowRow;
+        if (!is_open(block, here)) continue;
+        pixels += block.name.empty() ? 0 : kBlockName;
+        pixels += (kRow + kBelowRow) * (static_cast<float>(block.parts.size()) - 1);
+        for (const OutlinePart& part : block.parts)
+            if (holds(part, here) && part.steps.size() > 1)
+                pixels += kStep * static_cast<float>(part.steps.size()) + kBelowSteps;
+    }
+    return ui.px(pixels) + (compat::font_size(ui.fonts.text) + ui.px(kBelowTitle)) * 2.0F;
+}
+
+}  // namespace
+
+void draw_map(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    ImGui::SetCursorScreenPos(area.low);
+    compat::begin_child("map", {area.width(), area.height()});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const Area content = {area.low,
+                          {start.x + ImGui::GetContentRegionAvail().x, area.high.y}};  // without the scroll bar
+    Diagram d{ui, session, commands, content, shown_reach(session.derived(), session.shown()), start.y + ui.px(kTop)};
+    const Step& step = session.step();
+    const std::size_t position = session.timeline_position();
+    const StepId here = step.is_source() ? session.timeline()[position] : step.id;
+    const Value<ShownOutline> outline = shown_outline(session.derived(), session.shown().run);
+    const bool back = is_back(*outline, here);
+    d.fit = std::clamp(area.height() / full_height(ui, *outline, here, back), kLeastFit, 1.0F);
+    const auto is_encoder = [](const OutlineBlock& block) { return block.stack == StackKind::encoder; };
+    const bool two_stacks = std::any_of(outline->blocks.begin(), outline->blocks.end(), is_encoder);
+    std::optional<StackKind> stack;
+    bool other_way_closed = false;
+    for (const OutlineBlock& block : outline->blocks) {
+        if (block.is_back != back) {
+            if (!other_way_closed) closed_way(d, block);
+            other_way_closed = true;
+            continue;
+        }
+        if (two_stacks && stack != block.stack) stack_title(d, block.stack);
+        stack = block.stack;
+        if (is_open(block, here))
+            open_block(d, block, here);
+        else
+            closed_block(d, block);
+    }
+    ImGui::SetCursorScreenPos({start.x, d.y});
+    ImGui::Dummy({1, 1});
+    const bool out_of_sight = d.here_y < area.low.y || std::max(d.here_y + ui.px(48), d.here_end) > area.high.y;
+    if (state.mapped_step != session.cursor().step && out_of_sight)
+        ImGui::SetScrollFromPosY(d.here_y - ImGui::GetWindowPos().y, 0.4F);
+    state.mapped_step = session.cursor().step;
+    ImGui::EndChild();
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,192 @@
+#include "app/core/labs/diff/effect_of_edits.h"
+#include "app/core/labs/step/gradients.h"
+#include "app/views/frame/panels.h"
+#include "app/views/map/step_tip.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <tuple>
+
+namespace decoderscope {
+
+namespace {
+
+void transport(const Ui& ui, ViewState& state, Commands& commands) {
+    if (icon_button(ui, "first", Icon::first, true, tr("First step (Home)"))) commands.push_back(command::GoFirst{});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "back", Icon::back, true, tr("Step back (←)"))) commands.push_back(command::Move{-1});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "forward", Icon::forward, true, tr("Next step (→)"))) commands.push_back(command::Move{1});
+    ImGui::SameLine(0, ui.px(2));
+    if (icon_button(ui, "last", Icon::last, true, tr("Last step (End)"))) commands.push_back(command::GoLast{});
+    ImGui::SameLine(0, ui.px(8));
+    if (icon_button(ui, "play", state.playing ? Icon::pause : Icon::play, true, tr("Play (Space)")))
+        state.playing = !state.playing;
+}
+
+struct TimelineStretches {
+    std::vector<Stretch> all;
+};
+
+// The encoder, the decoder and the way back, where the timeline has several of them.
+Value<TimelineStretches> shown_stretches(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return session.derived().get<TimelineStretches>({shown.run}, std::tuple<>(), [&] {
+        return TimelineStretches{stretches_of(shown.run->plan(), session.timeline(), shown.scenario.gradients_of)};
+    });
+}
+
+// "Encoder", "Decoder" and "The way back" over their steps, where there is room.
+void stretch_names(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+    const float pitch = area.width() / static_cast<float>(session.timeline().size());
+    for (const Stretch& stretch : stretches) {
+        const float x = area.low.x + pitch * static_cast<float>(stretch.from);
+        draw_text(ui, ui.fonts.caption, {x, area.low.y}, ui.theme.muted, tr(stretch.name),
+                  pitch * static_cast<float>(stretch.to - stretch.from) - ui.px(8));
+    }
+}
+
+// The way back lies on other ground than the way there.
+void ground_of_way_back(const Ui& ui, const Session& session, std::span<const Stretch> stretches, Area area) {
+    const float pitch = area.width() / static_cast<float>(session.timeline().size());
+    for (const Stretch& stretch : stretches) {
+        if (!stretch.is_back) continue;
+        const float x = std::floor(area.low.x + pitch * static_cast<float>(stretch.from));
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        list.AddRectFilled({x, area.low.y}, {area.high.x, area.high.y - ui.px(16)}, ui.theme.accent_soft);
+        list.AddLine({x, area.low.y}, {x, area.high.y}, ui.theme.accent, ui.px(1.5F));
+    }
+}
+
+// A bar over the steps that the edits reach.
+void changed_bar(const Ui& ui, const Session& session, const Reach& reach, Area area) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const std::vector<StepId>& steps = session.timeline();
+    const float pitch = area.width() / static_cast<float>(steps.size());
+    for (std::size_t from = 0; from < steps.size(); ++from) {
+        if (!reach.has(steps[from])) continue;
+        std::size_t to = from;
+        while (to < steps.size() && reach.has(steps[to])) ++to;
+        list.AddRectFilled({std::floor(area.low.x + pitch * static_cast<float>(from)), area.low.y},
+                           {std::max(area.low.x + pitch * static_cast<float>(to) - ui.px(1),
+                                     area.low.x + pitch * static_cast<float>(from) + 1),
+                            area.high.y},
+                           ui.theme.accent);
+        from = to;
+    }
+}
+
+// One mark per step, coloured by its meaning; the current one is taller.
+void marks(const Ui& ui, const Session& session, Area area, std::size_t here) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    const Plan& plan = session.shown().run->plan();
+    const std::vector<StepId>& steps = session.timeline();
+    const float pitch = area.width() / static_cast<float>(steps.size());
+    const float gap = pitch > ui.px(4) ? ui.px(1) : 0.0F;
+    const float base = area.high.y - ui.px(16);
+    std::string block;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Step& step = plan[steps[i]];
+        const float x = area.low.x + pitch * static_cast<float>(i);
+        const bool lit = i == here;
+        const float height =
+            lit ? base - area.low.y : (base - area.low.y) * (step.meaning == Meaning::residual ? 0.35F : 0.6F);
+        const ImU32 color = lit ? color_of(step.meaning) : with_alpha(color_of(step.meaning), 0.6F);
+        list.AddRectFilled({x, base - height}, {std::max(x + pitch - gap, x + 1), base}, color,
+                           pitch > ui.px(6) ? ui.px(1.5F) : 0.0F);
+        if (lit)
+            list.AddTriangleFilled({x + pitch * 0.5F, base + ui.px(2)}, {x + pitch * 0.5F - ui.px(4), base + ui.px(8)},
+                                   {x + pitch * 0.5F + ui.px(4), base + ui.px(8)}, ui.theme.text);
+        if (step.block == block) continue;
+        block = step.block;
+        if (block.empty()) continue;
+        list.AddLine({std::floor(x), area.low.y}, {std::floor(x), area.high.y}, ui.theme.line);
+        const auto ends = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(i), steps.end(),
+                                       [&](StepId id) { return plan[id].block != block; });
+        const float room = pitch * static_cast<float>(ends - steps.begin() - static_cast<std::ptrdiff_t>(i)) - ui.px(8);
+        draw_text(ui, ui.fonts.caption, {x + ui.px(4), base + ui.px(1)}, ui.theme.muted, block, room);
+    }
+}
+
+bool is_edited(const Session& session) {
+    const Snapshot& shown = session.shown();
+    return !shown.scenario.edits.empty() && shown.run != shown.unedited;
+}
+
+// What the edits did to the output, and how many steps they reach.
+void reach_line(const Ui& ui, const Session& session, Area area) {
+    float x = area.low.x;
+    const auto write = [&](ImU32 color, const std::string& text) {
+        if (area.high.x - x < ui.px(40)) return;
+        x += draw_text(ui, ui.fonts.caption, {x, area.low.y}, color, text, area.high.x - x) + ui.px(16);
+    };
+    const Snapshot& shown = session.shown();
+    const Value<Reach> reach = shown_reach(session.derived(), shown);
+    if (!reach) return write(ui.theme.muted, tr("Comparing with the unedited run …"));
+    const std::string sentence = tr(reach_sentence(shown.scenario, *reach));
+    std::string steps;
+    if (reach->first)
+        steps = tr_n("{mark} {count} of {all} steps changed, first {step}",
+                     "{mark} {count} of {all} steps changed, first {step}", reach->changed_steps,
+                     {{"mark", kChangedMark}, {"all", reach->steps}, {"step", shown.run->plan()[*reach->first].name}});
+    write(ui.theme.text, sentence);
+    write(ui.theme.muted, steps);
+    ImGui::SetCursorScreenPos(area.low);
+    ImGui::InvisibleButton("reach", {area.width(), area.height()});
+    tooltip((sentence + "\n" + steps).c_str());
+}
+
+}  // namespace
+
+float timeline_height(const Ui& ui, const Session& session) {
+    return ui.px(shown_stretches(session)->all.size() > 1 ? 70 : 64);
+}
+
+void draw_timeline(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    ImGui::GetWindowDrawList()->AddRectFilled(area.low, area.high, ui.theme.panel);
+    ImGui::SetCursorScreenPos({area.low.x + ui.px(8), area.low.y + (area.height() - ImGui::GetFrameHeight()) * 0.5F});
+    transport(ui, state, commands);
+
+    const std::size_t here = session.timeline_position();
+    const std::string count = std::to_string(here + 1) + " / " + std::to_string(session.timeline().size());
+    const float count_width = compat::text_size(ui.fonts.mono, std::string(count.size() + 1, '0')).x;
+    const float right_width = std::max(count_width, checks_mark_width(ui));
+    draw_text(ui, ui.fonts.mono, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(12)}, ui.theme.muted, count);
+    draw_checks_mark(ui, session, state, {area.high.x - right_width - ui.px(4), area.low.y + ui.px(37)});
+
+    Area bars = {{area.low.x + ui.px(180), area.low.y + ui.px(8)},
+                 {area.high.x - right_width - ui.px(20), area.high.y - ui.px(4)}};
+    if (bars.width() < ui.px(40)) return;
+    // The marks make room for a line above them; the panel stays as high as it is, so that the first edit moves nothing
+    // that is being clicked.
+    const Area above = {{bars.low.x, bars.low.y - ui.px(5)}, {bars.high.x, bars.low.y + ui.px(10)}};
+    const Value<TimelineStretches> stretches = shown_stretches(session);
+    const bool edited = is_edited(session), several = stretches->all.size() > 1;
+    if (edited)
+        reach_line(ui, session, above);
+    else if (several)
+        stretch_names(ui, session, stretches->all, above);
+    if (edited || several) bars.low.y += ui.px(12);
+    ground_of_way_back(ui, session, stretches->all, bars);
+    if (const Value<Reach> reach = shown_reach(session.derived(), session.shown())) {
+        changed_bar(ui, session, *reach, {bars.low, {bars.high.x, bars.low.y + ui.px(3)}});
+        bars.low.y += ui.px(5);
+    }
+    marks(ui, session, bars, here);
+    ImGui::SetCursorScreenPos(bars.low);
+    ImGui::InvisibleButton("scrub", {bars.width(), bars.height()});
+    const float part = (ImGui::GetIO().MousePos.x - bars.low.x) / bars.width();
+    const auto index =
+        static_cast<std::size_t>(std::clamp(part, 0.0F, 0.99999F) * static_cast<float>(session.timeline().size()));
+    const Step& touched = session.shown().run->plan()[session.timeline()[index]];
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+        place_tooltip_above(ui, area);
+        step_tooltip(ui, session, touched);
+    }
+    if (ImGui::IsItemActive() && index != here) commands.push_back(command::GoTo{touched.name});
+}
+
+}  // namespace decoderscope

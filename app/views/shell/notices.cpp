@@ -1,0 +1,245 @@
+#include "app/core/session/introduction.h"
+#include "app/core/text/text_layout.h"
+#include "app/views/frame/lab.h"
+#include "app/views/frame/panels.h"
+#include "app/views/lessons/lessons_panel.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
+#include "engine/base/translate.h"
+#include "engine/load/bundled_models.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// The first minute: what this model does, and three things to try.
+namespace decoderscope {
+
+namespace {
+
+constexpr std::size_t kMost = 3;
+
+Suggestion suggestion_of(const FittingTrial& fitting) {
+    const Trial& trial = fitting.trial;
+    Suggestion suggestion{
+        .title = tr(example_text(trial.title)), .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
+    return suggestion;
+}
+
+// What the tabs offer with any model: the first two, and the last for contrast.
+std::vector<Suggestion> suggestions_of_labs(const Session& session) {
+    std::vector<Suggestion> all;
+    for (const Lab& lab : labs())
+        if (lab.suggest != nullptr && has_something(lab, session))
+            if (std::optional<Suggestion> suggestion = lab.suggest(session)) {
+                suggestion->tab = lab.id;
+                all.push_back(std::move(*suggestion));
+            }
+    if (all.size() > kMost) all.erase(all.begin() + kMost - 1, all.end() - 1);
+    return all;
+}
+
+// Where the offers' buttons begin, and how wide they are, row by row.
+struct Flow {
+    std::vector<ImVec2> at;
+    float height = 0.0F;
+};
+Flow laid_out(const Ui& ui, const std::vector<float>& widths, ImVec2 from, float right) {
+    const float gap = ui.px(8), row = ImGui::GetFrameHeight() + ui.px(6);
+    Flow flow{.height = row};
+    ImVec2 at = from;
+    for (const float width : widths) {
+        if (at.x > from.x && at.x + width > right) {
+            at = {from.x, at.y + row};
+            flow.height += row;
+        }
+        flow.at.push_back(at);
+        at.x += width + gap;
+    }
+    return flow;
+}
+
+std::string name_of(const Session& session) {
+    return std::filesystem::path(session.shown().scenario.model()->name).filename().string();
+}
+
+bool close_button(const Ui& ui, ImVec2 at, float side) {
+    ImGui::SetCursorScreenPos(at);
+    const bool clicked = ImGui::InvisibleButton("close", {side, side});
+    const bool hovered = ImGui::IsItemHovered();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    if (hovered) list.AddRectFilled(at, {at.x + side, at.y + side}, ui.theme.line, ui.px(4));
+    const ImVec2 size = compat::text_size(ui.fonts.text, "×");
+    draw_text(ui, ui.fonts.text, {at.x + (side - size.x) * 0.5F, at.y + (side - size.y) * 0.5F},
+              hovered ? ui.theme.text : ui.theme.muted, "×");
+    tooltip(tr("Close; F1 brings it back"));
+    return clicked;
+}
+
+}  // namespace
+
+std::vector<Suggestion> suggestions(const Session& session) {
+    std::vector<Suggestion> all;
+    for (const FittingTrial& fitting : shown_trials(session.derived(), session.shown())->all)
+        all.push_back(suggestion_of(fitting));
+    for (Suggestion& suggestion : suggestions_of_labs(session)) {
+        if (all.size() >= kMost) break;
+        all.push_back(std::move(suggestion));
+    }
+    if (all.size() > kMost) all.resize(kMost);
+    return all;
+}
+
+void follow(const Suggestion& suggestion, ViewState& state, Commands& commands) {
+    if (find_lab(suggestion.tab) != nullptr) state.tab = suggestion.tab;
+    commands.insert(commands.end(), suggestion.commands.begin(), suggestion.commands.end());
+}
+
+float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    // What was not saved last time is decided first: two strips would leave little of the stage.
+    const bool recovers = session.offer() != nullptr && !state.recovery_later;
+    if (state.settings.introduction_closed || session.opening() || recovers || lessons_are_open(state)) return 0.0F;
+    const float pad = ui.px(14), side = ImGui::GetFrameHeight();
+    const float left = area.low.x + pad, right = area.high.x - pad - side;
+    const std::string what =
+        tr("{model}: {what}",
+           {{"model", name_of(session)},
+            {"what", description_of(*session.shown().scenario.model(), session.shown().scenario.config())}});
+    // A low window has little room to give.
+    ImFont* font = ImGui::GetIO().DisplaySize.y < ui.px(640) ? ui.fonts.caption : ui.fonts.text;
+    const auto measure = [&](const std::string& line) { return compat::text_size(font, line).x; };
+    const std::vector<std::string> lines = wrapped(what, right - left, measure);
+    const float pitch = compat::font_size(font) + ui.px(4);
+    const std::vector<Suggestion> offers = suggestions(session);
+    std::vector<std::string> titles;
+    std::vector<float> widths;
+    for (const Suggestion& offer : offers) {
+        titles.push_back((offer.done ? "✓ " : "") + offer.title);
+        widths.push_back(ImGui::CalcTextSize(titles.back().c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
+    }
+    // Behind what can be tried stands the way to the lessons.
+    const std::string lessons = tr("Learn step by step");
+    widths.push_back(ImGui::CalcTextSize(lessons.c_str()).x + ImGui::GetStyle().FramePadding.x * 2);
+    const std::string lead = tr("Try:");
+    const float lead_width = compat::text_size(ui.fonts.text, lead).x + ui.px(10);
+    const float row_y = area.low.y + ui.px(8) + pitch * static_cast<float>(lines.size()) + ui.px(4);
+    const Flow flow = laid_out(ui, widths, {left + lead_width, row_y}, area.high.x - pad);
+    const float height = row_y + (offers.empty() ? ui.px(4) : flow.height + ui.px(4)) - area.low.y;
+
+    const Area strip = {area.low, {area.high.x, area.low.y + height}};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(strip.low, strip.high, ui.theme.raised);
+    list.AddRectFilled(strip.low, {strip.low.x + ui.px(4), strip.high.y}, ui.theme.accent);
+    float y = area.low.y + ui.px(8);
+    for (const std::string& line : lines) {
+        draw_text(ui, font, {left, y}, ui.theme.text, line);
+        y += pitch;
+    }
+    ImGui::PushID("introduction");
+    if (!offers.empty())
+        draw_text(ui, ui.fonts.text, {left, row_y + (side - compat::font_size(ui.fonts.text)) * 0.5F}, ui.theme.muted,
+                  lead);
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent_soft);
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+        ImGui::SetCursorScreenPos(flow.at[i]);
+        if (button(titles[i], std::to_string(i))) follow(offers[i], state, commands);
+    }
+    ImGui::SetCursorScreenPos(flow.at.back());
+    if (button(lessons, "lessons")) open_lessons(state);
+    ImGui::PopStyleColor();
+    if (close_button(ui, {area.high.x - ui.px(6) - side, area.low.y + ui.px(5)}, side))
+        state.settings.introduction_closed = true;
+    ImGui::PopID();
+    return height;
+}
+
+// An error or a confirmation, under the toolbar.
+
+namespace {
+
+// What can be done with the file that the message is about. Returns where the text may end.
+float draw_file_actions(const Ui& ui, const Message& message, Area area, ViewState& state) {
+    if (message.path.empty() || !state.desktop.shows_folders) return area.high.x - ui.px(14);
+    const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
+    const float gap = ui.px(18), end = area.high.x - ui.px(14);
+    const float copy_x = end - compat::text_size(ui.fonts.caption, copy).x;
+    const float folder_x = copy_x - gap - compat::text_size(ui.fonts.caption, folder).x;
+    const float y = area.low.y + ui.px(8);
+    ImGui::PushID("message");
+    ImGui::SetCursorScreenPos({folder_x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, folder, 1))
+        state.path_to_open = std::filesystem::path(message.path).parent_path().string();
+    ImGui::SetCursorScreenPos({copy_x, y});
+    if (link(ui, ui.fonts.caption, ui.theme.accent, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
+    ImGui::PopID();
+    return folder_x - gap;
+}
+
+}  // namespace
+
+float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area) {
+    if (!session.message()) return 0.0F;
+    const Message& message = *session.message();
+    constexpr std::size_t kMostLines = 4;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    // The text decides how high the bar is, and is drawn over it.
+    list.ChannelsSplit(2);
+    list.ChannelsSetCurrent(1);
+    const float end = draw_file_actions(ui, message, area, state);
+    const float x = area.low.x + ui.px(14), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
+    const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
+    const std::string text = tr(message.text);
+    const std::vector<std::string> lines = wrapped(text, end - x, measure, kMostLines);
+    float y = area.low.y + ui.px(8);
+    for (const std::string& line : lines) {
+        draw_text(ui, ui.fonts.caption, {x, y}, ui.theme.text, line, end - x);
+        y += pitch;
+    }
+    const float height = std::max(ui.px(30), y + ui.px(6) - area.low.y);
+    const Area bar = {area.low, {area.high.x, area.low.y + height}};
+    list.ChannelsSetCurrent(0);
+    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
+    list.AddRectFilled(bar.low, {bar.low.x + ui.px(4), bar.high.y}, message.failed ? ui.theme.error : ui.theme.accent);
+    list.ChannelsMerge();
+    ImGui::SetCursorScreenPos({x, bar.low.y});
+    ImGui::InvisibleButton("message", {std::max(1.0F, end - x), height});
+    if (lines.size() == kMostLines) tooltip(text.c_str());
+    return height;
+}
+
+float draw_recovery_bar(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
+    const Offer* offer = session.offer();
+    if (offer == nullptr || state.recovery_later || session.opening()) return 0.0F;
+    const float buttons = ImGui::CalcTextSize(tr("Open it")).x + ImGui::CalcTextSize(tr("Discard")).x +
+                          ImGui::CalcTextSize(tr("Later")).x + ImGui::GetStyle().FramePadding.x * 6 +
+                          ImGui::GetStyle().ItemSpacing.x * 2 + ui.px(12);
+    const std::string text = tr("Work that was not saved when the program last ended: {work}", {{"work", offer->text}});
+    const float room = area.width() - buttons - ui.px(28), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
+    const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
+    const std::vector<std::string> lines = wrapped(text, room, measure);
+    const float height = std::max(ui.px(40), pitch * static_cast<float>(lines.size()) + ui.px(14));
+    const Area bar = {area.low, {area.high.x, area.low.y + height}};
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(bar.low, bar.high, ui.theme.raised);
+    list.AddRectFilled(bar.low, {bar.low.x + ui.px(4), bar.high.y}, ui.theme.accent);
+    float y = bar.low.y + (height - pitch * static_cast<float>(lines.size())) * 0.5F;
+    for (const std::string& line : lines) {
+        draw_text(ui, ui.fonts.caption, {bar.low.x + ui.px(14), y}, ui.theme.text, line, room);
+        y += pitch;
+    }
+    ImGui::SetCursorScreenPos({bar.high.x - buttons, bar.low.y + (height - ImGui::GetFrameHeight()) * 0.5F});
+    ImGui::PushID("recovery");
+    if (button(tr("Open it"), "open")) commands.push_back(command::OpenSession{offer->leftover.path, true});
+    tooltip(tr("Your current work stays in the undo history"));
+    ImGui::SameLine();
+    if (button(tr("Discard"), "discard")) commands.push_back(command::DiscardLeftover{});
+    tooltip(tr("It is deleted permanently"));
+    ImGui::SameLine();
+    if (button(tr("Later"), "later")) state.recovery_later = true;
+    tooltip(tr("It is offered again at the next start"));
+    ImGui::PopID();
+    return height;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,93 @@
+#include "app/views/widgets/keyboard_focus.h"
+
+#include "app/views/widgets/fonts.h"
+#include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/keys_and_mouse.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+KeyboardFocus* in_use() { return context_data() == nullptr ? nullptr : context_data()->focus; }
+
+}  // namespace
+
+void KeyboardFocus::begin(bool tab_is_taken) {
+    if (ContextData* shared = context_data()) shared->focus = this;
+    direction_ = 0;
+    if (!tab_is_taken && decoderscope::pressed(Key::tab, {}, true)) direction_ = 1;
+    if (decoderscope::pressed(Key::tab, with_shift, true)) direction_ = -1;
+    if (direction_ != 0) compat::cancel_tabbing();
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) visible_ = false;
+    pressed_ = visible() && !typing() && (decoderscope::pressed(Key::enter) || decoderscope::pressed(Key::space));
+    first_ = last_ = next_ = 0;
+}
+
+void KeyboardFocus::visit(ImGuiID id) {
+    if (id == 0 || !compat::in_front()) return;
+    if (first_ == 0) first_ = id;
+    if (direction_ > 0 && next_ == 0 && last_ != 0 && last_ == focused_) next_ = id;
+    if (direction_ < 0 && id == focused_) next_ = last_;
+    last_ = id;
+}
+
+bool KeyboardFocus::item(ImU32 frame, float thickness) {
+    const ImGuiID id = compat::last_item();
+    visit(id);
+    if (id == 0 || id != focused_ || !visible_ || !compat::in_front()) return false;
+    if (moved_ && !ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5F);
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    compat::add_rect(*ImGui::GetWindowDrawList(), low, high, frame, thickness * 2.0F, thickness);
+    return pressed_;
+}
+
+void KeyboardFocus::field(const char* label) {
+    const ImGuiID id = ImGui::GetID(label);
+    visit(id);
+    if (moved_ && id == focused_ && visible_ && compat::in_front()) ImGui::SetKeyboardFocusHere();
+}
+
+void KeyboardFocus::end() {
+    moved_ = false;
+    if (direction_ == 0) return;
+    if (next_ == 0) next_ = direction_ > 0 ? first_ : last_;
+    if (typing()) compat::clear_active();
+    focused_ = next_;
+    visible_ = moved_ = focused_ != 0;
+}
+
+bool focusable(bool clicked) {
+    KeyboardFocus* focus = in_use();
+    if (focus == nullptr) return clicked;
+    const ImVec4 color = ImGui::GetStyle().Colors[ImGuiCol_NavHighlight];
+    // The width of the frame follows the text: 2 px at 15 px.
+    return focus->item(ImGui::ColorConvertFloat4ToU32(color), std::max(2.0F, ImGui::GetFontSize() * 0.13F)) || clicked;
+}
+
+void focusable_field(const char* label) {
+    if (KeyboardFocus* focus = in_use()) focus->field(label);
+}
+
+bool press_area(const char* id, ImVec2 size) {
+    return focusable(ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), std::max(size.y, 1.0F)}));
+}
+
+bool begin_list(const char* label, const char* preview, ImGuiComboFlags flags) {
+    const ImGuiID id = ImGui::GetID(label);
+    if (ImGui::BeginCombo(label, preview, flags)) return true;
+    if (focusable(false)) compat::open_list(id);
+    return false;
+}
+
+bool focus_is_visible() {
+    const KeyboardFocus* focus = in_use();
+    return focus != nullptr && focus->visible();
+}
+
+bool press_row(const char* label, bool chosen, ImGuiSelectableFlags flags, ImVec2 size) {
+    return focusable(ImGui::Selectable(label, chosen, flags, size));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,244 @@
+#include "engine/backward/gradient.h"
+
+#include "engine/backward/loss.h"
+#include "engine/backward/pull_back.h"
+#include "engine/base/error.h"
+#include "engine/tensor/tensor.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// ---- the target
+
+// The next token of the same row; left out where it, or the position itself, is padding, and at the last position.
+Tensor next_tokens(const Inputs& inputs) {
+    const Tensor& tokens = inputs.tokens;  // [batch, pos]
+    const Index length = tokens.dim(1);
+    const auto kept = [&](Index i) { return inputs.attention_mask.empty() || inputs.attention_mask.data()[i] != 0.0F; };
+    Tensor targets(tokens.axes());
+    const std::span<float> to = targets.writable();
+    for (Index i = 0; i < tokens.size(); ++i) {
+        const bool counts = i % length + 1 < length && kept(i) && kept(i + 1);
+        to[static_cast<std::size_t>(i)] = counts ? tokens.data()[i + 1] : kLeftOut;
+    }
+    return targets;
+}
+
+Ref add_loss(Plan& plan, const Inputs& inputs) {
+    const Ref logits = plan.find("logits");
+    if (logits == nullptr) throw Error("loss: this model has no logits, expected a language-model head (lm_head)");
+    plan.begin_stack(StackKind::decoder);
+    plan.end_block();
+    plan.begin_part(Part::loss, Meaning::output);
+    const Ref right = plan.input("targets", targets_of(inputs));
+    const Ref each = plan.step("loss_per_token", TokenLoss{}, {logits, right});
+    return plan.step("loss", MeanLoss{}, {each, right});
+}
+
+struct Target {
+    Ref step = nullptr;
+    Cell cell;
+};
+
+Target find_target(Plan& plan, const std::string& text, const Inputs& inputs) {
+    if (text == "loss") return {add_loss(plan, inputs), {0}};
+    const CellName name = parse_cell_name(text);
+    const Ref step = plan.find(name.tensor);
+    if (step == nullptr)
+        throw Error("{name}: no such tensor; expected loss or a cell such as logits[0, 1, 2]", {{"name", name.tensor}});
+    check_cell(name, step->axes);
+    return {step, name.cell};
+}
+
+// ---- the way back
+
+class Backwards {
+public:
+    Backwards(Plan& plan, Target target, GradientsBy by)
+        : plan_(plan), target_(std::move(target)), by_(by), forward_(plan.steps().size()) {
+        find_wanted();
+        find_dependencies();
+    }
+
+    void add() {
+        for (StepId id = forward_; id-- > 0;)
+            if (depends_[id]) add_gradient(plan_[id]);
+    }
+
+    // Zeros for what the target doesn't depend on.
+    void add_zeros(const Weights* weights) {
+        for (StepId id = 0; id < forward_; ++id)
+            if (!depends_[id] && is_reported(plan_[id])) zero(plan_[id]);
+        const std::vector<Declared> declared = plan_.declared();
+        for (const Declared& parameter : declared)
+            if (plan_.find(parameter.name) == nullptr && weights != nullptr && weights->contains(parameter.name))
+                plan_.step("grad." + parameter.name, NoGradient{parameter.axes}, {});
+    }
+
+private:
+    // One way from a step to the target: through a reader's operand.
+    struct Way {
+        StepId reader = 0;
+        std::size_t operand = 0;
+    };
+
+    // The steps whose gradients are wanted or lead to one that is.
+    void find_wanted() {
+        wanted_.assign(forward_, by_ == GradientsBy::everything);
+        for (StepId id = 0; id < forward_; ++id) {
+            const Step& step = plan_[id];
+            if (step.role == Role::parameter) wanted_[id] = true;
+            for (std::size_t i = 0; i < step.operands.size(); ++i)
+                if (wanted_[step.operands[i]] && step.operation.passes_gradient(i)) wanted_[id] = true;
+        }
+    }
+
+    void find_dependencies() {
+        depends_.assign(forward_, false);
+        ways_.resize(forward_);
+        gradients_.assign(forward_, nullptr);
+        depends_[target_.step->id] = wanted_[target_.step->id];
+        for (StepId id = target_.step->id + 1; id-- > 0;) {
+            if (!depends_[id]) continue;
+            const Step& step = plan_[id];
+            for (std::size_t i = 0; i < step.operands.size(); ++i) {
+                if (!wanted_[step.operands[i]] || !step.operation.passes_gradient(i)) continue;
+                depends_[step.operands[i]] = true;
+                ways_[step.operands[i]].push_back({id, i});
+            }
+        }
+    }
+
+    // Recorded tensors but masks, and parameters.
+    static bool is_reported(const Step& step) {
+        return step.role != Role::input && step.role != Role::internal &&
+               step.operation.traits().values != Values::mask;
+    }
+
+    void add_gradient(const Step& step) {
+        if (step.role == Role::input) return;
+        belong_to(step);
+        gradients_[step.id] = gradient_of(step);
+        if (step.patches.empty() || step.is_source()) return;
+        gradients_[step.id] = plan_.step("grad." + step.name + ".before_edits", PullBackEdits{step.patches},
+                                         {gradients_[step.id]}, step.meaning, Role::internal);
+    }
+
+    Ref gradient_of(const Step& step) {
+        const std::string name = "grad." + step.name;
+        const Role role = step.role == Role::internal ? Role::internal : Role::recorded;
+        if (step.id == target_.step->id)
+            return plan_.step(name, TargetCell{step.axes, target_.cell}, {}, step.meaning, role);
+        const std::vector<Way>& ways = ways_[step.id];
+        if (ways.size() == 1) return pull_back(name, ways.front(), step.meaning, role);
+        std::vector<Ref> parts;
+        for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+            parts.push_back(pull_back(name + ".through." + plan_[way->reader].name + operand_suffix(ways, *way), *way,
+                                      step.meaning, Role::internal));
+        return plan_.step(name, SumGradients{}, parts, step.meaning, role);
+    }
+
+    // Tells the operands of one reader apart that are the same tensor.
+    static std::string operand_suffix(const std::vector<Way>& ways, const Way& way) {
+        const auto same = [&](const Way& other) { return other.reader == way.reader; };
+        return std::ranges::count_if(ways, same) > 1 ? "." + std::to_string(way.operand) : "";
+    }
+
+    Ref pull_back(const std::string& name, const Way& way, Meaning meaning, Role role) {
+        const Step& reader = plan_[way.reader];
+        std::vector<Ref> operands;
+        for (const StepId id : reader.operands) operands.push_back(&plan_[id]);
+        operands.push_back(reader.patches.empty() ? &reader : computed(reader));
+        operands.push_back(gradients_[way.reader]);
+        return plan_.step(name, PullBack{reader.operation, way.operand}, operands, meaning, role);
+    }
+
+    // What an edited step computed: the gradient through its operation belongs to that, not to what the edits made of
+    // it.
+    Ref computed(const Step& step) {
+        const std::string name = step.name + ".before_edits";
+        if (const Ref known = plan_.find(name)) return known;
+        std::vector<Ref> operands;
+        for (const StepId id : step.operands) operands.push_back(&plan_[id]);
+        return plan_.step(name, step.operation, operands, step.meaning, Role::internal);
+    }
+
+    void belong_to(const Step& step) {
+        plan_.begin_stack(step.stack);
+        plan_.begin_block(step.block.empty() ? "" : "grad." + step.block, step.layer);
+        plan_.begin_part(step.part, step.meaning, step.title);
+    }
+
+    // On demand where the tensor itself is.
+    void zero(const Step& step) {
+        belong_to(step);
+        plan_.step("grad." + step.name, NoGradient{step.axes}, {}, step.meaning,
+                   step.role == Role::on_demand ? Role::on_demand : Role::recorded);
+    }
+
+    Plan& plan_;
+    Target target_;
+    GradientsBy by_;
+    StepId forward_ = 0;  // how many steps there are on the way there
+    std::vector<bool> wanted_;
+    std::vector<bool> depends_;
+    std::vector<std::vector<Way>> ways_;
+    std::vector<Ref> gradients_;
+};
+
+}  // namespace
+
+Tensor targets_of(const Inputs& inputs) {
+    if (inputs.targets.empty() && inputs.tokens.empty())
+        throw Error("targets: missing; expected because the loss needs them and this model reads no tokens");
+    Tensor targets = inputs.targets.empty() ? next_tokens(inputs) : inputs.targets;
+    if (std::ranges::all_of(targets.values(), [](float target) { return target == kLeftOut; }))
+        throw Error("targets: all are left out, expected at least one that counts");
+    return targets;
+}
+
+void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
+                   GradientsBy by) {
+    Backwards backwards(plan, find_target(plan, target, inputs), by);
+    backwards.add();
+    if (by == GradientsBy::everything) backwards.add_zeros(weights);
+    plan.end_block();
+}
+
+namespace {
+
+constexpr std::string_view kGradient = "grad.", kThrough = ".through.", kBeforeEdits = ".before_edits";
+
+bool begins_way_back(const Step& step) { return step.name.starts_with(kGradient); }
+
+}  // namespace
+
+std::optional<StepId> way_back_begins(const Plan& plan) {
+    // Steps are in the order of computation: the gradients, if any, are the last ones.
+    const auto& steps = plan.steps();
+    if (steps.empty() || !begins_way_back(steps.back())) return std::nullopt;
+    const auto first = std::ranges::find_if(steps, begins_way_back);
+    return first->id;
+}
+
+bool is_on_way_back(const Plan& plan, const Step& step) {
+    const std::optional<StepId> first = way_back_begins(plan);
+    return first && step.id >= *first;
+}
+
+Ref differentiated(const Plan& plan, const Step& gradient) {
+    if (!begins_way_back(gradient)) return nullptr;
+    std::string_view name = std::string_view(gradient.name).substr(kGradient.size());
+    if (const Ref whole = plan.find(name)) return whole;
+    if (const std::size_t at = name.find(kThrough); at != std::string_view::npos) name = name.substr(0, at);
+    if (name.ends_with(kBeforeEdits)) name.remove_suffix(kBeforeEdits.size());
+    return plan.find(name);
+}
+
+Ref gradient_by(const Plan& plan, const Step& step) { return plan.find(std::string(kGradient) + step.name); }
+
+}  // namespace decoderscope

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "engine/graph/plan.h"
+#include "engine/model/inputs.h"
+
+#include <optional>
+#include <string>
+
+namespace decoderscope {
+
+// By what the gradients are wanted: by everything, to be shown, or by the parameters alone, to train them.
+enum class GradientsBy { everything, parameters };
+
+// The backward pass as more steps of the same plan: for each step that the target depends on, "grad." and its name, the
+// gradient of the target by that tensor; from the target back. A tensor that several steps read has one step for each
+// of them (".through." and the reader's name; not in a trace) and their sum. Recorded tensors and parameters that the
+// target doesn't depend on get zeros; masks get nothing. The edits in the plan count: a cell that was set passes
+// nothing back.
+//
+// The target is a cell of a step, as "blocks.0.attn.z[0, 1, 2, 3]", or "loss": the mean cross-entropy of the logits
+// against inputs.targets, or, without these, against the next token of the same row, padding and the last position left
+// out; then the steps loss_per_token and loss come first.
+//
+// `weights` are the model's: parameters that no step reads are among them. Throws Error naming the target and what was
+// expected if there is no such step or cell, or no logits for a loss.
+//
+// By parameters alone, there are only the steps on the way to a parameter that the target depends on, and no zeros.
+void add_gradients(Plan& plan, const std::string& target, const Inputs& inputs, const Weights* weights,
+                   GradientsBy by = GradientsBy::everything);
+
+// What the loss is measured against: the inputs' targets, or the next token of the same row.   -> [batch, pos]
+// Throws Error if there is neither, or if all are left out.
+[[nodiscard]] Tensor targets_of(const Inputs& inputs);
+
+// Which steps of a plan are the way back: the gradients of its target (engine/backward/gradient.h).
+
+// The first step of the way back; nothing in a plan without gradients. All steps from there on belong to it.
+[[nodiscard]] std::optional<StepId> way_back_begins(const Plan& plan);
+
+// Whether a step is on the way back.
+[[nodiscard]] bool is_on_way_back(const Plan& plan, const Step& step);
+
+// The step whose gradient this is; for a part of one (".through."), too. nullptr for steps on the way there.
+[[nodiscard]] Ref differentiated(const Plan& plan, const Step& gradient);
+
+// The gradient of the target by a step; nullptr if the plan has none.
+[[nodiscard]] Ref gradient_by(const Plan& plan, const Step& step);
+
+}  // namespace decoderscope

@@ -1,0 +1,126 @@
+#include "engine/backward/pull_back.h"
+
+#include "engine/base/parallel.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
+#include "engine/tensor/storage.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+// The last two operands are the output and the gradient.
+Operands own_operands(const Operands& in) {
+    Operands own;
+    for (std::size_t i = 0; i + 2 < in.size(); ++i) own.add(in[i]);
+    return own;
+}
+
+// Most of them are never read.
+class Zeros : public LazyValues {
+public:
+    void make(std::span<float> values) const override { std::ranges::fill(values, 0.0F); }
+};
+
+}  // namespace
+
+Tensor PullBack::compute(const Operands& in, const Axes& axes) const {
+    const Operands own = own_operands(in);
+    return of.pull_back(operand, {own, in[own.size()], in[own.size() + 1]}).with_axes(axes);
+}
+
+Explanation PullBack::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Operands own = own_operands(in);
+    return of.explain_pull_back(operand, {own, in[own.size()], in[own.size() + 1]}, cell);
+}
+
+About SumGradients::about() const {
+    return {tr("sum of gradients"), "g[…] = Σ_r g_r[…]",
+            tr("Several steps read this tensor, so a change of it reaches the target along several ways. What each way "
+               "would do adds up: the chain rule's sum.")};
+}
+
+Tensor SumGradients::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const row::Out to = out.writable();
+    in_parallel(out.size(), kCopyCost, [&](Index begin, Index end) {
+        const auto part = [&](auto values) {
+            return values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        };
+        row::add(part(in[0].values()), part(in[1].values()), part(to));
+        for (std::size_t i = 2; i < in.size(); ++i) row::add(part(to), part(in[i].values()), part(to));
+    });
+    return out;
+}
+
+Explanation SumGradients::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < in.size(); ++i) terms.push_back(term({cell_factor(in[i], i, cell)}));
+    return {{line(tr("sum"), std::move(terms))}};
+}
+
+About TargetCell::about() const {
+    return {tr("target"), "g[cell] = 1, elsewhere 0",
+            tr("The number that is asked about. Every gradient says how much this number moves when another one is "
+               "moved a little; for itself that is 1.")};
+}
+
+Tensor TargetCell::compute(const Operands&, const Axes& axes) const {
+    Tensor out(axes);
+    const std::span<float> to = out.writable();
+    std::ranges::fill(to, 0.0F);
+    to[static_cast<std::size_t>(out.offset(cell))] = 1.0F;
+    return out;
+}
+
+Explanation TargetCell::explain(const Operands&, const Tensor&, const Cell& at) const {
+    return {{line("g", {term({constant_factor(at == cell ? 1.0 : 0.0,
+                                              at == cell ? tr("the target itself") : tr("not the target"))})})}};
+}
+
+About NoGradient::about() const {
+    return {tr("no gradient"), "g = 0",
+            tr("The target doesn't depend on this tensor: nothing that is changed here can move it.")};
+}
+
+Tensor NoGradient::compute(const Operands&, const Axes& axes) const { return {axes, std::make_shared<const Zeros>()}; }
+
+Explanation NoGradient::explain(const Operands&, const Tensor&, const Cell&) const {
+    return {{line("g", {term({constant_factor(0.0, tr("the target doesn't depend on it"))})})}};
+}
+
+About PullBackEdits::about() const {
+    return {tr("gradient before the edits"), "g = g · (set ? 0 : factor)",
+            tr("An edited cell is not what the model computed. A cell that was set no longer depends on anything, so "
+               "nothing passes back; a scaled cell passes its gradient back with the same factor.")};
+}
+
+double PullBackEdits::factor_of(const Cell& cell) const {
+    double factor = 1.0;
+    for (const Patch& patch : patches)
+        if (patch.touches(cell))
+            factor = patch.kind == Patch::Kind::set ? 0.0 : factor * static_cast<double>(patch.value);
+    return factor;
+}
+
+Tensor PullBackEdits::compute(const Operands& in, const Axes& axes) const {
+    Tensor out = in[0].with_axes(axes);
+    for (auto next = patches.rbegin(); next != patches.rend(); ++next) {
+        Patch patch = *next;
+        if (patch.kind == Patch::Kind::set) patch.value = 0.0F;
+        patch.apply(out);
+    }
+    return out;
+}
+
+Explanation PullBackEdits::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const double factor = factor_of(cell);
+    return {{line("g", {term({cell_factor(in[0], 0, cell), constant_factor(factor, tr("edit"))})})}};
+}
+
+}  // namespace decoderscope

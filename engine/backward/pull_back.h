@@ -1,0 +1,76 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+#include "engine/graph/plan.h"
+
+#include <string>
+#include <vector>
+
+// The operations of the backward pass. That of a step's own operation is PullBack; the others begin, join and end it.
+namespace decoderscope {
+
+// The gradient of a target by one operand of an operation, along the way through this operation: what the chain rule
+// makes of the gradient by its output.
+// {the operation's operands, its output, the gradient by the output} -> the operand's axes
+struct PullBack {
+    Operation of;
+    std::size_t operand = 0;
+
+    [[nodiscard]] About about() const { return of.about_pull_back(operand); }
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[operand]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const PullBack&) const = default;
+};
+
+// The gradient by a tensor that several steps read: the sum of what comes back through each.
+// {one gradient a reader, at least two} -> the same axes
+struct SumGradients {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const SumGradients&) const = default;
+};
+
+// The gradient of a cell by its own tensor: 1 there, 0 elsewhere. Where the target is all of a tensor of one number,
+// that number is the cell.   {} -> `shape`
+struct TargetCell {
+    Axes shape;
+    Cell cell;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const TargetCell&) const = default;
+};
+
+// The gradient by a tensor that the target doesn't depend on.   {} -> `shape`
+struct NoGradient {
+    Axes shape;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const NoGradient&) const = default;
+};
+
+// The gradient by what a step computed, from the gradient by what its edits made of it: a cell that was set passes
+// nothing back, a scaled one passes it scaled.   {gradient} -> the same axes
+struct PullBackEdits {
+    std::vector<Patch> patches;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const PullBackEdits&) const = default;
+
+private:
+    // What a cell is multiplied by on its way back.
+    [[nodiscard]] double factor_of(const Cell& cell) const;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,54 @@
+#include "engine/decoder/initial_weights.h"
+
+#include "engine/base/random.h"
+#include "engine/decoder/decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace decoderscope {
+
+namespace {
+
+// A Linear's numbers are drawn from ± this.
+double bound_of(const Declared& parameter, Initialisation rule) {
+    if (rule == Initialisation::pytorch) return 1.0 / std::sqrt(static_cast<double>(parameter.init.fan_in));
+    if (parameter.axes.size() < 2) return 0.0;
+    return std::sqrt(6.0 / static_cast<double>(parameter.axes[0].size + parameter.axes[1].size));
+}
+
+}  // namespace
+
+Tensor initial_weight(const Declared& parameter, std::uint64_t seed, Initialisation rule) {
+    Tensor tensor(parameter.axes);
+    const std::span<float> values = tensor.writable();
+    const RandomStream random(seed, parameter.name);
+    std::uint64_t i = 0;
+    switch (parameter.init.kind) {
+        case Init::Kind::linear: {
+            const double bound = bound_of(parameter, rule);
+            for (float& value : values) value = static_cast<float>((2.0 * random.uniform(i++) - 1.0) * bound);
+            break;
+        }
+        case Init::Kind::embedding:
+            for (float& value : values) value = static_cast<float>(random.normal(i++));
+            break;
+        case Init::Kind::gain:
+            std::fill(values.begin(), values.end(), 1.0F);
+            break;
+        case Init::Kind::gain_less_one:
+        case Init::Kind::shift:
+            std::fill(values.begin(), values.end(), 0.0F);
+            break;
+    }
+    return tensor;
+}
+
+Weights initial_weights(const Config& config, std::uint64_t seed, Initialisation rule) {
+    Weights weights;
+    for (const Declared& parameter : declared_parameters(config))
+        weights.emplace(parameter.name, initial_weight(parameter, seed, rule));
+    return weights;
+}
+
+}  // namespace decoderscope

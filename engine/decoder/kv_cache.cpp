@@ -1,0 +1,68 @@
+#include "engine/decoder/kv_cache.h"
+
+#include "engine/base/error.h"
+
+namespace decoderscope {
+
+namespace {
+
+const KeptRows kNothing;
+
+// The attention whose k this step is, in the decoder only; else empty.
+std::string decoder_attention(const Step& step) {
+    return !step.in_encoder() && step.name == step.attention + ".k" ? step.attention : std::string();
+}
+
+void check_rows(const std::string& name, const Tensor& rows, const Axes& expected) {
+    if (rows.empty() || shape_text(rows.axes()) != shape_text(expected))
+        throw Error("{name}: shape {shape} was kept, expected {expected}",
+                    {{"name", name}, {"shape", shape_text(rows.axes())}, {"expected", shape_text(expected)}});
+}
+
+}  // namespace
+
+const KeptRows& Past::of(std::string_view attention) const {
+    const auto found = attentions.find(attention);
+    return found == attentions.end() ? kNothing : found->second;
+}
+
+Index Past::numbers() const {
+    Index numbers = 0;
+    for (const auto& [name, rows] : attentions) numbers += rows.k.size() + rows.v.size();
+    return numbers;
+}
+
+Past past_of(const Run& run) {
+    Past past;
+    for (const Step& step : run.plan().steps()) {
+        const std::string attention = decoder_attention(step);
+        if (attention.empty()) continue;
+        const Tensor& k = run.value(step.id);
+        past.attentions[attention] = {k, run.value(attention + ".v")};
+        if (step.part == Part::self_attention) past.positions = k.dim(2);
+    }
+    return past;
+}
+
+void check_past(const Past& past, const Config& config, Index batch) {
+    if (past.positions == 0) return;
+    if (!config.causal)
+        throw Error("causal is false: every position reads the later ones, expected true where k and v are kept");
+    for (Index layer = 0; layer < config.num_layers; ++layer) {
+        const std::string block = "blocks." + std::to_string(layer);
+        Axes rows = {{axis::batch, batch},
+                     {axis::head, config.num_key_value_heads},
+                     {axis::pos, past.positions},
+                     {axis::d_head, config.d_head()}};
+        for (const char* site : {".attn", ".cross_attn"}) {
+            const bool cross = site == std::string_view(".cross_attn");
+            if (cross && !config.cross_attention) continue;
+            const KeptRows& kept = past.of(block + site);
+            if (cross && !kept.k.empty()) rows.replace(2, {axis::src, kept.k.dim(2)});
+            check_rows(block + site + ".k", kept.k, rows);
+            check_rows(block + site + ".v", kept.v, rows);
+        }
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "engine/graph/run.h"
+#include "engine/model/config.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace decoderscope {
+
+// The rows that one attention keeps, so that later positions need not recompute them.
+struct KeptRows {
+    Tensor k;  // [batch, kv_head, past, d_head], after RoPE, if any
+    Tensor v;  // [batch, kv_head, past, d_head]
+};
+
+// The KV cache: all that a causal decoder needs of earlier positions. Attention is the only layer in which one position
+// reads another, and it reads only k and v. Cross-attention keeps the rows of the whole memory, so that the encoder is
+// not run again.
+struct Past {
+    Index positions = 0;                                      // how many are kept
+    std::map<std::string, KeptRows, std::less<>> attentions;  // by name: "blocks.0.attn", "blocks.0.cross_attn"
+
+    // The rows of an attention; empty tensors if nothing is kept.
+    [[nodiscard]] const KeptRows& of(std::string_view attention) const;
+    // How many numbers are kept.
+    [[nodiscard]] Index numbers() const;
+};
+
+// What a decoder's run leaves for later positions: k and v of each of its attentions, including those it was given.
+[[nodiscard]] Past past_of(const Run& run);
+
+// Checks that a past fits this configuration and batch size. Throws Error naming the attention and what was expected.
+void check_past(const Past& past, const Config& config, Index batch);
+
+}  // namespace decoderscope

@@ -1,0 +1,189 @@
+#include "engine/graph/edit.h"
+
+#include "engine/base/error.h"
+#include "engine/base/json_object.h"
+#include "engine/base/translate.h"
+
+namespace decoderscope {
+
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys
+
+[[noreturn]] void fail(std::size_t number, const Sentence& why) {
+    throw Error("edit {number}: {why}", {{"number", number}, {"why", why}});
+}
+
+// ---- into the plan
+
+// A tensor of an attention, from "blocks.0.attn" and ".mask".
+const Step& step_of(const Plan& plan, const std::string& attention, const char* tensor) {
+    const Ref step = plan.find(attention + tensor);
+    if (step == nullptr)
+        throw Error("{attention}: this model has no such attention, expected one such as blocks.0.attn",
+                    {{"attention", attention}});
+    return *step;
+}
+
+void check_index(const std::optional<Index>& index, const Axis& axis, const std::string& tensor) {
+    if (index && (*index < 0 || *index >= axis.size))
+        throw Error("{tensor}: {name} {index} is out of range, expected 0 to {highest}",
+                    {{"tensor", tensor}, {"name", axis.name}, {"index", *index}, {"highest", axis.size - 1}});
+}
+
+void patch_step(Plan& plan, const Step& step, Patch patch) {
+    if (patch.where.size() != step.axes.size())
+        throw Error("{name}: {given} indices, expected {count}: {axes}", {{"name", step.name},
+                                                                          {"given", patch.where.size()},
+                                                                          {"count", step.axes.size()},
+                                                                          {"axes", axes_text(step.axes)}});
+    for (std::size_t i = 0; i < step.axes.size(); ++i) check_index(patch.where[i], step.axes[i], step.name);
+    plan.patch(step.id, std::move(patch));
+}
+
+struct Applier {
+    Plan& plan;
+
+    void operator()(const MaskEdit& edit) const {
+        const Step& mask = step_of(plan, edit.attention, ".mask");
+        patch_step(plan, mask,
+                   {Patch::Kind::set, {edit.batch, edit.head, edit.query, edit.key}, edit.keep ? 1.0F : 0.0F});
+    }
+
+    void operator()(const ScaleHead& edit) const {
+        const Step& z = step_of(plan, edit.attention, ".z");
+        patch_step(plan, z,
+                   {Patch::Kind::multiply, {std::nullopt, edit.head, std::nullopt, std::nullopt}, edit.factor});
+    }
+
+    void operator()(const SetCell& edit) const {
+        const Ref step = plan.find(edit.tensor);
+        if (step == nullptr)
+            throw Error("{tensor}: this run has no such tensor, expected a name of its trace, a weight or an input",
+                        {{"tensor", edit.tensor}});
+        patch_step(plan, *step, {Patch::Kind::set, {edit.index.begin(), edit.index.end()}, edit.value});
+    }
+};
+
+// ---- from JSON
+
+// An index; nothing for "*".
+std::optional<Index> index_or_all(JsonObject& json, const char* key) {
+    const Json& value = json.member(key, message("an index or \"*\""));
+    if (value.is_string() && value.get<std::string>() == "*") return std::nullopt;
+    return json.as_index(value, key);
+}
+
+Edit parse_edit(const Json& json, std::size_t number) {
+    JsonObject object(json, "edit " + std::to_string(number) + ": ");
+    const std::string kind = object.text("edit");
+    Edit edit;
+    if (kind == "mask") {
+        const std::string attention = object.text("attention");
+        const auto batch = index_or_all(object, "batch"), head = index_or_all(object, "head");
+        const auto query = index_or_all(object, "query"), key = index_or_all(object, "key");
+        edit = MaskEdit{attention, batch, head, query, key, object.boolean("keep")};
+    } else if (kind == "scale_head") {
+        const std::string attention = object.text("attention");
+        const Index head = object.index("head");
+        edit = ScaleHead{attention, head, object.real("factor")};
+    } else if (kind == "set_cell") {
+        const std::string tensor = object.text("tensor");
+        Cell cell = object.indices("index");
+        edit = SetCell{tensor, std::move(cell), object.real("value")};
+    } else {
+        fail(number, message("unknown edit \"{kind}\"; expected mask, scale_head or set_cell", {{"kind", kind}}));
+    }
+    object.finish();
+    return edit;
+}
+
+// ---- to JSON
+
+OrderedJson index_json(const std::optional<Index>& index) { return index ? OrderedJson(*index) : OrderedJson("*"); }
+
+struct Writer {
+    OrderedJson operator()(const MaskEdit& edit) const {
+        return {{"edit", "mask"},
+                {"attention", edit.attention},
+                {"batch", index_json(edit.batch)},
+                {"head", index_json(edit.head)},
+                {"query", index_json(edit.query)},
+                {"key", index_json(edit.key)},
+                {"keep", edit.keep}};
+    }
+    OrderedJson operator()(const ScaleHead& edit) const {
+        return {{"edit", "scale_head"},
+                {"attention", edit.attention},
+                {"head", edit.head},
+                {"factor", float_to_json(edit.factor)}};
+    }
+    OrderedJson operator()(const SetCell& edit) const {
+        return {
+            {"edit", "set_cell"}, {"tensor", edit.tensor}, {"index", edit.index}, {"value", float_to_json(edit.value)}};
+    }
+};
+
+// ---- in words
+
+std::string place(const char* axis, const std::optional<Index>& index) {
+    return index ? tr("{axis} {index}", {{"axis", axis}, {"index", *index}}) : tr("every {axis}", {{"axis", axis}});
+}
+
+struct Describer {
+    std::string operator()(const MaskEdit& edit) const {
+        const std::initializer_list<Argument> places = {{"attention", edit.attention},
+                                                        {"query", place("query", edit.query)},
+                                                        {"key", place("key", edit.key)},
+                                                        {"batch", place("batch", edit.batch)},
+                                                        {"head", place("head", edit.head)}};
+        return edit.keep ? tr("{attention}: {query} sees {key} ({batch}, {head})", places)
+                         : tr("{attention}: {query} does not see {key} ({batch}, {head})", places);
+    }
+    std::string operator()(const ScaleHead& edit) const {
+        if (edit.factor == 0.0F)
+            return tr("{attention}: head {head} off", {{"attention", edit.attention}, {"head", edit.head}});
+        return tr("{attention}: head {head} × {factor}", {{"attention", edit.attention},
+                                                          {"head", edit.head},
+                                                          {"factor", short_number(static_cast<double>(edit.factor))}});
+    }
+    std::string operator()(const SetCell& edit) const {
+        std::string at;
+        for (const Index index : edit.index) at += (at.empty() ? "" : ", ") + std::to_string(index);
+        return edit.tensor + "[" + at + "] = " + short_number(static_cast<double>(edit.value));
+    }
+};
+
+}  // namespace
+
+void apply_edits(Plan& plan, const std::vector<Edit>& edits) {
+    for (std::size_t number = 0; number < edits.size(); ++number) {
+        try {
+            std::visit(Applier{plan}, edits[number]);
+        } catch (const Error& error) {
+            fail(number, error.sentence());
+        }
+    }
+}
+
+std::vector<Edit> edits_of(const Json& list) {
+    if (!list.is_array()) throw Error("not a JSON list, expected a list of edits");
+    std::vector<Edit> edits;
+    for (const Json& item : list) edits.push_back(parse_edit(item, edits.size()));
+    return edits;
+}
+
+OrderedJson json_of(const std::vector<Edit>& edits) {
+    OrderedJson list = OrderedJson::array();
+    for (const Edit& edit : edits) list.push_back(std::visit(Writer{}, edit));
+    return list;
+}
+
+std::vector<Edit> parse_edits(std::string_view json) { return edits_of(parse_json(json, message("a list of edits"))); }
+
+std::string edits_to_json(const std::vector<Edit>& edits) { return json_of(edits).dump(2); }
+
+std::string describe(const Edit& edit) { return std::visit(Describer{}, edit); }
+
+}  // namespace decoderscope

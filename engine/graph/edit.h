@@ -1,0 +1,56 @@
+#pragma once
+
+#include "engine/graph/plan.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace decoderscope {
+
+// The edits that the contract defines. They are inputs of a run: each names a step or a parameter, and they are applied
+// in order.
+
+// Cells of an attention's mask; no index = every cell along that axis.
+struct MaskEdit {
+    std::string attention;  // "blocks.0.attn"
+    std::optional<Index> batch, head, query, key;
+    bool keep = false;
+    bool operator==(const MaskEdit&) const = default;
+};
+
+// Multiplies a head's z by a factor; 0 switches the head off.
+struct ScaleHead {
+    std::string attention;
+    Index head = 0;
+    float factor = 0.0F;
+    bool operator==(const ScaleHead&) const = default;
+};
+
+// One cell of any tensor: recorded, weight or input.
+struct SetCell {
+    std::string tensor;
+    Cell index;
+    float value = 0.0F;
+    bool operator==(const SetCell&) const = default;
+};
+
+using Edit = std::variant<MaskEdit, ScaleHead, SetCell>;
+
+// Puts the edits into the plan. Throws Error naming the edit's number (the first is 0), the tensor and what was
+// expected.
+void apply_edits(Plan& plan, const std::vector<Edit>& edits);
+
+// The JSON list of the contract. Throws Error naming the edit and what is wrong with it.
+[[nodiscard]] std::vector<Edit> parse_edits(std::string_view json);
+[[nodiscard]] std::string edits_to_json(const std::vector<Edit>& edits);
+// The same as part of a larger JSON.
+[[nodiscard]] std::vector<Edit> edits_of(const nlohmann::json& list);
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<Edit>& edits);
+
+// One line for a reader: "blocks.0.attn: head 3 off", "blocks.0.attn.z[0, 1, 2, 3] = 0.5".
+[[nodiscard]] std::string describe(const Edit& edit);
+
+}  // namespace decoderscope

@@ -1,0 +1,256 @@
+#pragma once
+
+#include "engine/graph/explanation.h"
+#include "engine/graph/traits.h"
+#include "engine/tensor/rows.h"
+#include "engine/tensor/tensor.h"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// The tensors that an operation reads, in the order in which the step names them; any number of them. The first few
+// need no allocation, because small steps are computed by the hundred.
+class Operands {
+public:
+    void add(const Tensor& tensor) {
+        if (size_ < kFew)
+            few_[size_] = &tensor;
+        else
+            more_.push_back(&tensor);
+        ++size_;
+    }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    const Tensor& operator[](std::size_t i) const { return i < kFew ? *few_[i] : *more_[i - kFew]; }
+
+private:
+    static constexpr std::size_t kFew = 4;
+    std::array<const Tensor*, kFew> few_ = {};
+    std::vector<const Tensor*> more_;
+    std::size_t size_ = 0;
+};
+
+using OperandAxes = std::vector<Axes>;
+
+// What a gradient is computed from: an operation's operands and output, and the target's gradient by that output. In
+// explanations the output and the gradient count as two more operands, after the operation's own.
+struct Backward {
+    const Operands& in;
+    const Tensor& out;
+    const Tensor& grad;
+
+    [[nodiscard]] Factor in_at(std::size_t operand, const Cell& cell) const {
+        return cell_factor(in[operand], operand, cell);
+    }
+    [[nodiscard]] Factor out_at(const Cell& cell) const { return cell_factor(out, in.size(), cell); }
+    [[nodiscard]] Factor grad_at(const Cell& cell) const { return cell_factor(grad, in.size() + 1, cell); }
+};
+
+// An operation's description in words.
+struct About {
+    std::string_view name;     // "softmax over key"
+    std::string_view formula;  // one line, with the tensors' axes as indices
+    std::string_view teaches;  // one paragraph: what it is for, what to look at, and how the tutorials write it
+};
+
+// What every operation knows: its output's axes, its output, and how one cell of it was computed. The fourth part is
+// the gradient (PassesGradients), in a file of engine/ops/ next to these.
+template <class T>
+concept IsOperation = std::equality_comparable<T> &&
+    requires(const T& op, const OperandAxes& operand_axes, const Axes& axes, const Operands& in, const Tensor& out,
+             const Cell& cell) {
+    { op.about() } -> std::same_as<About>;
+    { op.axes(operand_axes) } -> std::same_as<Axes>;
+    { op.compute(in, axes) } -> std::same_as<Tensor>;
+    { op.explain(in, out, cell) } -> std::same_as<Explanation>;
+};
+
+// An operation that hands a gradient back has, for each operand it passes one to, a pullback: the gradient of a target
+// by that operand, along the way through this operation, from the gradient by its output (the chain rule). It may also
+// have
+//     bool passes_gradient(operand)      false for an operand that it hands nothing to: a mask, tokens; true without it
+template <class T>
+concept PassesGradients = requires(const T& op, std::size_t operand, const Backward& b, const Cell& cell) {
+    { op.about_pull_back(operand) } -> std::same_as<About>;
+    { op.pull_back(operand, b) } -> std::same_as<Tensor>;  // of the operand's shape
+    { op.explain_pull_back(operand, b, cell) } -> std::same_as<Explanation>;
+};
+
+// Which operands an operation reads row by row: a row of its output needs only the same row of these, and all rows of
+// the others.
+struct ByRow {
+    std::array<bool, 4> first = {};  // of the first operands
+    bool others = false;             // of all that follow
+    bool operator[](std::size_t operand) const { return operand < first.size() ? first[operand] : others; }
+};
+
+// The tensors that an operation reads, before and now, and what changed in them.
+struct OperandsChange {
+    const Operands& before;
+    const Operands& now;
+    std::span<const Changed> changed;
+};
+
+// An operation that works row by row also has by_row(). It may also have
+//     bool rows_stand_alone(in)          whether some rows computed alone have the same bits; true without it
+//     Changed changed(OperandsChange)    what of the output changed; without it, the rows from the first one on that
+//                                        changed in an operand read by row, and all where another operand changed
+//     T from_row(first)                  the operation on the rows from one on; the operation itself without it
+template <class T>
+concept WorksByRow = requires(const T& op) {
+    { op.by_row() } -> std::same_as<ByRow>;
+};
+
+// What changed in the output of an operation that reads these operands row by row, and the others whole.
+[[nodiscard]] inline Changed changed_by_row(const ByRow& by_row, const OperandsChange& change) {
+    Changed output = kUnchanged;
+    for (std::size_t i = 0; i < change.changed.size(); ++i) {
+        const Changed& operand = change.changed[i];
+        if (operand == kUnchanged) continue;
+        if (!by_row[i] || operand.columns != Changed::kNone) return {};
+        output.rows = std::min(output.rows, operand.rows);
+    }
+    return output;
+}
+
+// What else an operation may declare (engine/graph/traits.h), where it applies:
+//     Traits traits()                        which numbers these are, and what it does to its operands
+//     MaskVerdict verdict(in, cell)          which mask hides a cell; for one whose traits name masks
+
+// Any operation, as a value.
+class Operation {
+public:
+    template <IsOperation T>
+    Operation(T operation)
+        : self_(std::make_shared<Model<T>>(std::move(operation))) {}  // NOLINT: made from any operation
+
+    [[nodiscard]] About about() const { return self_->about(); }
+    [[nodiscard]] Axes axes(const OperandAxes& operands) const { return self_->axes(operands); }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const { return self_->compute(in, axes); }
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+        return self_->explain(in, out, cell);
+    }
+    // The operands of which each output row needs only one row, if any; then rows() can compute some of the rows.
+    [[nodiscard]] std::optional<ByRow> by_row() const { return self_->by_row(); }
+    [[nodiscard]] bool rows_stand_alone(const Operands& in) const { return self_->rows_stand_alone(in); }
+    // What changed in the output.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return self_->changed(change); }
+    // The output's rows from `first` on; `in` and `axes` are cut to these rows if read by row.
+    [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const {
+        return self_->rows(in, axes, first);
+    }
+    // Its declared traits; the defaults if it declares none.
+    [[nodiscard]] Traits traits() const { return self_->traits(); }
+    // Which mask hides a cell; all of them keep it if the operation is not a mask.
+    [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const { return self_->verdict(in, cell); }
+    // Whether an operand gets a gradient from this operation; if not, the next three must not be called.
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return self_->passes_gradient(operand); }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const { return self_->about_pull_back(operand); }
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const {
+        return self_->pull_back(operand, b);
+    }
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const {
+        return self_->explain_pull_back(operand, b, cell);
+    }
+    bool operator==(const Operation& other) const { return self_->equals(*other.self_); }
+
+private:
+    struct Interface {
+        virtual ~Interface() = default;
+        [[nodiscard]] virtual About about() const = 0;
+        [[nodiscard]] virtual Axes axes(const OperandAxes&) const = 0;
+        [[nodiscard]] virtual Tensor compute(const Operands&, const Axes&) const = 0;
+        [[nodiscard]] virtual Explanation explain(const Operands&, const Tensor&, const Cell&) const = 0;
+        [[nodiscard]] virtual std::optional<ByRow> by_row() const = 0;
+        [[nodiscard]] virtual bool rows_stand_alone(const Operands&) const = 0;
+        [[nodiscard]] virtual Changed changed(const OperandsChange&) const = 0;
+        [[nodiscard]] virtual Tensor rows(const Operands&, const Axes&, Index first) const = 0;
+        [[nodiscard]] virtual Traits traits() const = 0;
+        [[nodiscard]] virtual MaskVerdict verdict(const Operands&, const Cell&) const = 0;
+        [[nodiscard]] virtual bool passes_gradient(std::size_t) const = 0;
+        [[nodiscard]] virtual About about_pull_back(std::size_t) const = 0;
+        [[nodiscard]] virtual Tensor pull_back(std::size_t, const Backward&) const = 0;
+        [[nodiscard]] virtual Explanation explain_pull_back(std::size_t, const Backward&, const Cell&) const = 0;
+        [[nodiscard]] virtual bool equals(const Interface&) const = 0;
+    };
+
+    template <class T>
+    struct Model final : Interface {
+        explicit Model(T op) : operation(std::move(op)) {}
+        [[nodiscard]] About about() const override { return operation.about(); }
+        [[nodiscard]] Axes axes(const OperandAxes& operands) const override { return operation.axes(operands); }
+        [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const override {
+            return operation.compute(in, axes);
+        }
+        [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const override {
+            return operation.explain(in, out, cell);
+        }
+        [[nodiscard]] std::optional<ByRow> by_row() const override {
+            if constexpr (WorksByRow<T>) return operation.by_row();
+            return std::nullopt;
+        }
+        [[nodiscard]] bool rows_stand_alone(const Operands& in) const override {
+            if constexpr (requires { operation.rows_stand_alone(in); }) return operation.rows_stand_alone(in);
+            return true;
+        }
+        [[nodiscard]] Changed changed(const OperandsChange& change) const override {
+            if constexpr (requires { operation.changed(change); })
+                return operation.changed(change);
+            else if constexpr (WorksByRow<T>)
+                return changed_by_row(operation.by_row(), change);
+            else
+                return {};
+        }
+        [[nodiscard]] Tensor rows(const Operands& in, const Axes& axes, Index first) const override {
+            if constexpr (requires { operation.from_row(first); }) return operation.from_row(first).compute(in, axes);
+            return operation.compute(in, axes);
+        }
+        [[nodiscard]] Traits traits() const override {
+            if constexpr (requires { operation.traits(); }) return operation.traits();
+            return {};
+        }
+        [[nodiscard]] MaskVerdict verdict(const Operands& in, const Cell& cell) const override {
+            if constexpr (requires { operation.verdict(in, cell); }) return operation.verdict(in, cell);
+            return {};
+        }
+        [[nodiscard]] bool passes_gradient(std::size_t operand) const override {
+            static_cast<void>(operand);
+            if constexpr (!PassesGradients<T>)
+                return false;
+            else if constexpr (requires { operation.passes_gradient(operand); })
+                return operation.passes_gradient(operand);
+            else
+                return true;
+        }
+        [[nodiscard]] About about_pull_back(std::size_t operand) const override {
+            if constexpr (PassesGradients<T>) return operation.about_pull_back(operand);
+            throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const override {
+            if constexpr (PassesGradients<T>) return operation.pull_back(operand, b);
+            throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b,
+                                                    const Cell& cell) const override {
+            if constexpr (PassesGradients<T>) return operation.explain_pull_back(operand, b, cell);
+            throw std::logic_error("no gradient");
+        }
+        [[nodiscard]] bool equals(const Interface& other) const override {
+            const auto* same = dynamic_cast<const Model*>(&other);
+            return same != nullptr && same->operation == operation;
+        }
+        T operation;
+    };
+
+    std::shared_ptr<const Interface> self_;
+};
+
+}  // namespace decoderscope

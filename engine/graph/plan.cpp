@@ -1,0 +1,283 @@
+#include "engine/graph/plan.h"
+
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace decoderscope {
+
+namespace {
+
+bool same_shape(const Axes& a, const Axes& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i].size != b[i].size) return false;
+    return true;
+}
+
+// [batch, head, query, key]
+bool is_over_keys(const Axes& axes) {
+    return axes.size() == 4 && axes[2].name == axis::query && axes[3].name == axis::key;
+}
+
+}  // namespace
+
+Phrase title_of(Part part) {
+    switch (part) {
+        case Part::input:
+            return message("Input");
+        case Part::embedding:
+            return message("Embedding");
+        case Part::residual_stream:
+            return message("Residual stream");
+        case Part::norm:
+            return message("Norm");
+        case Part::self_attention:
+            return message("Self-attention");
+        case Part::cross_attention:
+            return message("Cross-attention");
+        case Part::mlp:
+            return message("MLP");
+        case Part::add:
+            return message("Add");
+        case Part::encoder_output:
+            return message("Encoder output");
+        case Part::head:
+            return message("Head");
+        case Part::loss:
+            return message("Loss");
+        case Part::logit_lens:
+            return message("Logit lens");
+    }
+    return Phrase("");
+}
+
+bool Patch::touches(std::span<const Index> cell) const {
+    for (std::size_t i = 0; i < where.size(); ++i)
+        if (where[i] && *where[i] != cell[i]) return false;
+    return true;
+}
+
+void Patch::apply(Tensor& tensor) const {
+    // Axis by axis from the last: the offsets of the matching cells, so that a "*" costs no more than the cells it
+    // matches.
+    std::vector<Index> offsets = {0};
+    for (std::size_t axis = 0; axis < where.size(); ++axis) {
+        const Index size = tensor.dim(axis);
+        std::vector<Index> deeper;
+        for (const Index offset : offsets)
+            for (Index i = where[axis].value_or(0); i < (where[axis] ? *where[axis] + 1 : size); ++i)
+                deeper.push_back(offset * size + i);
+        offsets = std::move(deeper);
+    }
+    const std::span<float> values = tensor.writable();
+    for (const Index offset : offsets) {
+        float& cell = values[static_cast<std::size_t>(offset)];
+        cell = kind == Kind::set ? value : cell * value;
+    }
+}
+
+Ref Plan::add(Step step) {
+    step.id = steps_.size();
+    step.stack = here_.stack;
+    step.block = here_.block;
+    step.layer = here_.layer;
+    step.part = here_.part;
+    step.title = here_.title;
+    step.lens = here_.lens;
+    if (step.role != Role::parameter) step.attention = here_.attention;
+    if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
+    steps_.push_back(std::move(step));
+    return &steps_.back();
+}
+
+Ref Plan::parameter(const std::string& name, Axes axes, Init init) {
+    if (const Ref known = find(name)) return known;
+    declared_.push_back({name, axes, init, true});
+    Step step{.name = name, .role = Role::parameter, .operation = Source{}, .axes = axes, .meaning = meaning_};
+    if (weights_ != nullptr) {
+        const auto found = weights_->find(name);
+        if (found == weights_->end())
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", name}, {"shape", shape_text(axes)}});
+        if (!same_shape(found->second.axes(), axes))
+            throw Error("{name}: shape {shape}, expected {expected}",
+                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
+        step.source = found->second.with_axes(std::move(axes));
+    }
+    return add(std::move(step));
+}
+
+Ref Plan::optional_parameter(const std::string& name, Axes axes, Init init) {
+    if (weights_ != nullptr && weights_->find(name) == weights_->end()) {
+        declared_.push_back({name, std::move(axes), init, false});
+        return nullptr;
+    }
+    const Ref step = parameter(name, std::move(axes), init);
+    declared_.back().required = false;
+    return step;
+}
+
+void Plan::unread_parameter(const std::string& name, Axes axes, Init init) {
+    if (weights_ != nullptr) {
+        const auto found = weights_->find(name);
+        if (found != weights_->end() && !same_shape(found->second.axes(), axes))
+            throw Error("{name}: shape {shape}, expected {expected}",
+                        {{"name", name}, {"shape", shape_text(found->second.axes())}, {"expected", shape_text(axes)}});
+    }
+    declared_.push_back({name, std::move(axes), init, false});
+}
+
+Ref Plan::input(const std::string& name, const Tensor& values) {
+    if (values.empty()) return nullptr;
+    if (const Ref known = find(name)) return known;
+    return add({.name = name,
+                .role = Role::input,
+                .operation = Source{},
+                .axes = values.axes(),
+                .meaning = meaning_,
+                .source = values});
+}
+
+Ref Plan::step(std::string name, Operation operation, std::span<const Ref> operands, std::optional<Meaning> meaning,
+               Role role) {
+    Step step{.name = std::move(name),
+              .role = role,
+              .operation = std::move(operation),
+              .meaning = meaning.value_or(meaning_)};
+    OperandAxes operand_axes;
+    for (const Ref operand : operands) {
+        if (operand == nullptr) continue;
+        step.operands.push_back(operand->id);
+        operand_axes.push_back(operand->axes);
+    }
+    step.axes = step.operation.axes(operand_axes);
+    if (is_over_keys(step.axes)) follow_scores(step);
+    return add(std::move(step));
+}
+
+void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands) {
+    Step& step = steps_[id];
+    OperandAxes operand_axes;
+    for (const StepId operand : operands) {
+        if (operand >= id) throw std::logic_error(step.name + " would read a step behind it");
+        operand_axes.push_back(steps_[operand].axes);
+    }
+    if (!same_shape(operation.axes(operand_axes), step.axes))
+        throw std::logic_error(step.name + " would change its shape");
+    step.operation = std::move(operation);
+    step.operands = std::move(operands);
+}
+
+// Records where masks act: from the step that fills one in, back to the scores it reads and forward to what is computed
+// from it.
+void Plan::follow_scores(Step& step) {
+    const Traits traits = step.operation.traits();
+    if (traits.values == Values::mask) {
+        step.masked_by = steps_.size();
+    } else if (traits.fill) {
+        step.masked_by = step.operands[1];
+        mark_scores_before(step.operands[0], step.masked_by);
+    } else {
+        for (const StepId operand : step.operands)
+            if (!step.masked_by && is_over_keys(steps_[operand].axes)) step.masked_by = steps_[operand].masked_by;
+    }
+    if (traits.values == Values::weights)
+        for (const StepId operand : step.operands) mark_scores_before(operand, std::nullopt);
+}
+
+// Marks a step and what it is computed from as scores and, if a mask is given, as scores that it will act on.
+void Plan::mark_scores_before(StepId id, std::optional<StepId> mask) {
+    Step& step = steps_[id];
+    const bool is_mask = step.masked_by == id;
+    if (step.is_source() || is_mask || !is_over_keys(step.axes)) return;
+    if (mask)
+        step.mask_to_come = mask;
+    else
+        step.is_scores = true;
+    for (const StepId operand : step.operands) mark_scores_before(operand, mask);
+}
+
+void Plan::begin_block(std::string block, Index layer) {
+    here_.block = std::move(block);
+    here_.layer = layer;
+}
+
+void Plan::begin_part(Part part, Meaning meaning, std::optional<Phrase> title) {
+    here_.part = part;
+    here_.title = title.value_or(title_of(part));
+    here_.attention.clear();
+    meaning_ = meaning;
+}
+
+void Plan::begin_attention(std::string name, Part part) {
+    begin_part(part, Meaning::attention);
+    here_.attention = std::move(name);
+}
+
+Ref Plan::find(std::string_view name) const {
+    const auto found = by_name_.find(std::string(name));
+    return found == by_name_.end() ? nullptr : &steps_[found->second];
+}
+
+std::vector<std::size_t> readers_of(const Plan& plan) {
+    std::vector<std::size_t> readers(plan.steps().size());
+    for (const Step& step : plan.steps())
+        for (const StepId operand : step.operands) ++readers[operand];
+    return readers;
+}
+
+About Source::about() const {
+    return {tr("given"), tr("a weight or an input: read, not computed"),
+            tr("Here the trail ends: this number was learned in training, drawn at random, or typed in by you.")};
+}
+
+Axes Source::axes(const OperandAxes&) const { return {}; }
+
+Tensor Source::compute(const Operands&, const Axes&) const { throw std::logic_error("a source is never computed"); }
+
+Explanation Source::explain(const Operands&, const Tensor& out, const Cell& cell) const {
+    return {{line(tr("given"), {term({constant_factor(static_cast<double>(out.at(cell)), "")})})}};
+}
+
+NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted) {
+    // From the end: a step is needed if it is wanted or a needed one reads it; the first reader found is the last.
+    std::vector<bool> needed(plan.steps().size());
+    NeededSteps steps;
+    for (StepId id = needed.size(); id-- > 0;) {
+        needed[id] = needed[id] || wanted(plan[id]);
+        if (!needed[id]) continue;
+        steps.order.push_back(id);
+        std::vector<StepId>& freed = steps.freed_after.emplace_back();
+        for (const StepId operand : plan[id].operands) {
+            if (!needed[operand] && !wanted(plan[operand])) freed.push_back(operand);
+            needed[operand] = true;
+        }
+    }
+    std::ranges::reverse(steps.order);
+    std::ranges::reverse(steps.freed_after);
+    return steps;
+}
+
+std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted) {
+    const NeededSteps needed = needed_steps(plan, wanted);
+    std::vector<Tensor> values(plan.steps().size());
+    for (std::size_t i = 0; i < needed.order.size(); ++i) {
+        const Step& step = plan[needed.order[i]];
+        Tensor& value = values[step.id];
+        if (step.is_source()) {
+            value = step.source;
+        } else {
+            Operands operands;
+            for (const StepId operand : step.operands) operands.add(values[operand]);
+            value = step.operation.compute(operands, step.axes);
+        }
+        for (const Patch& patch : step.patches) patch.apply(value);
+        for (const StepId freed : needed.freed_after[i]) values[freed] = Tensor();
+    }
+    return values;
+}
+
+}  // namespace decoderscope

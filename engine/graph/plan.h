@@ -1,0 +1,208 @@
+#pragma once
+
+#include "engine/base/message.h"
+#include "engine/graph/operation.h"
+
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+using StepId = std::size_t;
+
+// A model's parameters by name; a Linear's weight is [out, in].
+using Weights = std::map<std::string, Tensor, std::less<>>;
+
+// What a step is about; each has one colour in map, timeline, stage and exports.
+enum class Meaning { embedding, query, key, value, attention, mlp, norm, residual, output };
+
+// The part of the decoder a step belongs to; the map draws each as one box.
+enum class Part {
+    input,
+    embedding,
+    residual_stream,  // enters or leaves a block without being computed there
+    norm,
+    self_attention,
+    cross_attention,
+    mlp,
+    add,  // the sum of the stream and an update
+    encoder_output,
+    head,
+    loss,
+    logit_lens,
+};
+[[nodiscard]] Phrase title_of(Part part);
+
+// Whether the decoder's or the encoder's blocks compute a step.
+enum class StackKind { decoder, encoder };
+
+// Why a step exists.
+enum class Role {
+    recorded,   // a tensor of the trace, under a name of the contract
+    internal,   // a step on the way to one, shown in the window only (q before RoPE)
+    on_demand,  // recorded, but computed on demand (attn.result)
+    parameter,  // a weight
+    input,      // tokens, x, memory, masks
+};
+
+// An edit resolved to a step's output, applied after it is computed: the cells that match `where` (no index = every
+// cell along that axis) are set to a value or multiplied by it.
+struct Patch {
+    enum class Kind { set, multiply };
+    Kind kind = Kind::set;
+    std::vector<std::optional<Index>> where;
+    float value = 0.0F;
+
+    [[nodiscard]] bool touches(std::span<const Index> cell) const;
+    void apply(Tensor& tensor) const;
+    bool operator==(const Patch&) const = default;
+};
+
+// One tensor of the forward pass: its name, the operation that makes it, and the steps that it is computed from.
+struct Step {
+    StepId id = 0;
+    std::string name;
+    Role role = Role::recorded;
+    Operation operation;
+    std::vector<StepId> operands;
+    Axes axes;
+    Meaning meaning = Meaning::residual;
+    StackKind stack = StackKind::decoder;
+    std::string block;  // "blocks.0", "encoder.blocks.1"; empty outside the blocks
+    Index layer = -1;   // the block's number in its stack; -1 outside the blocks
+    Part part = Part::input;
+    Phrase title = Phrase("");  // the part's title on the map: "LayerNorm" and "RMSNorm" are both a norm
+    std::string attention;      // "blocks.0.attn", "blocks.0.cross_attn": its attention; empty for parameters
+    std::string lens;           // where a logit lens step reads the stream: "embed", "blocks.0"; else empty
+    // For steps over [query, key], derived by the plan:
+    std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
+    std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
+    bool is_scores = false;              // a softmax over key is still to come
+    std::vector<Patch> patches;
+    Tensor source;  // a parameter's or an input's values
+
+    [[nodiscard]] bool is_source() const { return role == Role::parameter || role == Role::input; }
+    [[nodiscard]] bool in_encoder() const { return stack == StackKind::encoder; }
+};
+
+using Ref = const Step*;
+
+// How PyTorch would initialise a parameter.
+struct Init {
+    enum class Kind { linear, embedding, gain, gain_less_one, shift };  // gain_less_one: 1 is added to it
+    Kind kind = Kind::linear;
+    Index fan_in = 1;  // linear: U(±1/√fan_in)
+};
+
+// A parameter that the architecture declares. `required` is false for one that may be absent, or may be present but
+// unread (contract: shared_qkv).
+struct Declared {
+    std::string name;
+    Axes axes;
+    Init init;
+    bool required = true;
+};
+
+// The forward pass as a list of steps, in the order in which they are computed: the decoder before any number. The
+// architecture's functions (engine/decoder/) write it, one line per step; everything else reads it.
+class Plan {
+public:
+    // Parameters are looked up in `weights`. Without weights the plan only records which ones the architecture needs.
+    explicit Plan(const Weights* weights) : weights_(weights) {}
+    Plan(Plan&&) = default;
+    Plan& operator=(Plan&&) = default;
+
+    // The parameter `name` with these axes. Throws Error if it is missing or of another shape.
+    Ref parameter(const std::string& name, Axes axes, Init init);
+    // The same; nullptr if the weights don't hold it.
+    Ref optional_parameter(const std::string& name, Axes axes, Init init);
+    // A parameter that belongs to the model and is never read.
+    void unread_parameter(const std::string& name, Axes axes, Init init);
+    // An input of the run; nullptr if absent.
+    Ref input(const std::string& name, const Tensor& values);
+
+    // The next step. Operands that are nullptr are left out.
+    Ref step(std::string name, Operation operation, std::span<const Ref> operands,
+             std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded);
+    Ref step(std::string name, Operation operation, std::initializer_list<Ref> operands,
+             std::optional<Meaning> meaning = std::nullopt, Role role = Role::recorded) {
+        return step(std::move(name), std::move(operation), std::span(operands.begin(), operands.size()), meaning, role);
+    }
+
+    // What the following steps belong to, and their default meaning. A stack, a block and a logit lens reading last
+    // until they end; a part and an attention last until the next part.
+    void begin_stack(StackKind stack) { here_.stack = stack; }
+    void begin_block(std::string block, Index layer);
+    void end_block() { begin_block({}, -1); }
+    void begin_part(Part part, Meaning meaning, std::optional<Phrase> title = std::nullopt);
+    void begin_attention(std::string name, Part part);
+    void begin_reading(std::string of) { here_.lens = std::move(of); }
+    void end_reading() { here_.lens.clear(); }
+
+    // Makes a step compute something else, of the same shape, from steps before it: how a mutation changes the plan.
+    void replace(StepId id, Operation operation, std::vector<StepId> operands);
+
+    // Adds an edit of a step's output.
+    void patch(StepId id, Patch patch) { steps_[id].patches.push_back(std::move(patch)); }
+
+    [[nodiscard]] const std::deque<Step>& steps() const { return steps_; }
+    [[nodiscard]] const Step& operator[](StepId id) const { return steps_[id]; }
+    // The step of that name; nullptr if none.
+    [[nodiscard]] Ref find(std::string_view name) const;
+    [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
+
+private:
+    // What a new step belongs to.
+    struct Belonging {
+        StackKind stack = StackKind::decoder;
+        std::string block;
+        Index layer = -1;
+        Part part = Part::input;
+        Phrase title = Phrase("");
+        std::string attention, lens;
+    };
+
+    Ref add(Step step);
+    void follow_scores(Step& step);
+    void mark_scores_before(StepId id, std::optional<StepId> mask);
+
+    const Weights* weights_;
+    std::deque<Step> steps_;  // a deque, so that a Ref stays valid while the plan grows
+    std::unordered_map<std::string, StepId> by_name_;
+    std::vector<Declared> declared_;
+    Belonging here_;
+    Meaning meaning_ = Meaning::residual;
+};
+
+// How many times other steps read each step.
+[[nodiscard]] std::vector<std::size_t> readers_of(const Plan& plan);
+
+// A parameter or an input: given, not computed.
+struct Source {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const;
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const Source&) const = default;
+};
+
+// The steps that some wanted ones need, and when each of the others can be freed again.
+struct NeededSteps {
+    std::vector<StepId> order;                     // of computation; with the wanted steps
+    std::vector<std::vector<StepId>> freed_after;  // beside `order`: what no later step reads
+};
+[[nodiscard]] NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
+
+// The values of the wanted steps alone, by step; all other tensors are empty. Nothing else is computed.
+[[nodiscard]] std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
+
+}  // namespace decoderscope

@@ -1,0 +1,351 @@
+#include "engine/graph/run.h"
+
+#include "engine/base/error.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/rows.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+const Tensor kNone;
+
+// Adds the edits of a cell after the computed lines.
+void explain_patches(const Step& step, const Cell& cell, Explanation& explanation) {
+    for (const Patch& patch : step.patches) {
+        if (!patch.touches(cell)) continue;
+        const auto set = static_cast<double>(patch.value);
+        if (patch.kind == Patch::Kind::set) {
+            explanation.lines.push_back(line(tr("set manually"), {term({constant_factor(set, tr("edit"))})}));
+        } else {
+            const double before = explanation.lines.back().value;
+            explanation.lines.push_back(line(
+                tr("scaled manually"),
+                {term({constant_factor(before, explanation.lines.back().name), constant_factor(set, tr("edit"))})}));
+        }
+    }
+}
+
+}  // namespace
+
+Run::Run(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)), values_(plan_->steps().size()) {}
+
+const Tensor& Run::value(std::string_view name) const {
+    const Ref step = plan_->find(name);
+    return step == nullptr ? kNone : value(step->id);
+}
+
+Operands Run::operands_of(StepId id) const {
+    Operands operands;
+    for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));
+    return operands;
+}
+
+Explanation Run::explain(StepId id, const Cell& cell) const {
+    const Step& step = (*plan_)[id];
+    const Tensor& values = step.is_source() ? step.source : values_[id];
+    Explanation explanation = step.operation.explain(operands_of(id), values, cell);
+    explain_patches(step, cell, explanation);
+    return explanation;
+}
+
+std::size_t Run::recorded_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [name, tensor] : recorded_tensors(*this))
+        bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+    return bytes;
+}
+
+std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run) {
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    for (const Step& step : run.plan().steps()) {
+        const bool in_trace = step.role == Role::recorded || step.role == Role::on_demand;
+        if (in_trace && !run.value(step.id).empty()) tensors.emplace_back(step.name, run.value(step.id));
+    }
+    return tensors;
+}
+
+namespace {
+
+// The first row in which the edits of two steps differ.
+Index first_row_patched_otherwise(const Step& a, const Step& b) {
+    if (a.patches == b.patches) return Changed::kNone;
+    const auto along = row_axis(a.axes);
+    if (!along) return 0;
+    Index first = Changed::kNone;
+    const auto look = [&](const std::vector<Patch>& patches, const std::vector<Patch>& others) {
+        for (const Patch& patch : patches)
+            if (std::ranges::find(others, patch) == others.end())
+                first = std::min(first, patch.where[*along].value_or(0));
+    };
+    look(a.patches, b.patches);
+    look(b.patches, a.patches);
+    return first == Changed::kNone ? 0 : first;  // the same edits in another order
+}
+
+// The rows of a step from `first` on, computed from the same rows of the operands that it reads by row.
+Tensor compute_rows(const Operation& operation, const Axes& axes, const Operands& in, Index first) {
+    if (first == 0) return operation.compute(in, axes);
+    const ByRow by_row = *operation.by_row();
+    std::vector<Tensor> rows;
+    rows.reserve(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) rows.push_back(by_row[i] ? rows_from(in[i], first) : in[i]);
+    Operands cut;
+    for (const Tensor& tensor : rows) cut.add(tensor);
+    return operation.rows(cut, with_row_count(axes, row_count(axes) - first), first);
+}
+
+// Operands that live as long as this does.
+class HeldOperands {
+public:
+    explicit HeldOperands(const Operands& in) {
+        for (std::size_t i = 0; i < in.size(); ++i) tensors_.push_back(in[i]);
+    }
+    [[nodiscard]] Operands operands() const {
+        Operands in;
+        for (const Tensor& tensor : tensors_) in.add(tensor);
+        return in;
+    }
+
+private:
+    std::vector<Tensor> tensors_;
+};
+
+// The rows of a step from `begin` on. Those from `first` on are already computed, all others are computed on demand:
+// either they only changed where nothing reads them, or nothing waits for them.
+class RestWhenRead : public LazyValues {
+public:
+    RestWhenRead(const Step& step, const Operands& in, Index begin, Index first)
+        : operation_(step.operation),
+          axes_(step.axes),
+          in_(in),
+          begin_(begin),
+          first_(first),
+          rows_(compute_rows(operation_, axes_, in, first)) {}
+
+    void make(std::span<float> values) const override {
+        std::ranges::copy(compute_rows(operation_, axes_, in_.operands(), begin_).values(), values.begin());
+    }
+
+    [[nodiscard]] Tensor rows_from(Index first) const override {
+        return begin_ + first >= first_ ? decoderscope::rows_from(rows_, begin_ + first - first_) : Tensor();
+    }
+
+private:
+    Operation operation_;
+    Axes axes_;
+    HeldOperands in_;
+    Index begin_, first_;
+    Tensor rows_;
+};
+
+// A tensor that was freed: recomputed on demand.
+class MadeAgain : public LazyValues {
+public:
+    MadeAgain(const Step& step, const Operands& in)
+        : operation_(step.operation), axes_(step.axes), patches_(step.patches), in_(in) {}
+
+    void make(std::span<float> values) const override {
+        Tensor made = operation_.compute(in_.operands(), axes_);
+        for (const Patch& patch : patches_) patch.apply(made);
+        std::ranges::copy(made.values(), values.begin());
+    }
+
+private:
+    Operation operation_;
+    Axes axes_;
+    std::vector<Patch> patches_;
+    HeldOperands in_;
+};
+
+}  // namespace
+
+// Computes a run step by step, reusing what it can: whole unchanged tensors, and rows before the first changed one.
+struct Executor {
+    std::shared_ptr<Run> run;
+    ExecuteOptions options;
+    std::vector<Changed> changed;      // of each step, compared with the previous run's step of that name
+    std::vector<std::size_t> readers;  // of each step, still to be computed; used if not all tensors are kept
+
+    [[nodiscard]] bool asked_for(const Step& step) const {
+        if (step.role != Role::on_demand) return true;
+        const auto& asked = options.asked;
+        return std::any_of(asked.begin(), asked.end(),
+                           [&](const std::string& name) { return name == "*" || name == step.name; });
+    }
+
+    // Whether the previous run has the same input or weight.
+    [[nodiscard]] static bool is_same_source(const Step& before, const Step& now) {
+        return before.is_source() && before.patches == now.patches && before.axes == now.axes &&
+               before.source.shares_values_with(now.source);
+    }
+
+    [[nodiscard]] Tensor compute(const Step& step) const {
+        try {
+            Tensor tensor =
+                step.is_source() ? step.source : step.operation.compute(run->operands_of(step.id), step.axes);
+            for (const Patch& patch : step.patches) patch.apply(tensor);
+            return tensor;
+        } catch (const Error& error) {
+            throw Error("{name}: {error}", {{"name", step.name}, {"error", error.sentence()}});
+        }
+    }
+
+    // The same step of the previous run, if it is computed in the same way from steps of the same names, ignoring
+    // edits.
+    [[nodiscard]] Ref counterpart(const Step& step) const {
+        if (options.previous == nullptr) return nullptr;
+        const Plan& before = options.previous->plan();
+        const Ref same = before.find(step.name);
+        const bool alike =
+            same != nullptr && same->axes == step.axes && same->operation == step.operation &&
+            std::ranges::equal(same->operands, step.operands, [&](StepId theirs, StepId ours) {
+                return before[theirs].name == run->plan()[ours].name && before[theirs].axes == run->plan()[ours].axes;
+            });
+        return alike && !options.previous->value(same->id).empty() ? same : nullptr;
+    }
+
+    // What differs between a step and its counterpart, including edits.
+    [[nodiscard]] Changed changed_since(const Step& step, const Step& before) const {
+        std::vector<Changed> of_operands;
+        for (const StepId operand : step.operands) of_operands.push_back(changed[operand]);
+        const Operands then = options.previous->operands_of(before.id), now = run->operands_of(step.id);
+        const bool same_operands =
+            std::ranges::all_of(of_operands, [](const Changed& operand) { return operand == kUnchanged; });
+        Changed output = same_operands ? kUnchanged : step.operation.changed({then, now, of_operands});
+        output.rows = std::min(output.rows, first_row_patched_otherwise(step, before));
+        if (output.rows >= row_count(step.axes) && row_axis(step.axes)) output.rows = Changed::kNone;
+        return output;
+    }
+
+    // Whether the last row is enough for now.
+    [[nodiscard]] bool last_row_first(const Step& step) const {
+        const auto& names = options.last_row_first;
+        return std::ranges::find(names, step.name) != names.end() && step.patches.empty() && row_count(step.axes) > 1 &&
+               works_by_row(step);
+    }
+
+    // Whether some of the step's rows can be computed without the others, with the same bits.
+    [[nodiscard]] bool works_by_row(const Step& step) const {
+        return step.operation.by_row() && step.operation.rows_stand_alone(run->operands_of(step.id));
+    }
+
+    // The rows from `begin` on: those from `first` on now, the others on demand.
+    [[nodiscard]] Tensor rest_later(const Step& step, Index begin, Index first) const {
+        return {with_row_count(step.axes, row_count(step.axes) - begin),
+                std::make_shared<const RestWhenRead>(step, run->operands_of(step.id), begin, first)};
+    }
+
+    // The step's tensor if only part of it changed; empty if all of it must be computed.
+    [[nodiscard]] Tensor partly(const Step& step, const Tensor& before, const Changed& what) const {
+        const Index rows = row_count(step.axes);
+        const bool possible = what.rows > 0 && what.rows < rows && step.patches.empty() && works_by_row(step);
+        if (!possible) return {};
+        if (what.columns != Changed::kNone) return rest_later(step, 0, what.rows);
+        const bool later = last_row_first(step) && what.rows < rows - 1;
+        Tensor changed_rows = later ? rest_later(step, what.rows, rows - 1)
+                                    : compute_rows(step.operation, step.axes, run->operands_of(step.id), what.rows);
+        return with_rows_from(before, what.rows, std::move(changed_rows));
+    }
+
+    // An input or a weight is read from the plan; only an edited one has its own tensor in the run.
+    void visit_source(const Step& step) {
+        const Ref before = options.previous != nullptr ? options.previous->plan().find(step.name) : nullptr;
+        const bool same = before != nullptr && is_same_source(*before, step);
+        if (!step.patches.empty()) run->values_[step.id] = same ? options.previous->value(before->id) : compute(step);
+        if (same)
+            changed[step.id] = kUnchanged;
+        else if (before != nullptr && before->axes == step.axes && row_axis(step.axes))
+            changed[step.id].rows = first_different_row(options.previous->value(before->id), run->value(step.id));
+    }
+
+    void visit(const Step& step) {
+        if (step.is_source()) return visit_source(step);
+        if (!asked_for(step)) return;
+        Tensor& value = run->values_[step.id];
+        if (const Ref before = counterpart(step)) {
+            const Changed& what = changed[step.id] = changed_since(step, *before);
+            const Tensor& then = options.previous->value(before->id);
+            value = what == kUnchanged ? then : partly(step, then, what);
+            if (what == kUnchanged) return;
+        }
+        ++run->computed_;
+        if (!value.empty()) return;
+        value = last_row_first(step) ? rest_later(step, 0, row_count(step.axes) - 1) : compute(step);
+    }
+
+    // Frees the tensors of which this step was the last reader.
+    void let_go(const Step& step) {
+        const auto release = [&](StepId id) {
+            const Step& read = run->plan()[id];
+            if (readers[id] > 0 || read.is_source() || run->values_[id].empty() || options.kept(read)) return;
+            run->values_[id] = Tensor(read.axes, std::make_shared<const MadeAgain>(read, run->operands_of(id)));
+        };
+        for (const StepId operand : step.operands)
+            if (--readers[operand] == 0) release(operand);
+        release(step.id);
+    }
+
+    // Visits a step and counts it; false if stopped.
+    bool advance(StepId id) {
+        if (options.stop.stop_requested()) return false;
+        visit(run->plan()[id]);
+        if (options.kept) let_go(run->plan()[id]);
+        if (options.done != nullptr) options.done->fetch_add(1, std::memory_order_relaxed);
+        return true;
+    }
+};
+
+namespace {
+
+// The steps of these names and everything that they are computed from.
+std::vector<bool> needed_for(const Plan& plan, std::span<const std::string> names) {
+    std::vector<bool> needed(plan.steps().size());
+    for (const std::string& name : names)
+        if (const Ref step = plan.find(name)) needed[step->id] = true;
+    for (StepId id = needed.size(); id-- > 0;)
+        for (const StepId operand : needed[id] ? plan[id].operands : std::vector<StepId>()) needed[operand] = true;
+    return needed;
+}
+
+}  // namespace
+
+Execution::Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options)
+    : executor_(std::make_unique<Executor>()) {
+    const std::size_t steps = plan->steps().size();
+    executor_->run = std::make_shared<Run>(std::move(plan));
+    executor_->options = options;
+    executor_->changed.resize(steps);
+    if (options.kept) executor_->readers = readers_of(executor_->run->plan());
+    const std::vector<bool> first =
+        options.early ? needed_for(executor_->run->plan(), options.looked_at) : std::vector<bool>(steps);
+    for (const bool now : {true, false})
+        for (StepId id = 0; id < steps; ++id)
+            if (first[id] == now) order_.push_back(id);
+    early_ = static_cast<std::size_t>(std::ranges::count(first, true));
+}
+
+Execution::~Execution() = default;
+
+bool Execution::advance() {
+    if (next_ == order_.size()) return true;
+    stopped_ = !executor_->advance(order_[next_]);
+    if (stopped_) return true;
+    ++next_;
+    if (next_ == early_ && executor_->options.early)
+        executor_->options.early(std::make_shared<const Run>(*executor_->run));
+    return next_ == order_.size();
+}
+
+std::shared_ptr<const Run> Execution::run() const { return stopped_ ? nullptr : executor_->run; }
+
+std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options) {
+    Execution execution(std::move(plan), options);
+    while (!execution.advance()) {
+    }
+    return execution.run();
+}
+
+}  // namespace decoderscope

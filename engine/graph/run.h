@@ -1,0 +1,97 @@
+#pragma once
+
+#include "engine/graph/plan.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+// A computed plan: every tensor of one forward pass. An immutable snapshot; unchanged tensors are shared with the
+// previous run.
+class Run {
+public:
+    // Nothing computed yet.
+    explicit Run(std::shared_ptr<const Plan> plan);
+
+    [[nodiscard]] const Plan& plan() const { return *plan_; }
+    [[nodiscard]] const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
+    // A step's values; empty for an on-demand step that was not asked for.
+    [[nodiscard]] const Tensor& value(StepId id) const {
+        const Tensor& own = values_[id];
+        const bool as_it_came = own.empty() && (*plan_)[id].patches.empty();
+        return as_it_came ? (*plan_)[id].source : own;
+    }
+    // The same by name; an empty tensor if there is no such step.
+    [[nodiscard]] const Tensor& value(std::string_view name) const;
+    [[nodiscard]] Operands operands_of(StepId id) const;
+
+    // How one cell of a step was computed. Edits of the cell follow in separate lines.
+    [[nodiscard]] Explanation explain(StepId id, const Cell& cell) const;
+
+    // How many steps were computed for this run rather than taken over from the previous one.
+    [[nodiscard]] std::size_t computed_steps() const { return computed_; }
+    // The bytes of all recorded tensors, as a trace writes them.
+    [[nodiscard]] std::size_t recorded_bytes() const;
+
+private:
+    friend struct Executor;
+    std::shared_ptr<const Plan> plan_;
+    std::vector<Tensor> values_;  // inputs and weights stay in the plan unless edited
+    std::size_t computed_ = 0;
+};
+
+// What a trace lists: every recorded step that was computed, by name, in order.
+[[nodiscard]] std::vector<std::pair<std::string, Tensor>> recorded_tensors(const Run& run);
+
+struct ExecuteOptions {
+    const Run* previous = nullptr;             // its tensors are reused if nothing that they depend on changed
+    std::span<const std::string> asked;        // on-demand steps to compute, by name; "*" for all
+    std::stop_token stop;                      // checked between steps
+    std::atomic<std::size_t>* done = nullptr;  // counts the finished steps, for a progress bar
+    // Steps to compute before all others; `early` then receives the unfinished run. Steps not computed yet are empty.
+    std::span<const std::string> looked_at;
+    std::function<void(std::shared_ptr<const Run>)> early;
+    // Which steps' tensors are kept; all if it is empty. Others are freed after the last step that reads them, and
+    // recomputed on demand from what is kept.
+    std::function<bool(const Step&)> kept;
+    // Steps of which only the last row is computed now, the others on demand.
+    std::span<const std::string> last_row_first;
+};
+
+struct Executor;
+
+// A plan being computed step by step, so that the caller can pause between any two. The previous run and the data
+// behind the options' spans must outlive it.
+class Execution {
+public:
+    explicit Execution(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});
+    ~Execution();
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+
+    // Computes the next step. Returns whether it was the last one or the execution was stopped. Throws as execute()
+    // does.
+    bool advance();
+    // After the last step: the run; nullptr if it was stopped.
+    [[nodiscard]] std::shared_ptr<const Run> run() const;
+
+private:
+    std::unique_ptr<Executor> executor_;
+    std::vector<StepId> order_;  // of the steps; those shown early come first
+    std::size_t early_ = 0;      // how many of them
+    std::size_t next_ = 0;       // the place in it
+    bool stopped_ = false;
+};
+
+// Computes a whole plan. A step is recomputed only if its operation, its patches or one of its operands changed.
+// Returns nullptr if it was stopped. Throws Error if the inputs don't fit (a token outside the vocabulary).
+[[nodiscard]] std::shared_ptr<const Run> execute(std::shared_ptr<const Plan> plan, const ExecuteOptions& options = {});
+
+}  // namespace decoderscope

@@ -1,0 +1,148 @@
+#include "engine/load/check_weights.h"
+
+#include "engine/base/error.h"
+#include "engine/decoder/decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+std::string both_names(const StateDict& state_dict, const std::string& name) {
+    for (const StoredRows& rows : state_dict.rows)
+        if (rows.name == name) return rows.from == name ? name : rows.from + ", as " + name;
+    for (const InterleavedRows& rows : state_dict.interleaved)
+        if (std::ranges::find(rows.names, name) != rows.names.end()) return rows.from + ", as " + name;
+    return name;
+}
+
+void check_shapes(const StateDict& state_dict, const Config& config) {
+    const Shapes& shapes = state_dict.shapes;
+    // A tied head may also be stored.
+    const bool tied = config.lm_head && config.tie_word_embeddings;
+    std::set<std::string, std::less<>> known;
+    if (tied) known.insert("lm_head.weight");
+    const std::vector<Declared> declared = declared_parameters(config);
+    // A tensor too few or too many says more of what is wrong than one of another shape.
+    for (const Declared& parameter : declared) {
+        known.insert(parameter.name);
+        if (parameter.required && !shapes.contains(parameter.name))
+            throw Error("{name}: missing; expected a tensor of shape {shape}",
+                        {{"name", parameter.name}, {"shape", shape_text(parameter.axes)}});
+    }
+    for (const auto& [name, shape] : shapes)
+        if (!known.contains(name))
+            throw Error("{name}: this configuration has no such tensor", {{"name", both_names(state_dict, name)}});
+    for (const Declared& parameter : declared) {
+        const auto found = shapes.find(parameter.name);
+        if (found != shapes.end() && shape_text(found->second) != shape_text(parameter.axes))
+            throw Error("{name}: shape {shape}, expected {expected}", {{"name", both_names(state_dict, parameter.name)},
+                                                                       {"shape", shape_text(found->second)},
+                                                                       {"expected", shape_text(parameter.axes)}});
+    }
+}
+
+void refuse_open_names(const RecognisedNames& names, const Config& config) {
+    std::set<std::string> declared;
+    for (const Declared& parameter : declared_parameters(config)) declared.insert(parameter.name);
+    for (const std::string& name : names.open)
+        if (!declared.contains(name))
+            throw Error("{name}: not recognised; expected a mapping (--map FILE) that says what it is, {example}",
+                        {{"name", name}, {"example", "{\"" + name + "\": \"layers.0.up_proj.weight\"}"}});
+}
+
+void refuse_unanswered_names(const RecognisedNames& names, const Overrides& answers) {
+    for (const Question& question : names.questions)
+        if (question.required &&
+            std::ranges::none_of(answers, [&](const auto& answer) { return answer.first == question.key; }))
+            throw Error("{key}: {why}; expected --set {key}=…", {{"key", question.key}, {"why", question.why}});
+}
+
+void check_orientation(const RecognisedNames& names, const Mapping& given, const Shapes& stored,
+                       const ModelFamily& family) {
+    for (const auto& [from, targets] : names.mapping) {
+        const auto found = stored.find(from);
+        if (given.contains(from) || found == stored.end() || found->second.size() != 2) continue;
+        for (const Target& target : targets) {
+            const bool turned = target.how == How::transposed;
+            const bool projects = target.name.ends_with("_proj.weight");
+            if (turned == (family.in_out && projects)) continue;
+            const Arguments named = {
+                {"from", from}, {"shape", shape_text(found->second)}, {"family", family.model_type}};
+            if (turned) throw Error("{from}: shape {shape}, expected [out, in] as in files of {family}", named);
+            throw Error("{from}: shape {shape}, expected [in, out] as in files of {family}", named);
+        }
+    }
+}
+
+void add_missing_head_bias(Shapes& shapes, const Config& config) {
+    const bool own_head = config.lm_head && !config.tie_word_embeddings && config.bias;
+    if (own_head && shapes.contains("lm_head.weight")) shapes.try_emplace("lm_head.bias", 1, config.vocab_size);
+}
+
+void drop_tied_head(Weights& weights, const Config& config) {
+    if (!config.lm_head || !config.tie_word_embeddings) return;
+    const auto head = weights.find("lm_head.weight");
+    if (head == weights.end()) return;
+    const auto embedding = weights.find("embed.weight");
+    const auto same_bits = [](float a, float b) {  // NaN equals itself here
+        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+    };
+    if (embedding == weights.end() || !std::ranges::equal(head->second.values(), embedding->second.values(), same_bits))
+        throw Error("lm_head.weight: differs from embed.weight, expected the same where tie_word_embeddings is on");
+    weights.erase(head);
+}
+
+namespace {
+
+// "up_proj" of "layers.0.up_proj.bias".
+std::string_view part_of(std::string_view name) {
+    const std::size_t ending = name.rfind('.');
+    const std::size_t before = name.rfind('.', ending - 1);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    return name.substr(begin, ending - begin);
+}
+
+}  // namespace
+
+std::vector<std::string> add_left_out(StateDict& state_dict, const Config& config, const ModelFamily& family) {
+    std::vector<std::string> tables;
+    for (const Declared& parameter : declared_parameters(config)) {
+        const bool bias = parameter.name.ends_with(".bias");
+        if (bias && std::ranges::find(family.unbiased, part_of(parameter.name)) != family.unbiased.end()) {
+            if (state_dict.shapes.contains(parameter.name))
+                throw Error("{name}: this configuration has no such tensor",
+                            {{"name", both_names(state_dict, parameter.name)}});
+            if (parameter.required) state_dict.shapes.emplace(parameter.name, sizes_of(parameter.axes));
+        }
+        const bool table = family.makes_positions && parameter.name.ends_with("pos_embed.weight");
+        if (table && state_dict.shapes.emplace(parameter.name, sizes_of(parameter.axes)).second)
+            tables.push_back(parameter.name);
+    }
+    return tables;
+}
+
+void make_positions(Weights& weights, const std::vector<std::string>& tables) {
+    for (const std::string& name : tables) {
+        Tensor& table = weights.at(name);
+        const Index rows = table.axes()[0].size, columns = table.axes()[1].size, sines = (columns + 1) / 2;
+        const std::span<float> numbers = table.writable();
+        for (Index row = 0; row < rows; ++row)
+            for (Index i = 0; i < columns; ++i) {
+                const Index pair = i < sines ? i : i - sines;
+                const double angle = static_cast<double>(row) *
+                                     std::pow(10000.0, -2.0 * static_cast<double>(pair) / static_cast<double>(columns));
+                numbers[static_cast<std::size_t>(row * columns + i)] =
+                    static_cast<float>(i < sines ? std::sin(angle) : std::cos(angle));
+            }
+    }
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/files/load_progress.h"
+#include "engine/files/path_kind.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/state_dict.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// The path holds weights pickled by Python (.pt, .pth, .bin, .ckpt). A pickle is a program, which isn't run here.
+class NeedsConversion : public Error {
+public:
+    explicit NeedsConversion(const std::string& path);
+    // Three lines of Python that write the same tensors to a safetensors file next to it; the Error's own text has them
+    // as a shell command.
+    [[nodiscard]] const std::string& python() const { return python_; }
+    // What is wrong, without the remedy.
+    [[nodiscard]] const Sentence& problem() const { return problem_; }
+
+private:
+    Sentence problem_;
+    std::string python_;
+};
+
+// A model's files: the folder that may hold its config.json and tokenizers, and the tensors, in one file or in several
+// with an index (model.safetensors.index.json) as Hugging Face splits large ones.
+class Checkpoint {
+public:
+    // A folder, or one safetensors file. Opens the files and checks their headers; reads no tensor. Throws Error naming
+    // the file and what was expected; NeedsConversion if there are only pickled weights.
+    explicit Checkpoint(const std::filesystem::path& path);
+
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+    // Whether the path named the folder rather than a file in it.
+    [[nodiscard]] bool is_folder() const { return is_folder_; }
+    // The path for messages: the weights' file, or the index.
+    [[nodiscard]] const std::string& weights_path() const { return weights_path_; }
+    // The files that hold the tensors.
+    [[nodiscard]] std::vector<std::string> files() const;
+    [[nodiscard]] const Shapes& shapes() const { return shapes_; }
+
+    // Non-finite values found while reading the tensors.
+    struct NonFinite {
+        std::size_t tensors = 0, numbers = 0;  // that are NaN or infinite
+        std::string first;                     // the name of the first such tensor
+    };
+    // Reads the tensors that the assembly wants, in the order in which they lie in the files, and counts the non-finite
+    // values. Throws LoadStopped as soon as a stop is requested.
+    [[nodiscard]] NonFinite read(Assembly& assembly, LoadProgress& progress) const;
+    // Throws Error if a wanted tensor does not hold floats.
+    void check_types(const Assembly& assembly) const;
+
+private:
+    void open(const std::filesystem::path& file);
+    void open_index(const std::filesystem::path& index);
+
+    bool is_folder_ = false;
+    std::filesystem::path folder_;
+    std::string weights_path_;
+    std::vector<SafetensorsFile> files_;
+    Shapes shapes_;
+};
+
+}  // namespace decoderscope

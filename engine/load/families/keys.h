@@ -1,0 +1,75 @@
+#pragma once
+
+#include "engine/base/message.h"
+#include "engine/tensor/tensor.h"
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::families {
+
+using Json = nlohmann::ordered_json;
+
+// A key, or several names of the same.
+class KeyNames {
+public:
+    KeyNames(const char* name) : names_{name} {}  // NOLINT: reads as a name
+    KeyNames(std::initializer_list<const char*> names) : names_(names.begin(), names.end()) {}
+    [[nodiscard]] const std::vector<const char*>& all() const { return names_; }
+    [[nodiscard]] const char* first() const { return names_.front(); }
+
+private:
+    std::vector<const char*> names_;
+};
+
+// A family's config.json, or an object in it. Remembers which keys were read, so that none is passed over. Null counts
+// as absent. Everything throws Error naming the key and what was expected.
+class FamilyKeys {
+public:
+    // `inside` is the key of an object within the configuration.
+    explicit FamilyKeys(Json json, std::string inside = {}) : json_(std::move(json)), inside_(std::move(inside)) {}
+
+    [[nodiscard]] bool has(const KeyNames& names);
+    // Whether it says null, which may mean something else than leaving the key out.
+    [[nodiscard]] bool is_null(const char* name) const;
+    // A positive integer.
+    [[nodiscard]] Index size(const KeyNames& names);
+    [[nodiscard]] Index size(const KeyNames& names, Index otherwise);
+    [[nodiscard]] double number(const KeyNames& names, double otherwise);
+    [[nodiscard]] double positive(const KeyNames& names, double otherwise);
+    [[nodiscard]] bool flag(const KeyNames& names, bool otherwise);
+    [[nodiscard]] std::string word(const KeyNames& names, const std::string& otherwise);
+    // In the contract's words.
+    [[nodiscard]] std::string activation(const KeyNames& names, const std::string& otherwise);
+    [[nodiscard]] std::vector<std::string> list(const KeyNames& names);
+    [[nodiscard]] FamilyKeys object(const KeyNames& names);
+    // The value as it is; null if there is none.
+    [[nodiscard]] Json value(const KeyNames& names);
+
+    // Another value than the usual one would need `why`.
+    void expect(const KeyNames& names, const Json& usual, const Sentence& why);
+    // Keys that this family has and that don't change the numbers.
+    void ignore(std::initializer_list<const char*> names);
+    // Refuses every key that wasn't read and isn't known to be irrelevant for all families.
+    void finish(const std::string& model_type) const;
+    // Throws the Error about a key.
+    [[noreturn]] void fail(const KeyNames& names, const Sentence& expected) const;
+
+private:
+    [[nodiscard]] std::string path(std::string_view name) const;
+
+    Json json_;
+    std::string inside_;
+    std::set<std::string, std::less<>> read_;
+};
+
+// Whether a key of any Hugging Face configuration leaves the forward pass as it is: names and versions, training,
+// tokens with a special meaning, how text is generated, how the same numbers are computed.
+[[nodiscard]] bool is_irrelevant(std::string_view key);
+
+}  // namespace decoderscope::families

@@ -1,0 +1,204 @@
+#include "engine/load/families/readers.h"
+
+#include <cmath>
+#include <string>
+
+// Llama (Touvron et al. 2023) and families like it: Pre-Norm with RMSNorm, RoPE, a gated MLP.
+namespace decoderscope::families {
+
+namespace {
+
+struct Defaults {
+    double eps = 1e-6;
+    bool tied = false;
+    Index head_dim = 0;
+};
+
+void llama_like(Reading& r, const Defaults& defaults = {}, const RopeDefaults& turned = {}) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
+    r.causal_lm(defaults.tied);
+    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
+    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.config["norm"] = "rmsnorm";
+    r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", defaults.eps);
+    r.config["activation"] = keys.activation("hidden_act", "silu");
+    r.config["gated_mlp"] = true;
+    head_dim(r, defaults.head_dim);
+    rope(r, turned);
+}
+
+// The window of the blocks from max_window_layers on, where it is used at all.
+void window_above(Reading& r) {
+    r.keys.expect("use_mrope", false, message("positions are numbers, not several at once"));
+    const bool used = r.keys.flag("use_sliding_window", false);
+    const Index window = r.keys.is_null("sliding_window") ? 0 : r.keys.size("sliding_window", 4096);
+    const Index first = static_cast<Index>(r.keys.number("max_window_layers", 28));
+    sliding_window(r, used ? window : 0, [&](Index layer) { return layer >= first; });
+}
+
+}  // namespace
+
+// transformers.LlamaConfig
+void read_llama(Reading& r) {
+    llama_like(r);
+    no_sliding_window(r);
+    r.keys.expect("rope_interleaved", false, message("RoPE turns halves of a head"));
+    r.keys.ignore({"is_llama_config", "max_sequence_length"});
+    const bool attention = r.keys.flag("attention_bias", false);
+    biases(r, {.qkv = attention, .out = attention, .mlp = r.keys.flag("mlp_bias", false)});
+}
+
+// transformers.MistralConfig
+void read_mistral(Reading& r) {
+    llama_like(r);
+    const bool unlimited = r.keys.is_null("sliding_window");
+    sliding_window(r, unlimited ? 0 : r.keys.size("sliding_window", 4096), [](Index) { return true; });
+    biases(r, {});
+}
+
+// transformers.Qwen2Config; q, k and v have biases.
+void read_qwen2(Reading& r) {
+    llama_like(r);
+    window_above(r);
+    biases(r, {.qkv = true});
+}
+
+// transformers.Qwen3Config; q and k are normalised head by head.
+void read_qwen3(Reading& r) {
+    llama_like(r, {.head_dim = 128});
+    window_above(r);
+    r.config["qk_norm"] = true;
+    const bool attention = r.keys.flag("attention_bias", false);
+    biases(r, {.qkv = attention, .out = attention});
+}
+
+// transformers.Olmo2Config; norms behind the sublayers, and of q and k over all heads.
+void read_olmo2(Reading& r) {
+    llama_like(r, {.eps = 1e-5});
+    no_sliding_window(r);
+    r.config.erase("norm_first");
+    r.config["norm_placement"] = "reordered";
+    r.config["qk_norm"] = true;
+    r.config["qk_norm_across_heads"] = true;
+    const bool attention = r.keys.flag("attention_bias", false);
+    biases(r, {.qkv = attention, .out = attention});
+}
+
+// transformers.Phi3Config; q, k and v in one matrix, gate and up in another.
+void read_phi3(Reading& r) {
+    llama_like(r, {.eps = 1e-5});
+    sliding_window(r, r.keys.size("sliding_window", 0), [](Index) { return true; });
+    r.keys.expect("attention_bias", false, message("this family's projections have no bias"));
+    r.keys.ignore({"original_max_position_embeddings"});
+    biases(r, {});
+    r.family.names = {{"qkv_order", "one_by_one"}, {"gate_proj", "first"}};
+}
+
+// StableLM and Cohere's Command R: Llama's parts with LayerNorm.
+
+namespace {
+
+void with_layernorm(Reading& r, bool tied, const RopeDefaults& turned) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
+    r.causal_lm(tied);
+    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
+    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.config["layer_norm_eps"] = keys.positive("layer_norm_eps", 1e-5);
+    r.config["activation"] = keys.activation("hidden_act", "silu");
+    r.config["gated_mlp"] = true;
+    head_dim(r);
+    rope(r, turned);
+    no_sliding_window(r);
+}
+
+}  // namespace
+
+// transformers.StableLmConfig
+void read_stablelm(Reading& r) {
+    with_layernorm(r, false, {.part = 0.25});
+    r.keys.expect("qk_layernorm", false, message("q and k are normalised head by head with gains of their own"));
+    if (r.keys.flag("use_parallel_residual", false)) r.config["parallel_residual"] = "one_norm";
+    biases(r, {.qkv = r.keys.flag("use_qkv_bias", false), .norms = true});
+}
+
+// transformers.CohereConfig; attention and MLP in one sum, logits scaled.
+void read_cohere(Reading& r) {
+    with_layernorm(r, true, {});
+    r.keys.expect("use_qk_norm", false, message("LayerNorms of q and k are not computed"));
+    r.config["rope_interleaved"] = true;
+    r.config["parallel_residual"] = "one_norm";
+    r.config["logit_scale"] = r.keys.number("logit_scale", 0.0625);
+    const bool attention = r.keys.flag("attention_bias", false);
+    biases(r, {.qkv = attention, .out = attention});
+}
+
+// Gemma (Gemma Team 2024) and Gemma 2: RMSNorm with a gain of 1 + weight, a scaled embedding that is also the head.
+
+namespace {
+
+// hidden_activation; where it is missing, hidden_act, and transformers has read "gelu" as gelu_pytorch_tanh in some
+// versions.
+void activation(Reading& r) {
+    const bool first = r.keys.word("hidden_act", "gelu_pytorch_tanh") == "gelu" && !r.keys.has("hidden_activation");
+    const std::string otherwise = r.keys.activation("hidden_act", "gelu_pytorch_tanh");
+    r.config["activation"] = r.keys.has("hidden_activation") ? r.keys.activation("hidden_activation", "gelu")
+                             : first                         ? "gelu_tanh"
+                                                             : otherwise;
+    if (first)
+        r.family.questions.push_back({"activation",
+                                      "gelu_tanh",
+                                      {"gelu_tanh", "gelu"},
+                                      false,
+                                      message("hidden_act is gelu without a hidden_activation, which Gemma's first "
+                                              "files mean as gelu_pytorch_tanh")});
+}
+
+void gemma_like(Reading& r) {
+    FamilyKeys& keys = r.keys;
+    r.sizes("hidden_size", "num_attention_heads", "num_hidden_layers");
+    r.causal_lm(true);
+    r.config["num_key_value_heads"] = keys.size("num_key_value_heads", r.config["nhead"].get<Index>());
+    r.config["dim_feedforward"] = keys.size("intermediate_size");
+    r.config["norm"] = "rmsnorm_plus_one";
+    r.config["layer_norm_eps"] = keys.positive("rms_norm_eps", 1e-6);
+    r.config["gated_mlp"] = true;
+    r.config["scale_embedding"] = true;
+    activation(r);
+    head_dim(r, 256);
+    rope(r);
+    keys.expect("use_bidirectional_attention", false, message("a query sees only what came before"));
+    const bool attention = keys.flag("attention_bias", false);
+    biases(r, {.qkv = attention, .out = attention});
+}
+
+// A soft cap; none where it is null.
+void soft_cap(Reading& r, const char* theirs, const char* ours, double otherwise) {
+    const double cap = r.keys.is_null(theirs) ? 0.0 : r.keys.number(theirs, otherwise);
+    if (cap > 0.0) r.config[ours] = cap;
+}
+
+}  // namespace
+
+// transformers.GemmaConfig
+void read_gemma(Reading& r) {
+    gemma_like(r);
+    no_sliding_window(r);
+}
+
+// transformers.Gemma2Config; norms before and behind each sublayer, every other block with a window.
+void read_gemma2(Reading& r) {
+    gemma_like(r);
+    r.config.erase("norm_first");
+    r.config["norm_placement"] = "peri";
+    const double scalar = r.keys.positive("query_pre_attn_scalar", 256.0);
+    r.config["attention_scale"] = 1.0 / std::sqrt(scalar);
+    soft_cap(r, "attn_logit_softcapping", "attention_soft_cap", 50.0);
+    soft_cap(r, "final_logit_softcapping", "logit_soft_cap", 30.0);
+    const bool unlimited = r.keys.is_null("sliding_window");
+    sliding_window(r, unlimited ? 0 : r.keys.size({"sliding_window", "sliding_window_size"}, 4096),
+                   [](Index layer) { return layer % 2 == 0; });
+}
+
+}  // namespace decoderscope::families

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "engine/load/families/family.h"
+#include "engine/load/families/keys.h"
+
+#include <functional>
+
+namespace decoderscope::families {
+
+struct Reading;
+
+// Each reads the configuration of one model_type, as the class of that name in Hugging Face's transformers does: the
+// same keys, defaults and meaning.
+
+// gpt2.cpp
+void read_gpt2(Reading& reading);
+void read_gpt_neo(Reading& reading);
+// llama.cpp: Pre-Norm with RMSNorm, RoPE, a gated MLP
+void read_llama(Reading& reading);
+void read_mistral(Reading& reading);
+void read_qwen2(Reading& reading);
+void read_qwen3(Reading& reading);
+void read_olmo2(Reading& reading);
+void read_phi3(Reading& reading);
+// llama_with_layernorm.cpp
+void read_stablelm(Reading& reading);
+void read_cohere(Reading& reading);
+// gemma.cpp
+void read_gemma(Reading& reading);
+void read_gemma2(Reading& reading);
+// parallel.cpp: attention and MLP in one sum
+void read_gptj(Reading& reading);
+void read_gpt_neox(Reading& reading);
+void read_phi(Reading& reading);
+// bloom.cpp
+void read_bloom(Reading& reading);
+// opt.cpp
+void read_opt(Reading& reading);
+// bart.cpp: encoder-decoders, Post-Norm
+void read_bart(Reading& reading);
+void read_marian(Reading& reading);
+// t5.cpp
+void read_t5(Reading& reading);
+
+// A family while its config.json is read.
+struct Reading {
+    FamilyKeys& keys;
+    ModelFamily& family;
+    Json config = {{"model_type", "decoderscope"}};
+    KeyNames names_of_heads = "nhead";  // what the family calls it
+
+    [[nodiscard]] Index layers() const { return config.at("num_layers").get<Index>(); }
+    // d_model, nhead, num_layers and vocab_size.
+    void sizes(const KeyNames& width, const KeyNames& heads, const KeyNames& layers);
+    // What all of these decoders have: tokens, a head that may be tied, Pre-Norm with a norm behind the last block.
+    void causal_lm(bool tied);
+};
+
+// What has a bias.
+struct Biases {
+    bool qkv = false, out = false, mlp = false, head = false, norms = false;
+};
+void biases(Reading& reading, const Biases& biases);
+
+struct RopeDefaults {
+    double theta = 10000.0;
+    double part = 1.0;  // of a head's columns
+};
+// rope_theta, rope_scaling or rope_parameters, partial_rotary_factor, max_position_embeddings; head_dim is read before.
+void rope(Reading& reading, const RopeDefaults& defaults = {}, const KeyNames& theta = "rope_theta",
+          const KeyNames& part = "partial_rotary_factor");
+
+// head_dim, where it is not d_model / nhead; 0: that is the default.
+void head_dim(Reading& reading, Index otherwise = 0);
+
+// layer_types, or else the blocks that `slides` says, see so many positions; none sees a window of 0.
+void sliding_window(Reading& reading, Index window, const std::function<bool(Index)>& slides);
+// A family whose blocks all see everything may say so.
+void no_sliding_window(Reading& reading);
+
+}  // namespace decoderscope::families

@@ -1,0 +1,297 @@
+#include "engine/load/model.h"
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/decoder/decoder.h"
+#include "engine/load/bundled_models.h"
+#include "engine/load/check_weights.h"
+#include "engine/load/checkpoint.h"
+#include "engine/load/example_file.h"
+#include "engine/load/families/family.h"
+#include "engine/load/names/recognise_names.h"
+#include "engine/load/recorded_model.h"
+#include "engine/load/state_dict.h"
+#include "engine/tokenizer/read.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_look_at(const Model& model, const Config& config) {
+    const LookAt& look_at = model.look_at;
+    if (look_at.step.empty()) return;
+    if (plan_decoder({config, &model.weights, model.example, {}, std::nullopt})->find(look_at.step) == nullptr)
+        throw Error("look_at: this model has no step {step}", {{"step", look_at.step}});
+    if (look_at.head >= config.nhead)
+        throw Error("look_at: head {head}, expected 0 to {nhead}",
+                    {{"head", look_at.head}, {"nhead", config.nhead - 1}});
+}
+
+// What a model suggests must work: the step and the cell are there, the keys and the edits fit.
+void check_trial(const Model& model, const Trial& trial) {
+    const std::shared_ptr<const Plan> plan =
+        plan_decoder({model.config(trial.set), &model.weights, model.example, trial.edits, std::nullopt});
+    if (trial.step.empty()) return;
+    const Ref step = plan->find(trial.step);
+    if (step == nullptr) throw Error("this model has no step {step}", {{"step", trial.step}});
+    if (!trial.cell) return;
+    bool fits = trial.cell->size() == step->axes.size();
+    for (std::size_t i = 0; fits && i < step->axes.size(); ++i) fits = (*trial.cell)[i] < step->axes[i].size;
+    if (!fits)
+        throw Error("cell: not a cell of {step}, which is {shape}",
+                    {{"step", trial.step}, {"shape", axes_text(step->axes) + " " + shape_text(step->axes)}});
+}
+
+// The first inputs: the texts of example.json, else inputs.safetensors, else generated ones. `as_written`: the
+// configuration is the file's own.
+void read_example(Model& model, const fs::path& folder, const Config& config, bool as_written) {
+    const std::string texts = (folder / "example.json").string();
+    const std::string tensors = (folder / "inputs.safetensors").string();
+    const std::string text = is_there(texts) ? text_of_file(texts) : "{}";
+    const ExampleFile example = naming(texts, [&] { return parse_example_file(text); });
+    model.description = example_text(example.description);
+    model.look_at = example.look_at;
+    model.trials = example.trials;
+    if (!example.has_text())
+        model.example = is_there(tensors) ? load_inputs(tensors, config) : example_inputs(config, 0);
+    naming(texts, [&] {
+        if (example.has_text()) model.example = inputs_of(example, model.encoder_tokenizer, model.tokenizer);
+        check_inputs(model.example, config);
+        check_look_at(model, config);
+        // Under other settings what was suggested may not fit; the window leaves that out.
+        for (const Trial& trial : model.trials)
+            if (as_written)
+                naming(message("try “{title}”", {{"title", trial.title}}), [&] { check_trial(model, trial); });
+    });
+}
+
+// A folder may also be named by its config.json or its index.
+fs::path folder_or_file(const fs::path& path) {
+    if (!path.has_filename() && path.has_parent_path()) return path.parent_path();  // "folder/"
+    const bool names_folder = path.filename() == "config.json" || path.filename() == "model.safetensors.index.json";
+    if (!names_folder) return path;
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool is_path_of_model(const fs::path& path) {
+    std::error_code failed;
+    const PathKind kind = kind_of_path(path);
+    return kind != PathKind::other && (kind != PathKind::pickled || fs::exists(path, failed));
+}
+
+// What was noticed in the weights.
+Sentence remark_on(const Checkpoint::NonFinite& found, const std::string& file) {
+    if (found.tensors == 1)
+        return message_n(
+            "{file}: {count} weight of {first} is NaN or infinite, and so may be what is computed with it",
+            "{file}: {count} weights of {first} are NaN or infinite, and so may be what is computed with them",
+            found.numbers, {{"file", file}, {"first", found.first}});
+    return message(
+        "{file}: {numbers} weights of {tensors} tensors, {first} the first, are NaN or infinite, and so may be what is "
+        "computed with them",
+        {{"file", file}, {"numbers", found.numbers}, {"tensors", found.tensors}, {"first", found.first}});
+}
+
+// What a given mapping says, or what is recognised; the answers are to what names leave open.
+RecognisedNames recognised_names(const Checkpoint& checkpoint, const Overrides& answers, const Mapping& mapping) {
+    RecognisedNames recognised = recognise_names(checkpoint.shapes(), answers);
+    if (mapping.empty()) return recognised;
+    return with_mapping(std::move(recognised), mapping, checkpoint.shapes());
+}
+
+// Without the answers that only say how tensors are read.
+Overrides configuration_of(const Overrides& overrides) {
+    Overrides keys = overrides;
+    std::erase_if(keys, [](const auto& answer) { return is_naming_key(answer.first); });
+    return keys;
+}
+
+// The configuration as inferred from names and shapes.
+void configure_by_shapes(Model& model, const Checkpoint& checkpoint, RecognisedNames names, StateDict& state_dict,
+                         const Overrides& overrides) {
+    const std::string path = (checkpoint.folder() / "config.json").string();
+    const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
+    Recognised recognised =
+        naming(checkpoint.weights_path(), [&] { return recognise(checkpoint.shapes(), std::move(names), state_dict); });
+    take_hints(recognised, hints_of_file(checkpoint.weights_path()));
+    model.answers = overrides;
+    naming(message("{path} (missing; read off {weights} instead)", {{"path", path}, {"weights", weights}}), [&] {
+        model.config_json =
+            config_to_json(parse_config(answered_config(recognised, overrides), configuration_of(overrides)));
+    });
+    if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
+        model.remarks.push_back(message("{weights}: no config.json says what it is; taken as {module} with {taken}",
+                                        {{"weights", weights}, {"module", recognised.module}, {"taken", taken}}));
+    model.recognised = std::move(recognised);
+}
+
+// Leaves out what the family's files may have and nothing reads.
+void leave_unused(RecognisedNames& names, const ModelFamily& family) {
+    for (const std::string& ending : family.unused) {
+        for (auto& [from, targets] : names.mapping)
+            if (from.ends_with(ending)) targets.clear();
+        std::erase_if(names.open, [&](const std::string& name) { return name.ends_with(ending); });
+    }
+}
+
+// What the configuration says of what names leave open; what is given comes first.
+Overrides with_known_answers(Overrides answers, const ModelFamily& family) {
+    answers.insert(answers.end(), family.names.begin(), family.names.end());
+    if (!family.model_type.empty()) return answers;
+    const nlohmann::json config = parse_json(family.config_json, message("an object of configuration keys"));
+    const bool before = config.contains("embedding_norm") && config["embedding_norm"] == true;
+    answers.emplace_back("embedding_norm", before ? "true" : "false");
+    return answers;
+}
+
+bool is_answered(const Overrides& answers, const std::string& key) {
+    return std::ranges::any_of(answers, [&](const auto& answer) { return answer.first == key; });
+}
+
+// The configuration as config.json has it. What it leaves open, of its numbers or of how the tensors are read, is a
+// question, and was taken as proposed unless it is answered.
+void configure_by_family(Model& model, const Checkpoint& checkpoint, RecognisedNames names, const ModelFamily& family,
+                         const Overrides& known, const Overrides& overrides) {
+    Recognised& recognised = model.recognised;
+    const bool given = !family.model_type.empty();
+    recognised.module = given ? message("{family}, by its config.json", {{"family", family.model_type}})
+                              : message("a decoder with a config.json");
+    recognised.stored = checkpoint.shapes();
+    const nlohmann::json facts = parse_json(family.config_json, message("an object of configuration keys"));
+    for (const auto& [key, value] : facts.items())
+        if (key != "model_type")
+            recognised.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    recognised.questions = family.questions;
+    for (const Question& question : names.questions)
+        if (!is_answered(known, question.key) || is_answered(overrides, question.key))
+            recognised.questions.push_back(question);
+    recognised.names = std::move(names);
+    Overrides settings;
+    for (const Question& question : recognised.questions)
+        for (const auto& answer : overrides)
+            if (answer.first == question.key) model.answers.push_back(answer);
+    for (const auto& answer : model.answers)
+        if (!is_naming_key(answer.first)) settings.push_back(answer);
+    if (!settings.empty()) model.config_json = config_to_json(parse_config(model.config_json, settings));
+    const std::string weights = fs::path(checkpoint.weights_path()).filename().string();
+    if (const std::string taken = taken_unasked(recognised, overrides); !taken.empty())
+        model.remarks.push_back(message("{weights}: its config.json leaves open what was taken as {taken}",
+                                        {{"weights", weights}, {"taken", taken}}));
+}
+
+std::shared_ptr<const Model> load(const Checkpoint& checkpoint, const Overrides& overrides, const Mapping& mapping,
+                                  LoadProgress& progress) {
+    const fs::path& folder = checkpoint.folder();
+    const std::string& weights_path = checkpoint.weights_path();
+    const bool by_folder = checkpoint.is_folder() || is_there(folder / "config.json");
+    Model model{.name = by_folder ? folder.string() : weights_path};
+    model.path = absolute_path(checkpoint.is_folder() ? folder.string() : weights_path);
+    const std::string config_path = (folder / "config.json").string();
+    const bool configured = is_there(config_path);
+    Overrides answers = overrides;
+    ModelFamily family;
+    if (configured) {
+        const std::string text = text_of_file(config_path);
+        family = naming(config_path, [&] { return read_family(text); });
+        model.config_json = family.config_json;
+        static_cast<void>(naming(config_path, [&] { return model.config(configuration_of(overrides)); }));
+        answers = with_known_answers(std::move(answers), family);
+    }
+    const bool by_family = !family.model_type.empty();
+    model.mapping = mapping;
+    RecognisedNames names = naming(weights_path, [&] { return recognised_names(checkpoint, answers, mapping); });
+    leave_unused(names, family);
+    if (by_family) naming(weights_path, [&] { check_orientation(names, mapping, checkpoint.shapes(), family); });
+    StateDict state_dict = naming(weights_path, [&] { return map_state_dict(names.mapping, checkpoint.shapes()); });
+    checkpoint.check_types(Assembly(state_dict));
+    const RecognisedNames kept = names;
+    if (configured)
+        configure_by_family(model, checkpoint, std::move(names), family, answers, overrides);
+    else
+        configure_by_shapes(model, checkpoint, std::move(names), state_dict, overrides);
+    const Config config = model.config(configuration_of(overrides));
+    std::vector<std::string> tables;
+    naming(weights_path, [&] {
+        refuse_open_names(kept, config);
+        refuse_unanswered_names(kept, answers);
+        if (by_family)
+            tables = add_left_out(state_dict, config, family);
+        else
+            add_missing_head_bias(state_dict.shapes, config);
+        check_shapes(state_dict, config);
+        settle_heads(state_dict, config.nhead, config.num_key_value_heads);
+    });
+    Assembly assembly(std::move(state_dict));
+    const Checkpoint::NonFinite non_finite = checkpoint.read(assembly, progress);
+    model.weights = assembly.take();
+    make_positions(model.weights, tables);
+    naming(weights_path, [&] { drop_tied_head(model.weights, config); });
+    if (non_finite.numbers > 0)
+        model.remarks.push_back(remark_on(non_finite, fs::path(weights_path).filename().string()));
+    Tokenizers tokenizers = read_tokenizers(folder, config);
+    model.tokenizer = std::move(tokenizers.target);
+    model.encoder_tokenizer = std::move(tokenizers.source);
+    model.remarks.insert(model.remarks.end(), tokenizers.remarks.begin(), tokenizers.remarks.end());
+    read_example(model, folder, config, overrides.empty());
+    return std::make_shared<const Model>(std::move(model));
+}
+
+}  // namespace
+
+std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides,
+                                        LoadProgress* progress, const Mapping& mapping) {
+    if (auto bundled = make_bundled_model(name_or_path)) {
+        if (!mapping.empty())
+            throw Error("{name}: a bundled model, expected no mapping of its names", {{"name", name_or_path}});
+        return bundled;
+    }
+    LoadProgress unwatched;
+    const fs::path path = folder_or_file(name_or_path);
+    if (is_path_of_model(path))
+        return load(Checkpoint(path), overrides, mapping, progress != nullptr ? *progress : unwatched);
+    std::string names;
+    for (const BundledModel& model : bundled_models()) names += (names.empty() ? "" : ", ") + model.name;
+    throw Error("{name}: no such model; expected a folder with config.json and model.safetensors, or one of {names}",
+                {{"name", name_or_path}, {"names", names}});
+}
+
+std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers,
+                                          const Mapping& mapping) {
+    const fs::path path = folder_or_file(name_or_path);
+    for (const BundledModel& model : bundled_models())
+        if (model.name == name_or_path) return std::nullopt;
+    if (!is_path_of_model(path)) return std::nullopt;  // load_model() says so
+    const Checkpoint checkpoint(path);
+    if (is_there(checkpoint.folder() / "config.json")) return std::nullopt;
+    return naming(checkpoint.weights_path(), [&] {
+        RecognisedNames names = recognised_names(checkpoint, answers, mapping);
+        try {
+            StateDict state_dict = map_state_dict(names.mapping, checkpoint.shapes());
+            Recognised recognised = recognise(checkpoint.shapes(), names, state_dict);
+            take_hints(recognised, hints_of_file(checkpoint.weights_path()));
+            return recognised;
+        } catch (const Error& error) {
+            if (names.mapping.empty()) throw;
+            return Recognised{.names = std::move(names), .stored = checkpoint.shapes(), .problem = error.sentence()};
+        }
+    });
+}
+
+Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers) {
+    const Checkpoint checkpoint(folder_or_file(name_or_path));
+    const std::string config = (checkpoint.folder() / "config.json").string();
+    Overrides known = answers;
+    if (is_there(config)) {
+        const std::string text = text_of_file(config);
+        known = naming(config, [&] { return with_known_answers(answers, read_family(text)); });
+    }
+    return naming(checkpoint.weights_path(), [&] { return recognise_names(checkpoint.shapes(), known).mapping; });
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "engine/base/message.h"
+#include "engine/files/load_progress.h"
+#include "engine/graph/edit.h"
+#include "engine/graph/plan.h"
+#include "engine/load/recognised.h"
+#include "engine/model/config.h"
+#include "engine/model/inputs.h"
+#include "engine/tokenizer/tokenizer.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace decoderscope {
+
+// What a model's author suggests looking at first; the step is empty if not given.
+struct LookAt {
+    std::string step;  // "blocks.1.cross_attn.pattern"
+    Index head = 0;
+};
+
+// Something to try with a model, as its author suggests: where to look, and what to change. What is empty stays as it
+// is.
+struct Trial {
+    std::string title;         // "Switch off the head that reverses"
+    std::string look;          // what to notice there: a sentence
+    std::string tab;           // the id of a tab of the window
+    std::string step;          // the step to look at
+    std::optional<Cell> cell;  // the cell of it to be explained; with its batch row and head
+    Overrides set;             // configuration keys
+    std::vector<Edit> edits;
+};
+
+// A decoder with its weights and something to run it on.
+struct Model {
+    std::string name;         // "simple-decoder", or the folder it came from
+    std::string path;         // absolute path of the opened folder or file; empty for weights from a seed
+    Sentence description;     // one line
+    std::string config_json;  // as parse_config reads it; overrides are applied to it
+    Overrides answers;        // to what its files don't say; included in config_json
+    Mapping mapping;          // given for its tensors; empty if they were recognised
+    Recognised recognised;    // what its tensors were taken for, and what was asked; config_json says the answers
+    Weights weights;
+    Inputs example;
+    Tokenizer tokenizer;          // the decoder's tokens
+    Tokenizer encoder_tokenizer;  // the source's tokens
+    LookAt look_at;
+    std::vector<Trial> trials;
+    std::vector<Sentence> remarks;  // what was noticed while loading, a sentence each
+    // Of a trace that was opened without its model (engine/load/recorded_model.h): its tensors as steps. The members
+    // above then only stand in for a model's. nullptr for a model.
+    std::shared_ptr<const Plan> recorded;
+    bool recorded_parameters = false;  // the trace holds parameters, too, so that it may be opened as a model
+
+    [[nodiscard]] Config config(const Overrides& overrides = {}) const { return parse_config(config_json, overrides); }
+};
+
+// Loads one of: a folder with config.json and model.safetensors as Hugging Face lays it out (GPT-2's and Llama's
+// configurations are read, too; example.json or inputs.safetensors hold the first inputs; large weights may be split
+// into several files with an index), a state_dict saved as safetensors alone, or a bundled model by name. The overrides
+// must supply what a state_dict can't say of the configuration (nhead at least); they become part of it. A mapping says
+// what each tensor is, or each that isn't recognised. Names, shapes and types are checked before any number is read.
+//
+// Throws Error naming the file, the key or tensor, and what was expected: also for a missing, surplus or misshapen
+// tensor. NeedsConversion (checkpoint.h), an Error, says how to convert what Python pickled. Throws LoadStopped if
+// `progress` requests a stop.
+[[nodiscard]] std::shared_ptr<const Model> load_model(const std::string& name_or_path, const Overrides& overrides = {},
+                                                      LoadProgress* progress = nullptr, const Mapping& mapping = {});
+
+// What a model without a config.json is, inferred from names and shapes, and what has to be asked; nothing for a model
+// with a config.json. Where the tensors are no decoder as they are taken, it says why, so that they can be mapped.
+// Throws the same Errors.
+[[nodiscard]] std::optional<Recognised> recognise_model(const std::string& name_or_path, const Overrides& answers = {},
+                                                        const Mapping& mapping = {});
+
+// What each of a model's tensors is taken for, to be corrected and given back as a mapping.
+[[nodiscard]] Mapping mapping_of_model(const std::string& name_or_path, const Overrides& answers = {});
+
+}  // namespace decoderscope

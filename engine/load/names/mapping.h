@@ -1,0 +1,51 @@
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// How a stored tensor becomes a parameter. Axes of size 1 before the last don't count: [1, pos, d_model] is
+// [pos, d_model].
+enum class How {
+    as_stored,
+    transposed,       // [in, out] instead of [out, in]
+    by_head,          // several parameters: head 0's rows of each, then head 1's, …
+    by_group,         // q, k, v under grouped queries: the rows of the first group's queries, of its k and v, …
+    head,             // the rows of one head
+    matrix_per_head,  // q, k, v: [head, d_model, d_head]; o: [head, d_head, d_model]; biases: [head, d_head]
+    for_every_head,   // [d_head, d_head], the same for each head's own columns
+    rows_from,        // without the first rows
+    repeated,         // one number for all
+};
+
+// A contract name, or several whose rows lie one after the other: "layers.0.self_attn.{q,k,v}_proj.weight".
+struct Target {
+    std::string name;
+    How how = How::as_stored;
+    Index number = 0;  // which head; how many rows are left out
+
+    bool operator==(const Target&) const = default;
+};
+
+// Which parameters each stored tensor becomes; one that isn't used has an empty list.
+using Mapping = std::map<std::string, std::vector<Target>, std::less<>>;
+
+// The names that a name with braces stands for.
+[[nodiscard]] std::vector<std::string> names_of(const std::string& name);
+
+// "layers.0.up_proj.weight, transposed": as a mapping's file has it.
+[[nodiscard]] std::string text_of(const Target& target);
+
+// Reads {"their name": "our name", …}; a value may be a list of names, or "" for a tensor that isn't used. Throws Error
+// naming the tensor and what was expected if the text is no such object, a tensor is in it twice, or two tensors become
+// the same parameter.
+[[nodiscard]] Mapping parse_mapping(std::string_view json);
+// The text that parse_mapping reads.
+[[nodiscard]] std::string mapping_to_json(const Mapping& mapping);
+
+}  // namespace decoderscope

@@ -1,0 +1,232 @@
+#include "engine/load/names/modules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace decoderscope::names {
+
+namespace {
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Whether a new word begins between two characters: fooBar, foo1, 1foo.
+bool parts(char before, char after) {
+    return (is_lower(before) && is_upper(after)) || is_digit(before) != is_digit(after);
+}
+
+}  // namespace
+
+Path split(std::string_view name) {
+    Path path;
+    for (std::size_t start = 0; start <= name.size();) {
+        const std::size_t point = std::min(name.find('.', start), name.size());
+        path.emplace_back(name.substr(start, point - start));
+        start = point + 1;
+    }
+    return path;
+}
+
+std::string join(const Path& path) {
+    std::string name;
+    for (const std::string& part : path) name += (name.empty() ? "" : ".") + part;
+    return name;
+}
+
+bool begins_with(const Path& path, const Path& prefix) {
+    return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
+}
+
+Words words_of(std::string_view component) {
+    Words words;
+    bool fresh = true;
+    for (std::size_t i = 0; i < component.size(); ++i) {
+        const char c = component[i];
+        if (c == '_' || c == '-' || c == ' ' || c == '/') {
+            fresh = true;
+            continue;
+        }
+        if (fresh || parts(component[i - 1], c)) words.emplace_back();
+        words.back() += lower(c);
+        fresh = false;
+    }
+    return words;
+}
+
+Words words_of(const Path& path) {
+    Words all;
+    for (const std::string& component : path) {
+        const Words words = words_of(component);
+        all.insert(all.end(), words.begin(), words.end());
+    }
+    return all;
+}
+
+bool any_is(const Words& words, std::initializer_list<std::string_view> these) {
+    return std::ranges::any_of(words,
+                               [&](const std::string& word) { return std::ranges::find(these, word) != these.end(); });
+}
+
+bool any_has(const Words& words, std::initializer_list<std::string_view> these) {
+    return std::ranges::any_of(words, [&](const std::string& word) {
+        return std::ranges::any_of(these, [&](std::string_view part) { return word.find(part) != std::string::npos; });
+    });
+}
+
+Index number(std::string_view text) {
+    constexpr std::size_t kMostDigits = 9;
+    Index value = -1;
+    if (text.empty() || text.size() > kMostDigits || !is_digit(text.front())) return -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? value : -1;
+}
+
+Index last_number(const Words& words) {
+    for (auto word = words.rbegin(); word != words.rend(); ++word)
+        if (const Index value = number(*word); value >= 0) return value;
+    return -1;
+}
+
+namespace {
+
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+constexpr std::array<std::string_view, 10> kGains = {"weight", "kernel", "gamma", "scale", "g",
+                                                     "alpha",  "w",      "a_2",   "gain",  "weights"};
+constexpr std::array<std::string_view, 5> kShifts = {"bias", "beta", "shift", "b", "b_2"};
+
+// Where a tensor belongs: its module's path, and whether it is the bias of it.
+struct Place {
+    Path path;
+    bool is_bias = false, bare = false;
+};
+
+// "in_proj_weight" is in_proj's, "W_Q" and "b_Q" are Q's.
+Place bare_place(Path path) {
+    const Words words = words_of(path.back());
+    if (words.size() < 2) return {std::move(path), false, true};
+    const bool first = words.front() == "w" || words.front() == "b";
+    const bool last = words.back() == "weight" || words.back() == "bias";
+    if (!first && !last) return {std::move(path), false, true};
+    const bool is_bias = first ? words.front() == "b" : words.back() == "bias";
+    std::string rest;
+    for (std::size_t i = first ? 1 : 0; i + (first ? 0 : 1) < words.size(); ++i)
+        rest += (rest.empty() ? "" : "_") + words[i];
+    path.back() = rest;
+    return {std::move(path), is_bias, true};
+}
+
+Place place_of(std::string_view name) {
+    Path path = split(name);
+    const std::string ending = path.back();
+    const bool gain = is_one_of(ending, kGains), shift = is_one_of(ending, kShifts);
+    if ((!gain && !shift) || path.size() < 2) return bare_place(std::move(path));
+    path.pop_back();
+    return {std::move(path), shift, false};
+}
+
+// Numbers by their value, so that layer 10 comes after layer 2.
+bool comes_before(const Path& a, const Path& b) {
+    return std::ranges::lexicographical_compare(a, b, [](const std::string& x, const std::string& y) {
+        const Index m = number(x), n = number(y);
+        return m >= 0 && n >= 0 ? m < n : x < y;
+    });
+}
+
+}  // namespace
+
+bool is_buffer(std::string_view name, const std::vector<Index>& shape) {
+    static constexpr std::array<std::string_view, 10> words = {"mask",  "masked", "tril",   "triu", "freq",
+                                                               "freqs", "ids",    "ignore", "cos",  "sin"};
+    const Path path = split(name);
+    const Words last = words_of(path.back());
+    if (path.back() == "version" || path.back() == "_float_tensor") return true;
+    // GPT-2 and GPT-NeoX keep their causal mask as the attention's "bias".
+    if (path.back() == "bias" && path.size() >= 2 && shape.size() >= 2) {
+        const std::string& holder = path[path.size() - 2];
+        const bool square = shape.size() == 4 && shape[2] == shape[3];
+        if (holder == "attn" || (holder == "attention" && square)) return true;
+    }
+    return std::ranges::any_of(last, [](const std::string& word) { return is_one_of(word, words); });
+}
+
+Modules modules_of(const Shapes& stored) {
+    struct ByPath {
+        bool operator()(const Path& a, const Path& b) const { return comes_before(a, b); }
+    };
+    std::map<Path, Modules, ByPath> found;
+    for (const auto& [name, shape] : stored) {
+        if (is_buffer(name, shape)) continue;
+        Place place = place_of(name);
+        Modules& here = found[place.path];
+        // Two weights under one path ("a.W_x" and "a.x.weight") stay two modules.
+        const auto free =
+            std::ranges::find_if(here, [&](const Module& m) { return !(place.is_bias ? m.bias : m.weight); });
+        Module& module = free != here.end() ? *free : here.emplace_back();
+        module.path = place.path;
+        module.bare = module.bare || (place.bare && !place.is_bias);
+        (place.is_bias ? module.bias : module.weight) = StoredTensor{name, shape};
+    }
+    Modules modules;
+    for (auto& [path, here] : found) std::ranges::move(here, std::back_inserter(modules));
+    return modules;
+}
+
+Index width_of(const Modules& modules) {
+    std::map<Index, Index> votes;
+    const auto vote = [&](const std::optional<StoredTensor>& tensor) {
+        if (!tensor) return;
+        const std::set<Index> sizes(tensor->shape.begin(), tensor->shape.end());
+        for (const Index size : sizes)
+            if (size > 1) ++votes[size];
+    };
+    for (const Module& module : modules) {
+        vote(module.weight);
+        vote(module.bias);
+    }
+    Index best = 0;
+    for (const auto& [size, count] : votes)
+        if (best == 0 || count > votes[best]) best = size;
+    return best;
+}
+
+std::string Context::ask(Question question) {
+    const std::string key = question.key;
+    const auto answered = std::ranges::find_if(answers, [&](const auto& answer) { return answer.first == key; });
+    const std::string answer = answered != answers.end() ? answered->second : question.proposal;
+    if (!is_asked(key)) questions.push_back(std::move(question));
+    return answer;
+}
+
+bool Context::is_asked(std::string_view key) const {
+    return std::ranges::any_of(questions, [&](const Question& question) { return question.key == key; });
+}
+
+bool names_norm(const Words& words) { return any_has(words, {"norm"}) || any_is(words, {"ln", "rms", "lnorm"}); }
+
+bool names_attention(const Words& words) {
+    return any_has(words, {"attn", "attention", "atten"}) || any_is(words, {"att", "sa", "ca", "mha", "mhsa", "mmha"});
+}
+
+bool names_encoder(const Words& words) {
+    return any_is(words,
+                  {"encoder", "enc", "src", "source", "cross", "mem", "memory", "encdec", "inter", "ca", "context"});
+}
+
+bool names_decoder(const Words& words) { return any_is(words, {"decoder", "dec", "tgt", "trg", "target"}); }
+
+bool names_feed_forward(const Words& words) {
+    return any_is(words, {"ff", "ffn", "mlp", "ffw", "ffwd", "fc", "feed", "forward", "feedforward"}) ||
+           any_has(words, {"feedforward"});
+}
+
+}  // namespace decoderscope::names

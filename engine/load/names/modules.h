@@ -1,0 +1,110 @@
+#pragma once
+
+#include "engine/load/names/mapping.h"
+#include "engine/load/names/shapes.h"
+#include "engine/model/config.h"
+#include "engine/tensor/tensor.h"
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope::names {
+
+// A parameter's name is a path of components, "layers", "0", "self_attn", "W_query"; a component is made of words.
+using Path = std::vector<std::string>;
+using Words = std::vector<std::string>;  // lower-case
+
+[[nodiscard]] Path split(std::string_view name);
+[[nodiscard]] std::string join(const Path& path);
+[[nodiscard]] bool begins_with(const Path& path, const Path& prefix);
+
+// The words of a component: split at underscores, at capitals (selfAttention) and where digits begin or end (fc1).
+[[nodiscard]] Words words_of(std::string_view component);
+// Of all components, in turn.
+[[nodiscard]] Words words_of(const Path& path);
+
+// Whether one of the words is one of these.
+[[nodiscard]] bool any_is(const Words& words, std::initializer_list<std::string_view> these);
+// Whether one of the words contains one of these: "toqueries" has "quer".
+[[nodiscard]] bool any_has(const Words& words, std::initializer_list<std::string_view> these);
+
+// A number as a ModuleList writes it; -1 if it is not one.
+[[nodiscard]] Index number(std::string_view text);
+// The last number among the words, or -1.
+[[nodiscard]] Index last_number(const Words& words);
+
+struct StoredTensor {
+    std::string name;  // in the checkpoint
+    std::vector<Index> shape;
+};
+
+// What belongs together: a Linear's weight and bias, a norm's gain and shift, a table. The endings may differ: gamma
+// and beta, a_2 and b_2, scale and shift, W_Q and b_Q.
+struct Module {
+    Path path;  // without the ending: "layers", "0", "norm1"
+    std::optional<StoredTensor> weight, bias;
+    bool bare = false;  // no ending of its own: a parameter directly in its module (W_Q, pos_emb)
+
+    [[nodiscard]] Words last_words() const { return path.empty() ? Words() : words_of(path.back()); }
+    [[nodiscard]] std::size_t rank() const { return weight ? weight->shape.size() : 0; }
+    // Of a matrix, as stored.
+    [[nodiscard]] Index rows() const { return rank() == 2 ? weight->shape[0] : 0; }
+    [[nodiscard]] Index columns() const { return rank() == 2 ? weight->shape[1] : 0; }
+    [[nodiscard]] std::string name() const { return weight ? weight->name : bias ? bias->name : join(path); }
+};
+
+using Modules = std::vector<Module>;
+
+// The modules of a checkpoint in the order of their names, numbers as numbers; buffers are left out.
+[[nodiscard]] Modules modules_of(const Shapes& stored);
+
+// Whether it isn't learned and never used here: masks, rotary frequencies, caches.
+[[nodiscard]] bool is_buffer(std::string_view name, const std::vector<Index>& shape);
+
+// The size that most tensors have along some axis: d_model. 0 if there is none.
+[[nodiscard]] Index width_of(const Modules& modules);
+
+// A module whose place in a block is known: "self_attn.q_proj", "norm1".
+struct Assigned {
+    Module module;
+    std::string name;  // in the contract, without .weight and .bias
+    How how = How::as_stored;
+    Index number = 0;  // of a head
+};
+
+// What recognition knows and asks while it works on a model.
+struct Context {
+    Index width = 0;                 // d_model
+    Overrides answers;               // to the questions below, by key
+    bool norm_at_embedding = false;  // jadore801120's: a layer_norm beside the blocks stands before them
+    bool one_by_one = false;         // gpt-fast's: wqkv is q, then k, then v
+    std::vector<Question> questions;
+
+    // The answer to a question, which is asked once for the whole model.
+    std::string ask(Question question);
+    [[nodiscard]] bool is_asked(std::string_view key) const;
+};
+
+// Takes the modules that `chosen` accepts out of a list.
+template <class Chosen>
+Modules take(Modules& from, Chosen chosen) {
+    Modules taken;
+    std::erase_if(from, [&](const Module& module) {
+        if (!chosen(module)) return false;
+        taken.push_back(module);
+        return true;
+    });
+    return taken;
+}
+
+[[nodiscard]] bool names_norm(const Words& words);
+[[nodiscard]] bool names_attention(const Words& words);
+// The encoder's side, or what a decoder reads of it.
+[[nodiscard]] bool names_encoder(const Words& words);
+[[nodiscard]] bool names_decoder(const Words& words);
+[[nodiscard]] bool names_feed_forward(const Words& words);
+
+}  // namespace decoderscope::names

@@ -1,0 +1,263 @@
+#include "engine/load/names/recognise_names.h"
+
+#include "engine/base/error.h"
+#include "engine/load/names/attentions.h"
+#include "engine/load/names/feed_forward.h"
+#include "engine/load/names/modules.h"
+#include "engine/load/names/norms.h"
+#include "engine/load/names/stacks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+using namespace names;
+
+// ---- our own names
+
+bool is_our_name(std::string_view name) {
+    Path path = split(name);
+    if (path.size() > 1 && path.front() == "encoder") path.erase(path.begin());
+    const std::string ending = path.back();
+    path.pop_back();
+    if (ending != "weight" && ending != "bias") return false;
+    static const std::set<std::string> tops = {"embed", "pos_embed", "relative_bias", "embed_norm", "norm", "lm_head"};
+    static const std::set<std::string> parts = {"q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"};
+    static const std::set<std::string> own = {"up_proj", "down_proj",  "gate_proj",  "norm1",     "norm2",
+                                              "norm3",   "norm1_post", "norm2_post", "norm3_post"};
+    if (path.size() == 1) return tops.contains(path[0]);
+    if (path.size() < 3 || path[0] != "layers" || number(path[1]) < 0) return false;
+    if (path.size() == 3) return own.contains(path[2]);
+    return path.size() == 4 && (path[2] == "self_attn" || path[2] == "cross_attn") && parts.contains(path[3]);
+}
+
+bool are_our_names(const Shapes& stored) {
+    return std::ranges::all_of(
+        stored, [](const auto& entry) { return is_our_name(entry.first) || is_buffer(entry.first, entry.second); });
+}
+
+// ---- which way round matrices are stored
+
+bool leads_back(std::string_view name) { return name.ends_with("o_proj") || name.ends_with("down_proj"); }
+
+// Whether a matrix is stored as [in, out]: 1, or as Linear has it: -1; 0 if its shape doesn't tell.
+int direction(const Assigned& part, const Context& context) {
+    const Module& module = part.module;
+    if (module.rank() != 2 || module.rows() == module.columns() || !part.name.ends_with("_proj")) return 0;
+    if (part.how == How::head || part.how == How::for_every_head) return 0;
+    const bool back = leads_back(part.name);
+    const Index inner = back ? module.rows() : module.columns();
+    const Index other = back ? module.columns() : module.rows();
+    if (inner == context.width && other != context.width) return -1;
+    return other == context.width && inner != context.width ? 1 : 0;
+}
+
+void orient(std::vector<Assigned>& parts, Context& context) {
+    bool turned = false, straight = false, bare = false, proven = false;
+    for (const Assigned& part : parts) {
+        const int way = direction(part, context);
+        turned = turned || way > 0;
+        // A fused matrix alone may be of grouped queries as well; GPT-2's c_attn is not.
+        const bool fused = part.name.find('{') != std::string::npos && part.module.last_words() != Words{"c", "attn"};
+        proven = proven || (way > 0 && !fused);
+        straight = straight || way < 0;
+        bare = bare || (part.module.bare && part.module.rank() == 2 && part.name.ends_with("_proj") &&
+                        part.name.find('{') == std::string::npos);
+    }
+    const bool unclear = (turned && (straight || !proven)) || (!turned && !straight && bare);
+    if (unclear)
+        turned = context.ask({"stored_as",
+                              turned || bare ? "in_out" : "out_in",
+                              {"out_in", "in_out"},
+                              true,
+                              message("how square matrices are stored: [out, in] as Linear has them, or [in, out]")}) ==
+                 "in_out";
+    for (Assigned& part : parts) {
+        const bool square = part.module.rank() == 2 && part.module.rows() == part.module.columns() &&
+                            part.name.ends_with("_proj") && part.how != How::head;
+        if (part.how == How::as_stored && (direction(part, context) > 0 || (square && turned)))
+            part.how = How::transposed;
+    }
+}
+
+// ---- a block
+
+struct Block {
+    std::vector<Assigned> parts;
+    Modules distances;  // tables of biases by distance, which all blocks share
+    Modules open;
+    bool has_cross = false;
+};
+
+// T5's relative_attention_bias, [bucket, head].
+bool is_bias_by_distance(const Module& module) {
+    const Words words = module.last_words();
+    return module.weight && module.rank() == 2 && any_is(words, {"relative", "rel"}) && any_is(words, {"bias"});
+}
+
+Block block_of(Modules modules, Context& context) {
+    Block block;
+    std::vector<Sublayer> sublayers;
+    const auto add = [&](Sublayer::Kind kind, std::vector<Assigned> parts) {
+        Sublayer sublayer = {kind, {}, "norm" + std::to_string(sublayers.size() + 1)};
+        for (const Assigned& part : parts) sublayer.paths.push_back(part.module.path);
+        sublayers.push_back(std::move(sublayer));
+        std::ranges::move(parts, std::back_inserter(block.parts));
+    };
+    block.distances = take(modules, is_bias_by_distance);
+    for (FoundAttention& attention : take_attentions(modules, context)) {
+        block.has_cross = block.has_cross || attention.cross;
+        add(attention.cross ? Sublayer::Kind::cross_attention : Sublayer::Kind::self_attention,
+            std::move(attention.parts));
+    }
+    if (auto parts = take_feed_forward(modules, context); !parts.empty())
+        add(Sublayer::Kind::feed_forward, std::move(parts));
+    std::ranges::move(take_norms(modules, sublayers, context), std::back_inserter(block.parts));
+    block.open = std::move(modules);
+    return block;
+}
+
+// ---- the whole
+
+class Recogniser {
+public:
+    Recogniser(const Shapes& stored, const Overrides& answers) : stored_(stored) { context_.answers = answers; }
+
+    RecognisedNames take() {
+        if (are_our_names(stored_)) return as_they_are();
+        context_.norm_at_embedding = any_name_has("slf_attn.") && any_name_has("pos_ffn.");
+        context_.one_by_one = stored_.contains("tok_embeddings.weight") && any_name_has("attention.wqkv.");
+        const Modules modules = modules_of(stored_);
+        context_.width = width_of(modules);
+        Structure structure = structure_of(modules);
+        std::vector<std::vector<Block>> stacks;
+        for (Stack& stack : structure.stacks) {
+            std::vector<Block>& blocks = stacks.emplace_back();
+            for (Modules& block : stack.blocks) blocks.push_back(block_of(std::move(block), context_));
+        }
+        const std::size_t decoder = decoder_of(structure, stacks);
+        place_blocks(structure, stacks, decoder);
+        std::ranges::move(beside_, std::back_inserter(structure.outside));
+        for (const Assigned& part : take_outside(structure.outside, stacks.size() == 2, context_)) place(part);
+        for (const Module& module : structure.outside) leave_open(module);
+        result_.questions = std::move(context_.questions);
+        return std::move(result_);
+    }
+
+private:
+    [[nodiscard]] bool any_name_has(std::string_view part) const {
+        return std::ranges::any_of(stored_,
+                                   [&](const auto& entry) { return entry.first.find(part) != std::string::npos; });
+    }
+
+    RecognisedNames as_they_are() {
+        for (const auto& [name, shape] : stored_)
+            if (is_our_name(name)) result_.mapping[name].push_back({name});
+        return std::move(result_);
+    }
+
+    // Of two stacks the decoder is the one that attends to the other, or is called so.
+    static std::size_t decoder_of(const Structure& structure, const std::vector<std::vector<Block>>& stacks) {
+        for (std::size_t i = 0; i < stacks.size(); ++i)
+            if (std::ranges::any_of(stacks[i], &Block::has_cross)) return i;
+        for (std::size_t i = 0; i < stacks.size(); ++i)
+            if (names_decoder(words_of(structure.stacks[i].prefix))) return i;
+        return 0;
+    }
+
+    void place_blocks(const Structure& structure, std::vector<std::vector<Block>>& stacks, std::size_t decoder) {
+        std::vector<Assigned> all;  // which way round matrices are stored is the same in all blocks
+        for (std::size_t s = 0; s < stacks.size(); ++s) {
+            const std::string prefix = s == decoder ? "" : "encoder.";
+            const bool one_too_many = stacks.size() > 2 && s != decoder;
+            for (std::size_t l = 0; l < stacks[s].size(); ++l) {
+                const bool numbered = !structure.stacks[s].prefix.empty() || stacks[s].size() > 1;
+                for (Assigned& part : stacks[s][l].parts) {
+                    if (one_too_many) {
+                        leave_open(part.module);
+                        continue;
+                    }
+                    part.name = prefix + "layers." + std::to_string(l) + "." + part.name;
+                    all.push_back(part);
+                }
+                for (const Module& table : stacks[s][l].distances)
+                    if (one_too_many || names_encoder(words_of(table.path)))
+                        leave_open(table);
+                    else
+                        place({table, prefix + "relative_bias"});
+                // Beside a single block stands what is outside of it.
+                for (const Module& module : stacks[s][l].open)
+                    numbered ? leave_open(module) : beside_.push_back(module);
+            }
+        }
+        orient(all, context_);
+        for (const Assigned& part : all) place(part);
+    }
+
+    void place(const Assigned& part) {
+        const auto add = [&](const StoredTensor& tensor, const char* ending, How how) {
+            result_.mapping[tensor.name].push_back({part.name + ending, how, part.number});
+        };
+        const bool for_weight_alone = part.how == How::transposed || part.how == How::repeated;
+        const auto bias_how = [&](const StoredTensor& bias) {
+            const bool one = bias.shape.size() == 1 && bias.shape[0] == 1 && part.how == How::repeated;
+            if (part.how == How::matrix_per_head && bias.shape.size() != 2) return How::as_stored;
+            return for_weight_alone && !one ? How::as_stored : part.how;
+        };
+        if (part.module.weight) add(*part.module.weight, ".weight", part.how);
+        if (part.module.bias) add(*part.module.bias, ".bias", bias_how(*part.module.bias));
+    }
+
+    void leave_open(const Module& module) {
+        for (const auto& tensor : {module.weight, module.bias}) {
+            if (!tensor) continue;
+            result_.mapping[tensor->name].push_back({tensor->name});
+            result_.open.push_back(tensor->name);
+        }
+    }
+
+    const Shapes& stored_;
+    Context context_;
+    Modules beside_;  // left of a single block: what stands before or behind it
+    RecognisedNames result_;
+};
+
+}  // namespace
+
+RecognisedNames recognise_names(const Shapes& stored, const Overrides& answers) {
+    return Recogniser(stored, answers).take();
+}
+
+bool is_naming_key(std::string_view key) { return std::ranges::find(kNamingKeys, key) != kNamingKeys.end(); }
+
+RecognisedNames with_mapping(RecognisedNames recognised, const Mapping& given, const Shapes& stored) {
+    const auto is_open = [&](const std::string& name) {
+        return std::ranges::find(recognised.open, name) != recognised.open.end();
+    };
+    const bool only_open = std::ranges::all_of(given, [&](const auto& entry) { return is_open(entry.first); });
+    for (const auto& [theirs, ours] : given)
+        if (!stored.contains(theirs))
+            throw Error("{tensor}: in the mapping, but not in the file", {{"tensor", theirs}});
+    for (const auto& [name, shape] : stored) {
+        if (given.contains(name) || names::is_buffer(name, shape)) continue;
+        if (only_open && !is_open(name)) continue;
+        throw Error(
+            "{tensor}: the mapping leaves it out; expected a name for every tensor, \"\" for one that isn't used, "
+            "or names for those alone that aren't recognised",
+            {{"tensor", name}});
+    }
+    RecognisedNames names;
+    if (only_open) {
+        names = std::move(recognised);
+        names.open.clear();
+    }
+    for (const auto& [theirs, ours] : given) names.mapping[theirs] = ours;
+    return names;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,443 @@
+#include "engine/load/recognised.h"
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/limits.h"
+#include "engine/graph/explanation.h"
+#include "engine/load/known_modules.h"
+#include "engine/load/names/shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+namespace decoderscope {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::vector<std::string> head_counts(Index width, Index queries_per_key, bool rope) {
+    std::vector<std::string> counts;
+    for (Index heads = queries_per_key; heads <= width; heads += queries_per_key)
+        if (width % heads == 0 && (!rope || width / heads % 2 == 0)) counts.push_back(std::to_string(heads));
+    return counts;
+}
+
+// 64 columns a head, as GPT-2, BERT and Llama have them, or as near as possible.
+std::string likely_heads(Index width, const std::vector<std::string>& counts) {
+    std::string best;
+    Index nearest = 0;
+    for (const std::string& count : counts) {
+        const Index distance = std::abs(width / std::atoll(count.c_str()) - 64);
+        if (best.empty() || distance < nearest) {
+            best = count;
+            nearest = distance;
+        }
+    }
+    return best;
+}
+
+const char* bool_text(bool value) { return value ? "true" : "false"; }
+
+// As --set writes it, and as it is read back.
+std::string number_text(double value) { return OrderedJson(value).dump(); }
+
+// What the contract assumes where a key is missing: such proposals need not be written.
+bool is_default(const std::string& key, const std::string& value) {
+    if (key == "attention_scale" || key == "rotary_dim" || key == "sliding_window") return value == "0";
+    if (key == "sliding_window_layers") return value == "[]";
+    if (key == "rope_scaling") return value == "none";
+    if (key == "position_scale" || key == "logit_scale") return value == "1";
+    return (key == "embedding_norm" || key == "rope_interleaved") && value == "false";
+}
+
+const std::string* answer_to(const Overrides& answers, std::string_view key) {
+    const auto found = std::ranges::find_if(answers, [&](const auto& answer) { return answer.first == key; });
+    return found != answers.end() ? &found->second : nullptr;
+}
+
+class Recogniser {
+public:
+    Recogniser(const Shapes& stored, RecognisedNames names, StateDict& dict)
+        : stored_(stored), dict_(dict), shapes_(dict.shapes), module_(known_module(stored, dict)) {
+        result_.module = module_.name;
+        result_.questions = names.questions;
+        result_.names = std::move(names);
+        result_.stored = stored;
+    }
+
+    Recognised take() {
+        sizes();
+        norms_and_biases();
+        places_of_norms();
+        activation();
+        vocabulary();
+        positions();
+        attention();
+        scales();
+        heads();
+        for (const Question& question : result_.questions)
+            if (!question.required && !is_naming_key(question.key) && !is_default(question.key, question.proposal) &&
+                applies(result_, question, {}))
+                config_[question.key] = value_of(question);
+        result_.config_json = config_.dump(2);
+        return std::move(result_);
+    }
+
+private:
+    static OrderedJson value_of(const Question& question) {
+        if (question.key == "mask_value") return question.proposal;
+        const OrderedJson parsed = OrderedJson::parse(question.proposal, nullptr, false);
+        return parsed.is_discarded() ? OrderedJson(question.proposal) : parsed;
+    }
+
+    void fact(const std::string& key, const OrderedJson& value) {
+        config_[key] = value;
+        result_.facts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    void ask(Question question) {
+        const auto asked = std::ranges::find(result_.questions, question.key, &Question::key);
+        if (asked == result_.questions.end()) result_.questions.push_back(std::move(question));
+    }
+    void ask_whether(const char* key, bool proposal, Sentence why) {
+        ask({key, bool_text(proposal), {"true", "false"}, false, std::move(why)});
+    }
+    [[nodiscard]] bool has(const std::string& name) const { return shapes_.contains(name); }
+    [[nodiscard]] double width() const { return static_cast<double>(result_.width); }
+
+    void sizes() {
+        result_.query_rows = rows_of(shapes_, "layers.0.self_attn.q_proj.weight");
+        result_.width = columns_of(shapes_, "layers.0.self_attn.q_proj.weight");
+        if (result_.width < 1 || result_.width > limits::kSize || result_.query_rows < 1)
+            throw Error(
+                "its tensors are not a decoder's: expected a query projection such as "
+                "layers.0.self_attn.q_proj.weight [d_model, d_model], found {tensors}",
+                {{"tensors", stored_.empty() ? Sentence(message("no tensor at all"))
+                                             : message("{first} and the like", {{"first", stored_.begin()->first}})}});
+        fact("d_model", result_.width);
+        if (const Index layers = count_layers(shapes_, ""); layers > 0) fact("num_layers", layers);
+        fact("dim_feedforward",
+             std::max(rows_of(shapes_, "layers.0.up_proj.weight"), columns_of(shapes_, "layers.0.down_proj.weight")));
+        if (has("layers.0.gate_proj.weight")) fact("gated_mlp", true);
+        fact("cross_attention", has("layers.0.cross_attn.q_proj.weight"));
+        if (const Index layers = count_layers(shapes_, "encoder."); layers > 0) fact("encoder_layers", layers);
+    }
+
+    void norms_and_biases() {
+        const bool norm_biases = any_norm_has_bias(shapes_);
+        const bool biases = norm_biases || any_projection_has_bias(shapes_);
+        fact("bias", biases);
+        fact("final_norm", has("norm.weight"));
+        const bool by_deviation = norm_biases && (any_name_holds(stored_, ".a_2") || any_name_holds(stored_, ".alpha"));
+        if (!norm_biases)
+            ask({"norm",
+                 module_.norm,
+                 {"layernorm", "rmsnorm", "rmsnorm_plus_one"},
+                 module_.may_be_gemma && has("embed.weight") && !has("lm_head.weight"),
+                 message("no norm has a bias: it may be any; rmsnorm_plus_one is Gemma's, with a gain of 1 + weight")});
+        else if (by_deviation)
+            ask({"norm",
+                 "layernorm_std",
+                 {"layernorm_std", "layernorm"},
+                 false,
+                 message("layernorm_std divides by the unbiased standard deviation plus eps, as norms with these names "
+                         "usually do")});
+        else
+            fact("norm", "layernorm");
+        ask({"layer_norm_eps",
+             by_deviation ? "1e-06" : module_.eps,
+             {},
+             false,
+             by_deviation ? message("what the norms add to the standard deviation")
+                          : message("what the norms add to the variance")});
+        if (biases) add_zero_biases(dict_.shapes, norm_biases || std::string_view(module_.norm) == "layernorm");
+    }
+
+    void places_of_norms() {
+        const std::string block = "layers.0.";
+        const bool behind = has(block + "norm1_post.weight"), before = has(block + "norm1.weight");
+        const bool fed = has(block + "up_proj.weight"), crossed = has(block + "cross_attn.q_proj.weight");
+        if (behind)
+            fact("norm_placement", before ? "peri" : "reordered");
+        else
+            ask_whether("norm_first", module_.norm_first, message("true: Pre-Norm, false: Post-Norm"));
+        if (!behind && fed && !crossed && before && !has(block + "norm2.weight")) fact("parallel_residual", "one_norm");
+        if (!behind && module_.may_be_parallel)
+            ask({"parallel_residual",
+                 "two_norms",
+                 {"two_norms", "none"},
+                 false,
+                 message("two_norms: attention and MLP read the same stream and are added in one sum")});
+        heads_norms(block);
+        const bool asked =
+            std::ranges::find(result_.questions, "embedding_norm", &Question::key) != result_.questions.end();
+        if (has("embed_norm.weight") && !asked) fact("embedding_norm", true);
+    }
+
+    // Norms of q and k, by head or over all heads at once.
+    void heads_norms(const std::string& block) {
+        const Index columns = rows_of(shapes_, block + "self_attn.q_norm.weight");
+        if (columns == 0) return;
+        fact("qk_norm", true);
+        if (columns == result_.query_rows && columns > 0 && columns == result_.width)
+            fact("qk_norm_across_heads", true);
+        else if (result_.query_rows % columns == 0 && dict_.heads == 0) {
+            dict_.heads = result_.query_rows / columns;
+            dict_.head_dim = columns;
+        }
+    }
+
+    void activation() {
+        if (rows_of(shapes_, "layers.0.up_proj.weight") > 0)
+            ask({"activation",
+                 module_.activation,
+                 {"relu", "gelu", "gelu_tanh", "silu"},
+                 false,
+                 message("of the MLP")});
+        ask_whether("causal", true, message("whether a query sees only what came before"));
+        if (std::string_view(module_.mask) != "-inf")
+            ask({"mask_value",
+                 module_.mask,
+                 {module_.mask, "-inf"},
+                 false,
+                 message("what masked scores become; it matters only where every key is masked")});
+    }
+
+    void vocabulary() {
+        const Index words = rows_of(shapes_, "embed.weight");
+        fact("vocab_size", words);
+        if (const Index rows = rows_of(shapes_, "encoder.embed.weight"); rows > 0) fact("encoder_vocab_size", rows);
+        if (has("lm_head.weight"))
+            fact("lm_head", true);
+        else if (words > 0)
+            ask_whether("lm_head", module_.tied_head,
+                        message("none is stored; true: the embedding serves as the head"));
+        if (words > 0 && !has("lm_head.weight")) config_["tie_word_embeddings"] = true;
+        if (words > 0)
+            ask_whether("scale_embedding", module_.scaled_embedding, message("the embedding times √d_model"));
+    }
+
+    void positions() {
+        if (const Index rows = rows_of(shapes_, "pos_embed.weight"); rows > 0) {
+            fact("positional_encoding", "learned");
+            fact("max_positions", rows);
+            return;
+        }
+        if (module_.makes_positions)
+            throw Error("no table of positions is stored, and {module} makes one; expected the config.json beside it",
+                        {{"module", module_.name}});
+        if (const Index rows = rows_of(shapes_, "relative_bias.weight"); rows > 0) {
+            fact("relative_attention_num_buckets", rows);
+            ask({"relative_attention_max_distance",
+                 "128",
+                 {},
+                 false,
+                 message("from which distance on all share the last number of the learned bias")});
+        }
+        ask({"positional_encoding",
+             module_.positions,
+             {"none", "sinusoidal", "rope"},
+             false,
+             message("no table of positions is stored")});
+        ask({"rotary_dim", "0", {}, module_.partly_rotary, message("how many columns of a head RoPE turns; 0: all")});
+        ask({"rope_theta", "10000", {}, false, message("the base of RoPE's frequencies")});
+        ask_whether("rope_interleaved", module_.interleaved,
+                    message("true: RoPE turns neighbouring columns (Meta's files), false: halves (Hugging Face's)"));
+    }
+
+    // What changes attention and leaves no trace in the tensors.
+    void attention() {
+        if (module_.alibi) ask_whether("alibi", true, message("scores lose in proportion to the distance, BLOOM's"));
+        if (module_.may_scale_rope) {
+            ask({"rope_scaling",
+                 "none",
+                 {"none", "linear", "llama3"},
+                 false,
+                 message("whether RoPE's frequencies are lowered; llama3: Llama 3.1 and later")});
+            ask({"rope_factor", "1", {}, false, message("by what RoPE's frequencies are divided")});
+            ask({"rope_original_positions", "8192", {}, false, message("the longest text before RoPE was scaled")});
+        }
+        if (module_.may_have_window) {
+            ask({"sliding_window",
+                 "0",
+                 {},
+                 false,
+                 message("how many positions back a query sees, its own included; 0: all")});
+            ask({"sliding_window_layers", "[]", {}, false, message("the blocks that have the window; []: all")});
+        }
+        if (!module_.capped) return;
+        ask({"attention_soft_cap", "50", {}, false, message("the soft cap of the scores; 0: none")});
+        ask({"logit_soft_cap", "30", {}, false, message("the soft cap of the logits; 0: none")});
+    }
+
+    // Numbers that leave no trace in the tensors.
+    void scales() {
+        const std::string by_width = number_text(1.0 / std::sqrt(width()));
+        if (module_.unscaled_scores)
+            ask({"attention_scale",
+                 "1",
+                 {"1", "0"},
+                 false,
+                 message("what q·k is multiplied by; T5 leaves it as it is, 0: 1/√d_head")});
+        else if (!module_.settled_scale)
+            ask({"attention_scale",
+                 module_.scores_by_width ? by_width : "0",
+                 {"0", by_width},
+                 false,
+                 message("what q·k is multiplied by; 0: 1/√d_head, {other}: 1/√d_model, as some tutorials have it",
+                         {{"other", by_width}})});
+        if (module_.scaled_positions && has("pos_embed.weight"))
+            ask({"position_scale",
+                 by_width,
+                 {by_width, "1"},
+                 false,
+                 message("what the table of positions is multiplied by; {scale}: 1/√d_model", {{"scale", by_width}})});
+        if (module_.scaled_logits)
+            ask({"logit_scale",
+                 by_width,
+                 {by_width, "1"},
+                 false,
+                 message("what the logits are multiplied by; {scale}: 1/√d_model", {{"scale", by_width}})});
+    }
+
+    void heads() {
+        const Index keys = rows_of(shapes_, "layers.0.self_attn.k_proj.weight");
+        if (keys > 0 && result_.query_rows % keys == 0) result_.queries_per_key = result_.query_rows / keys;
+        const Index by_bias = columns_of(shapes_, "relative_bias.weight");
+        const Index count = dict_.heads > 0 ? dict_.heads : by_bias;
+        if (count > 0 && result_.query_rows % count == 0) {
+            const Index head_dim = dict_.heads > 0 ? dict_.head_dim : result_.query_rows / count;
+            fact("nhead", count);
+            if (count * head_dim != result_.width) fact("head_dim", head_dim);
+            return;
+        }
+        const bool rope = std::string_view(module_.positions) == "rope";
+        const std::vector<std::string> counts = head_counts(result_.query_rows, result_.queries_per_key, rope);
+        const std::string likely = likely_heads(result_.query_rows, counts);
+        const bool usual = !likely.empty() && result_.query_rows / std::atoll(likely.c_str()) == 64;
+        result_.questions.insert(result_.questions.begin(), {"nhead", likely, counts, true,
+                                                             usual ? message("a guess: heads of 64 columns are usual")
+                                                                   : message("a guess: no shape tells how many")});
+    }
+
+    const Shapes& stored_;
+    StateDict& dict_;
+    const Shapes shapes_;  // as stored, without the added zeros
+    KnownModule module_;
+    Recognised result_;
+    OrderedJson config_ = {{"model_type", "decoderscope"}};
+};
+
+std::string listed(const std::vector<std::string>& choices) {
+    std::string list;
+    for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
+    return list;
+}
+
+void refuse_unanswered(const Recognised& recognised, const Question& question, const Overrides& answers) {
+    const std::string also = taken_unasked(recognised, answers);
+    const Arguments named = {{"key", question.key},
+                             {"module", recognised.module},
+                             {"choices", listed(question.choices)},
+                             {"also", also},
+                             {"why", question.why}};
+    if (question.choices.empty())
+        throw Error("{key}: not said by the tensors, which look like {module}; expected --set {key}=NUMBER: {why}",
+                    named);
+    if (question.key != "nhead")
+        throw Error(
+            "{key}: not said by the tensors, which look like {module}; expected --set {key}=… with one of "
+            "{choices}: {why}",
+            named);
+    if (also.empty())
+        throw Error(
+            "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}",
+            named);
+    throw Error(
+        "{key}: not said by the tensors, which look like {module}; expected --set {key}=N with N one of {choices}; "
+        "also taken unless --set says otherwise: {also}",
+        named);
+}
+
+}  // namespace
+
+Recognised recognise(const Shapes& stored, RecognisedNames names, StateDict& state_dict) {
+    return Recogniser(stored, std::move(names), state_dict).take();
+}
+
+Recognised recognise(const Shapes& stored, const Overrides& answers) {
+    RecognisedNames names = recognise_names(stored, answers);
+    StateDict state_dict = map_state_dict(names.mapping, stored);
+    return recognise(stored, std::move(names), state_dict);
+}
+
+namespace {
+
+// The answer to a question, or what is taken without one; empty if it isn't asked.
+std::string settled(const Recognised& recognised, const char* key, const Overrides& answers) {
+    const std::string* answer = answer_to(answers, key);
+    if (answer != nullptr) return *answer;
+    const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+    return question != recognised.questions.end() ? question->proposal : std::string();
+}
+
+}  // namespace
+
+bool applies(const Recognised& recognised, const Question& question, const Overrides& answers) {
+    const std::string& key = question.key;
+    const bool scaled = settled(recognised, "rope_scaling", answers) != "none";
+    if (key == "rope_factor" && !scaled) return false;
+    if (key == "rope_original_positions" && settled(recognised, "rope_scaling", answers) != "llama3") return false;
+    if (key == "sliding_window_layers") return settled(recognised, "sliding_window", answers) != "0";
+    if (key != "rope_theta" && !key.starts_with("rope_") && key != "rotary_dim") return true;
+    return settled(recognised, "positional_encoding", answers) == "rope";
+}
+
+std::string taken_unasked(const Recognised& recognised, const Overrides& answers) {
+    std::string taken;
+    for (const Question& question : recognised.questions)
+        if (!question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
+            taken += (taken.empty() ? "" : ", ") + question.key + "=" + question.proposal;
+    return taken;
+}
+
+void take_hints(Recognised& recognised, const Overrides& hints) {
+    if (!recognised.problem.empty()) return;
+    OrderedJson config = OrderedJson::parse(recognised.config_json);
+    for (const auto& [key, value] : hints) {
+        const auto question = std::ranges::find(recognised.questions, key, &Question::key);
+        if (question == recognised.questions.end()) continue;
+        question->proposal = value;
+        question->required = false;
+        question->why = message("as the recording says");
+        const OrderedJson parsed = OrderedJson::parse(value, nullptr, false);
+        config[key] = parsed.is_discarded() ? OrderedJson(value) : parsed;
+    }
+    recognised.config_json = config.dump(2);
+}
+
+std::string answered_config(const Recognised& recognised, const Overrides& answers) {
+    OrderedJson config = OrderedJson::parse(recognised.config_json);
+    for (const Question& question : recognised.questions)
+        if (question.required && answer_to(answers, question.key) == nullptr && applies(recognised, question, answers))
+            refuse_unanswered(recognised, question, answers);
+        else if (!applies(recognised, question, answers))
+            config.erase(question.key);
+    const std::string* heads = answer_to(answers, "nhead");
+    const Index count = heads != nullptr ? std::atoll(heads->c_str()) : config.value("nhead", Index{0});
+    if (count < 1) return config.dump(2);
+    // How many queries share a key is known; either head count determines the other.
+    if (recognised.queries_per_key > 1 && answer_to(answers, "num_key_value_heads") == nullptr)
+        config["num_key_value_heads"] = count / recognised.queries_per_key;
+    if (recognised.query_rows != recognised.width && answer_to(answers, "head_dim") == nullptr) {
+        if (recognised.query_rows % count != 0)
+            throw Error("{key}: {heads}, expected a divisor of the queries' {rows} rows",
+                        {{"key", "nhead"}, {"heads", count}, {"rows", recognised.query_rows}});
+        config["head_dim"] = recognised.query_rows / count;
+    }
+    return config.dump(2);
+}
+
+}  // namespace decoderscope

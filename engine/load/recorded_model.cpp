@@ -1,0 +1,175 @@
+#include "engine/load/recorded_model.h"
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/trace/recorded_file.h"
+#include "engine/trace/recorded_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What stands in for a configuration: views need the number of heads, and nothing is computed with the rest.
+std::string stand_in(const RecordedSizes& sizes) {
+    const nlohmann::json config = {
+        {"model_type", "decoderscope"}, {"d_model", sizes.heads}, {"nhead", sizes.heads}, {"num_layers", 1}};
+    return config.dump();
+}
+
+Sentence description_of(const Trace& trace, std::size_t steps) {
+    const Sentence tensors = message_n("{count} tensor", "{count} tensors", steps);
+    return message("Recorded elsewhere ({origin}): {tensors}. There are no weights here, so nothing is recomputed.",
+                   {{"origin", trace.origin}, {"tensors", tensors}});
+}
+
+}  // namespace
+
+bool is_recording(const std::string& path) {
+    std::error_code failed;
+    if (!fs::is_regular_file(path, failed)) return false;
+    const fs::path ending = fs::path(path).extension();
+    if (ending == ".npz" || ending == ".json") return true;
+    if (ending != ".safetensors") return false;
+    try {
+        return trace_sources::recorded_file(path).is_recorders;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+std::shared_ptr<const Model> model_of_trace(const std::string& path) {
+    const Trace trace = open_trace(path);
+    const RecordedSizes sizes = sizes_of(trace);
+    Model model;
+    model.name = path;
+    model.path = absolute_path(path);
+    model.config_json = stand_in(sizes);
+    model.recorded = plan_of_trace(trace);
+    model.recorded_parameters = !trace.parameters.empty();
+    model.description = description_of(trace, model.recorded->steps().size());
+    model.remarks = trace.remarks;
+    model.example.x = Tensor({{axis::batch, sizes.batch}, {axis::pos, sizes.positions}, {axis::d_model, sizes.heads}});
+    std::ranges::fill(model.example.x.writable(), 0.0F);
+    return std::make_shared<const Model>(std::move(model));
+}
+
+namespace {
+
+bool is_softmax(const TraceCall& call) {
+    return call.function == "softmax" || call.function == "scaled_dot_product_attention";
+}
+
+bool is_norm(const TraceCall& call) {
+    constexpr std::string_view of_module = "Norm";  // not a message: PyTorch's name
+    return call.kind.find(of_module) != std::string::npos || call.function.find("_norm") != std::string::npos;
+}
+
+// The one value of all; nothing if there is none or they differ.
+std::optional<std::string> only(const std::set<std::string>& values) {
+    return values.size() == 1 ? std::optional(*values.begin()) : std::nullopt;
+}
+
+// The heads that attention was computed for; else the number that its modules carry.
+std::optional<std::string> heads_of(const Trace& trace) {
+    std::set<std::string> counted, carried;
+    for (const TraceCall& call : trace.calls)
+        if (is_softmax(call))
+            for (const auto& [port, name] : call.in)
+                if (const TraceTensor* tensor = trace.find(name);
+                    tensor != nullptr && tensor->shape.size() == 4 && (port == "input" || port == "query"))
+                    counted.insert(std::to_string(tensor->shape[1]));
+    if (!counted.empty()) return only(counted);
+    static constexpr std::array<std::string_view, 8> names = {
+        ".n_head", ".n_heads", ".num_heads", ".nhead", ".num_attention_heads", ".heads", ".h", ".n_attention_heads"};
+    for (const auto& [key, value] : trace.hyperparameters)
+        if (std::ranges::any_of(names, [&key = key](std::string_view name) { return key.ends_with(name); }) &&
+            std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) != 0; }))
+            carried.insert(value);
+    return only(carried);
+}
+
+std::optional<std::string> eps_of(const Trace& trace) {
+    std::set<std::string> values;
+    for (const auto& [key, value] : trace.hyperparameters)
+        if (key.ends_with(".eps") || key.ends_with(".variance_epsilon")) values.insert(value);
+    return only(values);
+}
+
+// "layers.0" of "layers.0.attention": up to the first number.
+std::string_view block_of(std::string_view module) {
+    for (std::size_t from = 0; from < module.size();) {
+        const std::size_t dot = std::min(module.find('.', from), module.size());
+        if (from > 0 && std::isdigit(static_cast<unsigned char>(module[from])) != 0) return module.substr(0, dot);
+        from = dot + 1;
+    }
+    return {};
+}
+
+// Whether each block that computes an attention calls a norm before it.
+std::optional<std::string> norm_first_of(const Trace& trace) {
+    std::set<std::string> found;
+    std::set<std::string_view> judged;
+    for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+        const std::string_view block = block_of(trace.calls[i].module);
+        if (!is_softmax(trace.calls[i]) || block.empty() || !judged.insert(block).second) continue;
+        const auto in_block = [&](const TraceCall& call) { return is_norm(call) && block_of(call.module) == block; };
+        const auto softmax = trace.calls.begin() + static_cast<std::ptrdiff_t>(i);
+        const bool before = std::any_of(trace.calls.begin(), softmax, in_block);
+        if (before || std::any_of(softmax, trace.calls.end(), in_block)) found.insert(before ? "true" : "false");
+    }
+    return only(found);
+}
+
+std::optional<std::string> activation_of(const Trace& trace) {
+    std::set<std::string> found;
+    const auto gelu = [](const std::string& approximate) {
+        return approximate == "tanh" ? std::string("gelu_tanh") : std::string("gelu");
+    };
+    for (const TraceCall& call : trace.calls) {
+        if (call.function == "relu" || call.kind == "ReLU") found.insert("relu");
+        if (call.function == "silu" || call.kind == "SiLU") found.insert("silu");
+        if (call.function == "gelu") {
+            const auto with = call.with.find("approximate");
+            found.insert(gelu(with == call.with.end() ? std::string() : with->second));
+        }
+        if (call.kind == "GELU") {
+            const auto carried = trace.hyperparameters.find(call.module + ".approximate");
+            found.insert(gelu(carried == trace.hyperparameters.end() ? std::string() : carried->second));
+        }
+    }
+    return only(found);
+}
+
+}  // namespace
+
+Overrides hints_of_trace(const Trace& trace) {
+    Overrides hints;
+    const auto add = [&](const char* key, const std::optional<std::string>& value) {
+        if (value) hints.emplace_back(key, *value);
+    };
+    add("nhead", heads_of(trace));
+    add("norm_first", norm_first_of(trace));
+    add("layer_norm_eps", eps_of(trace));
+    add("activation", activation_of(trace));
+    return hints;
+}
+
+Overrides hints_of_file(const std::string& path) {
+    if (!path.ends_with(".safetensors") || !is_recording(path)) return {};
+    return hints_of_trace(open_trace(path));
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,432 @@
+#include "engine/load/state_dict.h"
+
+#include "engine/base/error.h"
+#include "engine/load/names/recognise_names.h"
+#include "engine/load/names/shapes.h"
+#include "engine/products/linalg.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace decoderscope {
+
+namespace {
+
+using Shape = std::vector<Index>;
+
+bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
+
+// A stored tensor as a matrix, [rows, columns], or a vector, [rows].
+struct Matrix {
+    Shape shape;
+    bool turned = false;
+
+    [[nodiscard]] bool is_vector() const { return shape.size() < 2; }
+    [[nodiscard]] Index rows() const { return shape.empty() ? 1 : turned ? shape[1] : shape[0]; }
+    [[nodiscard]] Index columns() const { return is_vector() ? 1 : turned ? shape[0] : shape[1]; }
+    [[nodiscard]] Index stride() const { return is_vector() ? 1 : shape[1]; }
+    // Of the parameter that so many of its rows make.
+    [[nodiscard]] Shape of(Index rows) const {
+        if (shape.size() > 2) return shape;
+        return is_vector() ? shape.empty() ? Shape{} : Shape{rows} : Shape{rows, columns()};
+    }
+};
+
+// Without the axes of size 1 that don't count.
+Matrix squeezed(Shape shape, bool vector) {
+    const std::size_t wanted = vector ? 1 : 2;
+    for (std::size_t axis = 0; axis + 1 < shape.size() && shape.size() > wanted;)
+        if (shape[axis] == 1)
+            shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+        else
+            ++axis;
+    return {std::move(shape)};
+}
+
+class Reader {
+public:
+    Reader(const Mapping& mapping, const Shapes& stored) : mapping_(mapping), stored_(stored) {}
+
+    StateDict take() {
+        for (const auto& [from, targets] : mapping_) {
+            const auto found = stored_.find(from);
+            if (found == stored_.end())
+                throw Error("{tensor}: not in the file, but in the mapping", {{"tensor", from}});
+            for (const Target& target : targets) add(from, found->second, target);
+        }
+        for (const auto& [name, heads] : heads_) join_heads(name, heads);
+        refuse_missing_heads();
+        for (const Delayed& delayed : fused_) add_fused(delayed);
+        for (const Delayed& delayed : repeated_) add_repeated(delayed);
+        cut_positions();
+        return std::move(dict_);
+    }
+
+private:
+    struct Head {
+        std::string from;
+        Shape shape;
+    };
+    // What needs other tensors' shapes.
+    struct Delayed {
+        std::string from;
+        Shape shape;
+        Target target;
+    };
+
+    void add(const std::string& from, const Shape& shape, const Target& target) {
+        switch (target.how) {
+            case How::head:
+                return add_head(from, shape, target);
+            case How::matrix_per_head:
+                return add_matrices(from, shape, target.name);
+            case How::for_every_head:
+            case How::repeated:
+                repeated_.push_back({from, shape, target});
+                return;
+            default:
+                break;
+        }
+        if (names_of(target.name).size() > 1) {
+            fused_.push_back({from, shape, target});
+            return;
+        }
+        const Matrix matrix = matrix_of(from, shape, target);
+        const Index first = target.how == How::rows_from ? target.number : 0;
+        if (first >= matrix.rows() && first > 0)
+            throw Error("{from}: {rows} rows, expected more than {first}",
+                        {{"from", from}, {"rows", matrix.rows()}, {"first", first}});
+        add_rows(target.name, from, matrix, first, matrix.rows() - first);
+    }
+
+    static Matrix matrix_of(const std::string& from, const Shape& shape, const Target& target) {
+        Matrix matrix = squeezed(shape, is_bias(target.name));
+        matrix.turned = target.how == How::transposed && matrix.shape.size() == 2;
+        if (target.how == How::transposed && matrix.shape.size() > 2)
+            throw Error("{from}: shape {shape}, expected a matrix", {{"from", from}, {"shape", shape_text(shape)}});
+        return matrix;
+    }
+
+    // Rows of a stored tensor that make up a whole parameter.
+    void add_rows(const std::string& name, const std::string& from, const Matrix& matrix, Index first, Index rows) {
+        own(name, from);
+        dict_.shapes.emplace(name, matrix.of(rows));
+        const bool many = matrix.shape.size() > 2;  // refused later, by its shape
+        dict_.rows.push_back({from, matrix.turned, 0, many ? 1 : matrix.stride(), first, rows,
+                              many ? size_of(matrix.shape) / std::max<Index>(rows, 1) : matrix.columns(), name});
+    }
+
+    static Index size_of(const Shape& shape) {
+        return std::accumulate(shape.begin(), shape.end(), Index{1}, std::multiplies<>());
+    }
+
+    // ---- several in one
+
+    // How many rows each of these has of a tensor with so many. The output projection tells how wide the queries are.
+    std::vector<Index> shares(const Delayed& delayed, const std::vector<std::string>& names, const Matrix& matrix) {
+        const auto count = static_cast<Index>(names.size());
+        const Index rows = matrix.rows();
+        const std::size_t q = names.front().find("q_proj");
+        if (count == 3 && q != std::string::npos) {
+            const auto o = dict_.shapes.find(names.front().substr(0, q) + "o_proj.weight");
+            if (o != dict_.shapes.end() && o->second.size() == 2) {
+                const Index queries = o->second[1], others = (rows - queries) / 2;
+                if (others > 0 && queries + 2 * others == rows && queries % others == 0)
+                    return {queries, others, others};
+            } else if (rows % 3 == 0 && (matrix.is_vector() || rows / 3 == matrix.columns())) {
+                return {rows / 3, rows / 3, rows / 3};
+            }
+            throw Error("{from}: shape {shape}, expected three projections of the same size, one after the other",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
+        }
+        if (rows % count != 0)
+            throw Error("{from}: shape {shape}, expected {count} parts of the same size",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}, {"count", count}});
+        return std::vector<Index>(names.size(), rows / count);
+    }
+
+    void add_fused(const Delayed& delayed) {
+        const std::vector<std::string> names = names_of(delayed.target.name);
+        const Matrix matrix = matrix_of(delayed.from, delayed.shape, delayed.target);
+        if (matrix.shape.empty() || matrix.shape.size() > 2)
+            throw Error("{from}: shape {shape}, expected a matrix or a vector",
+                        {{"from", delayed.from}, {"shape", shape_text(delayed.shape)}});
+        const std::vector<Index> rows = shares(delayed, names, matrix);
+        if (delayed.target.how == How::by_head || delayed.target.how == How::by_group) {
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                own(names[i], delayed.from);
+                dict_.shapes.emplace(names[i], matrix.of(rows[i]));
+            }
+            dict_.interleaved.push_back(
+                {delayed.from, matrix.turned, delayed.target.how, matrix.stride(), matrix.columns(), names, rows});
+            return;
+        }
+        Index first = 0;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            add_rows(names[i], delayed.from, matrix, first, rows[i]);
+            first += rows[i];
+        }
+    }
+
+    // ---- heads
+
+    void add_head(const std::string& from, const Shape& shape, const Target& target) {
+        if (shape.empty()) throw Error("{from}: a single number, expected a head's projection", {{"from", from}});
+        const auto [at, added] = heads_[target.name].emplace(target.number, Head{from, shape});
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them",
+                        {{"from", from}, {"other", at->second.from}});
+    }
+
+    // Head 0's rows, then head 1's, ….
+    void join_heads(const std::string& name, const std::map<Index, Head>& heads) {
+        const Head& first = heads.begin()->second;
+        own(name, first.from);
+        Shape shape = first.shape;
+        shape[0] = 0;
+        Index expected = 0;
+        for (const auto& [number, head] : heads) {
+            if (number != expected++)
+                throw Error("{from}: head {head} is missing, expected all heads from 0",
+                            {{"from", head.from}, {"head", expected - 1}});
+            if (head.shape != first.shape)
+                throw Error(
+                    "{from}: shape {shape}, expected {expected} as head 0 has",
+                    {{"from", head.from}, {"shape", shape_text(head.shape)}, {"expected", shape_text(first.shape)}});
+            const Index columns = size_of(head.shape) / std::max<Index>(head.shape[0], 1);
+            dict_.rows.push_back({head.from, false, 0, columns, 0, head.shape[0], columns, name, shape[0]});
+            shape[0] += head.shape[0];
+        }
+        if (name.ends_with("q_proj.weight")) heads_are(expected, first.shape[0]);
+        dict_.shapes.emplace(name, std::move(shape));
+    }
+
+    // Keys and values have as many heads, and queries no fewer.
+    void refuse_missing_heads() const {
+        for (const auto& [key, queries] : heads_) {
+            const std::string& name = key;  // clang 14 can't capture a structured binding
+            const std::size_t at = name.find("q_proj.");
+            if (at == std::string::npos) continue;
+            const auto heads_of = [&](const char* part) {
+                const auto found = heads_.find(std::string(name).replace(at, 6, part));
+                return found != heads_.end() ? found->second.size() : 0;
+            };
+            const std::size_t keys = heads_of("k_proj"), values = heads_of("v_proj");
+            if (keys == 0 || values == 0 || (keys == values && queries.size() >= keys)) continue;
+            const bool no_query = queries.size() < std::max(keys, values);
+            const std::string missing =
+                no_query ? name : std::string(name).replace(at, 6, keys < values ? "k_proj" : "v_proj");
+            throw Error("{from}: head {head} is missing, expected all heads from 0",
+                        {{"from", missing}, {"head", heads_.find(missing)->second.size()}});
+        }
+    }
+
+    // [head, d_model, d_head], [head, d_head, d_model], or biases, [head, d_head].
+    void add_matrices(const std::string& from, const Shape& shape, const std::string& name) {
+        const bool bias = is_bias(name), output = name.find("o_proj") != std::string::npos;
+        if (shape.size() != (bias ? 2U : 3U))
+            throw Error("{from}: shape {shape}, expected a {what} per head",
+                        {{"from", from},
+                         {"shape", shape_text(shape)},
+                         {"what", bias ? Sentence(message("vector")) : Sentence(message("matrix"))}});
+        if (bias) return add_rows(name, from, {{shape[0] * shape[1]}}, 0, shape[0] * shape[1]);
+        if (output) {
+            const Matrix whole = {{shape[0] * shape[1], shape[2]}, true};
+            return add_rows(name, from, whole, 0, shape[2]);
+        }
+        own(name, from);
+        const Index heads = shape[0], in = shape[1], out = shape[2];
+        dict_.shapes.emplace(name, Shape{heads * out, in});
+        for (Index h = 0; h < heads; ++h)
+            dict_.rows.push_back({from, true, h * in * out, out, 0, out, in, name, h * out});
+        if (name.ends_with("q_proj.weight")) heads_are(heads, out);
+    }
+
+    // One matrix that stands in each head's own columns, or one number for all.
+    void add_repeated(const Delayed& delayed) {
+        const Shape& shape = delayed.shape;
+        const std::string& name = delayed.target.name;
+        const Index width = this->width();
+        own(name, delayed.from);
+        if (delayed.target.how == How::repeated) {
+            if (size_of(shape) != 1)
+                throw Error("{from}: shape {shape}, expected one number",
+                            {{"from", delayed.from}, {"shape", shape_text(shape)}});
+            dict_.shapes.emplace(name, Shape{width});
+            dict_.rows.push_back({delayed.from, false, 0, 0, 0, width, 1, name});
+            return;
+        }
+        const bool square = shape.size() == 1 || (shape.size() == 2 && shape[0] == shape[1]);
+        if (!square || shape[0] < 1 || width % shape[0] != 0)
+            throw Error("{from}: shape {shape}, expected one head's columns along both axes",
+                        {{"from", delayed.from}, {"shape", shape_text(shape)}});
+        const Index size = shape[0], heads = width / size;
+        const bool vector = shape.size() == 1;
+        dict_.shapes.emplace(name, vector ? Shape{width} : Shape{width, width});
+        for (Index h = 0; h < heads; ++h)
+            dict_.rows.push_back({delayed.from, false, 0, vector ? 1 : size, 0, size, vector ? 1 : size, name, h * size,
+                                  vector ? 0 : h * size});
+        heads_are(heads, size);
+    }
+
+    // d_model, known from parameters that have it along a known axis.
+    [[nodiscard]] Index width() const {
+        for (const char* rows : {"o_proj.weight", "down_proj.weight"})
+            for (const auto& [name, shape] : dict_.shapes)
+                if (name.ends_with(rows) && shape.size() == 2) return shape[0];
+        for (const auto& [name, shape] : dict_.shapes)
+            if (name.ends_with("embed.weight") && shape.size() == 2) return shape[1];
+        return 1;
+    }
+
+    void heads_are(Index heads, Index head_dim) {
+        dict_.heads = heads;
+        dict_.head_dim = head_dim;
+    }
+
+    // ---- the whole
+
+    // Source and target have one longest length: the longer table's other rows are never read.
+    void cut_positions() {
+        const auto ours = dict_.shapes.find("pos_embed.weight"), source = dict_.shapes.find("encoder.pos_embed.weight");
+        if (ours == dict_.shapes.end() || source == dict_.shapes.end()) return;
+        if (ours->second.size() != 2 || source->second.size() != 2) return;
+        const Index rows = std::min(ours->second[0], source->second[0]);
+        ours->second[0] = source->second[0] = rows;
+        for (StoredRows& part : dict_.rows)
+            if (part.name == ours->first || part.name == source->first) part.rows = rows;
+    }
+
+    void own(const std::string& name, const std::string& from) {
+        const auto [at, added] = sources_.emplace(name, from);
+        if (!added)
+            throw Error("{from}: means the same as {other}, expected one of them",
+                        {{"from", from}, {"other", at->second}});
+    }
+
+    const Mapping& mapping_;
+    const Shapes& stored_;
+    StateDict dict_;
+    std::map<std::string, std::string> sources_;  // which stored tensor a parameter comes from
+    std::map<std::string, std::map<Index, Head>> heads_;
+    std::vector<Delayed> fused_, repeated_;
+};
+
+}  // namespace
+
+StateDict map_state_dict(const Mapping& mapping, const Shapes& stored) { return Reader(mapping, stored).take(); }
+
+void settle_heads(StateDict& state_dict, Index heads, Index key_value_heads) {
+    for (const InterleavedRows& fused : state_dict.interleaved) {
+        const Index groups = fused.how == How::by_head ? heads : key_value_heads;
+        Index first = 0;
+        for (const Index rows : fused.rows)
+            if (groups < 1 || rows % groups != 0)
+                throw Error("{from}: {rows} rows of q, k or v, expected those of {heads} heads",
+                            {{"from", fused.from}, {"rows", rows}, {"heads", groups}});
+        for (Index group = 0; group < groups; ++group)
+            for (std::size_t i = 0; i < fused.names.size(); ++i) {
+                const Index rows = fused.rows[i] / groups;
+                state_dict.rows.push_back({fused.from, fused.turned, 0, fused.stride, first, rows, fused.columns,
+                                           fused.names[i], group * rows});
+                first += rows;
+            }
+    }
+    state_dict.interleaved.clear();
+}
+
+namespace {
+
+Index size_of(const std::vector<Index>& shape) {
+    Index size = 1;
+    for (const Index axis : shape) size *= axis;
+    return size;
+}
+
+// How long a row of the parameter is.
+Index row_size(const std::vector<Index>& shape) {
+    return shape.empty() || shape[0] == 0 ? 1 : size_of(shape) / shape[0];
+}
+
+// Copied a square at a time, so that both sides stay in the cache.
+void copy_turned(const StoredRows& part, const float* from, float* to, Index to_stride) {
+    constexpr Index kSquare = 32;
+    for (Index r0 = 0; r0 < part.rows; r0 += kSquare)
+        for (Index c0 = 0; c0 < part.columns; c0 += kSquare)
+            for (Index r = r0; r < std::min(r0 + kSquare, part.rows); ++r)
+                for (Index c = c0; c < std::min(c0 + kSquare, part.columns); ++c)
+                    to[r * to_stride + c] = from[c * part.stride + part.first + r];
+}
+
+void copy_straight(const StoredRows& part, const float* from, float* to, Index to_stride) {
+    for (Index r = 0; r < part.rows; ++r)
+        std::copy_n(from + (part.first + r) * part.stride, part.columns, to + r * to_stride);
+}
+
+}  // namespace
+
+Assembly::Assembly(StateDict state_dict) : state_dict_(std::move(state_dict)) {
+    for (const StoredRows& rows : state_dict_.rows) parts_.emplace(rows.from, rows);
+    for (const InterleavedRows& rows : state_dict_.interleaved)
+        parts_.emplace(rows.from, StoredRows{.from = rows.from});
+}
+
+bool Assembly::keeps(const std::string& stored) const {
+    const auto [begin, end] = parts_.equal_range(stored);
+    return std::any_of(begin, end, [&](const auto& entry) { return is_whole(entry.second); });
+}
+
+bool Assembly::is_whole(const StoredRows& part) const {
+    const auto found = state_dict_.shapes.find(part.name);
+    return found != state_dict_.shapes.end() && !part.turned && part.offset == 0 && part.first == 0 &&
+           part.stride == part.columns && part.at == 0 && part.column == 0 &&
+           part.rows * part.columns == size_of(found->second);
+}
+
+void Assembly::add(const std::string& stored, const Tensor& tensor) {
+    const auto [begin, end] = parts_.equal_range(stored);
+    for (auto entry = begin; entry != end; ++entry) {
+        const StoredRows& part = entry->second;
+        const std::vector<Index>& shape = state_dict_.shapes.find(part.name)->second;
+        if (is_whole(part)) {
+            const bool all = tensor.size() == size_of(shape);
+            weights_.insert_or_assign(part.name,
+                                      all ? tensor.with_axes(unnamed(shape)) : tensor.beginning(unnamed(shape)));
+            continue;
+        }
+        Tensor& to = weights_[part.name];
+        if (to.empty()) {
+            to = Tensor(unnamed(shape));
+            std::ranges::fill(to.writable(), 0.0F);
+        }
+        const Index stride = row_size(shape);
+        float* at = to.writable().data() + part.at * stride + part.column;
+        (part.turned ? copy_turned : copy_straight)(part, tensor.data() + part.offset, at, stride);
+    }
+}
+
+Weights Assembly::take() {
+    for (const auto& [name, shape] : state_dict_.shapes) {
+        const auto [at, added] = weights_.try_emplace(name);
+        if (!added) continue;
+        at->second = Tensor(unnamed(shape));
+        std::ranges::fill(at->second.writable(), 0.0F);
+    }
+    for (auto& [name, tensor] : weights_)
+        if (is_projection(name) && !tensor.is_in_file()) tensor = packed_for_products(tensor);
+    return std::move(weights_);
+}
+
+Weights canonical_weights(const Weights& state_dict) {
+    Shapes shapes;
+    for (const auto& [name, tensor] : state_dict) shapes.emplace(name, sizes_of(tensor.axes()));
+    const RecognisedNames names = recognise_names(shapes, {});
+    for (const Question& question : names.questions)
+        if (question.required) throw Error("{question}: {why}", {{"question", question.key}, {"why", question.why}});
+    Assembly assembly(map_state_dict(names.mapping, shapes));
+    for (const auto& [name, tensor] : state_dict) assembly.add(name, tensor);
+    return assembly.take();
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+namespace decoderscope {
+
+// Sines in the first half of the columns and cosines in the second, where they should alternate.
+// {} -> [pos, d_model]
+struct SinusoidInHalves {
+    Axis positions;
+    Index d_model = 0;
+    double scale = 1.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return {positions, {axis::d_model, d_model}}; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const SinusoidInHalves&) const = default;
+
+private:
+    [[nodiscard]] float code(Index position, Index column) const;
+};
+
+// Each token gets the row of another position: of its batch row's number (the code is indexed by the batch on
+// batch-first input), or counted over the tokens that are no padding.
+// {x [batch, pos, d_model], positions [pos, d_model], padding [batch, pos]?} -> [batch, pos, d_model]
+struct AddOtherPositions {
+    bool by_batch = false;  // else counted by the padding mask
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    bool operator==(const AddOtherPositions&) const = default;
+
+private:
+    [[nodiscard]] Index row_for(const Operands& in, Index batch, Index pos) const;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,246 @@
+#include "engine/mutations/scores.h"
+
+#include "engine/base/translate.h"
+#include "engine/mutations/mutations.h"
+#include "engine/mutations/sites.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace decoderscope {
+
+About SoftmaxAlong::about() const {
+    return {tr("softmax over another axis"), "y[…, i, …] = exp(x[…, i, …]) / Σ_j exp(x[…, j, …])",
+            tr("The weights of one key, not of one query, sum to 1: a wrong dim in the softmax. With the causal mask "
+               "the last query keeps its weights nearly, which hides the mistake.")};
+}
+
+Tensor SoftmaxAlong::compute(const Operands& in, const Axes& axes) const {
+    const Tensor& x = in[0];
+    Tensor out(axes);
+    const std::span<float> y = out.writable();
+    Index inner = 1;
+    for (std::size_t i = axis + 1; i < axes.size(); ++i) inner *= axes[i].size;
+    const Index length = axes[axis].size;
+    for (Index start = 0; start < x.size(); start += inner * length) {
+        for (Index column = 0; column < inner; ++column) {
+            const auto at = [&](Index i) { return static_cast<std::size_t>(start + i * inner + column); };
+            float highest = -std::numeric_limits<float>::infinity();
+            for (Index i = 0; i < length; ++i) highest = std::max(highest, x.data()[at(i)]);
+            double sum = 0.0;
+            for (Index i = 0; i < length; ++i) sum += std::exp(static_cast<double>(x.data()[at(i)] - highest));
+            for (Index i = 0; i < length; ++i)
+                y[at(i)] = static_cast<float>(std::exp(static_cast<double>(x.data()[at(i)] - highest)) / sum);
+        }
+    }
+    return out;
+}
+
+Explanation SoftmaxAlong::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const Tensor& x = in[0];
+    Cell other = cell;
+    double highest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+    for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
+        highest = std::max(highest, static_cast<double>(x.at(other)));
+    for (other[axis] = 0; other[axis] < x.dim(axis); ++other[axis])
+        sum += std::exp(static_cast<double>(x.at(other)) - highest);
+    const auto value = static_cast<double>(x.at(cell));
+    return {{line(tr("weight"),
+                  {term({derived_factor(std::exp(value - highest), "exp(" + short_number(value) + " − max)", 0, cell),
+                         constant_factor(1.0 / sum, "1/" + short_number(sum))})})}};
+}
+
+About SoftmaxThenMask::about() const {
+    return {tr("softmax, then mask"), "y[…, k] = mask[…, k] · softmax(scores)[…, k]",
+            tr("The softmax has already shared its whole weight, masked keys included, when the mask takes theirs "
+               "away: rows sum to less than 1, and the future still has a say in what remains.")};
+}
+
+Tensor SoftmaxThenMask::compute(const Operands& in, const Axes& axes) const {
+    Operands scores;
+    scores.add(in[0]);
+    Tensor out = Softmax{}.compute(scores, axes);
+    const std::span<float> weights = out.writable();
+    for (std::size_t i = 0; i < weights.size(); ++i)
+        if (in[1].data()[i] == 0.0F) weights[i] = 0.0F;
+    return out;
+}
+
+Explanation SoftmaxThenMask::explain(const Operands& in, const Tensor& out, const Cell& cell) const {
+    Operands scores;
+    scores.add(in[0]);
+    Explanation explanation = Softmax{}.explain(scores, out, cell);
+    const double weight = explanation.lines.back().value;
+    explanation.lines.push_back(
+        line(tr("masked"), {term({constant_factor(weight, short_number(weight)), cell_factor(in[1], 1, cell)})}));
+    return explanation;
+}
+
+About AddMask::about() const {
+    return {tr("mask added to the scores"), "y[b, h, q, k] = scores[b, h, q, k] + (mask ? kept : hidden)",
+            tr("A mask of zeros and ones is added to the scores. One more or less in a score is a factor of e, not "
+               "nothing: the future is seen.")};
+}
+
+Tensor AddMask::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const std::span<float> y = out.writable();
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0].data()[i] + (in[1].data()[i] != 0.0F ? kept : hidden);
+    return out;
+}
+
+Explanation AddMask::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const float added = in[1].at(cell) != 0.0F ? kept : hidden;
+    Line sum = line(tr("masked score"), {term({cell_factor(in[0], 0, cell)}),
+                                         term({constant_factor(static_cast<double>(added), tr("added"))})});
+    sum.given.push_back(derived_factor(static_cast<double>(in[1].at(cell)), "mask", 1, cell));
+    return {{sum}};
+}
+
+}  // namespace decoderscope
+
+namespace decoderscope::mutations_of {
+
+namespace {
+
+double right_scale(const Config& config) {
+    return config.attention_scale > 0.0 ? config.attention_scale
+                                        : 1.0 / std::sqrt(static_cast<double>(config.d_head()));
+}
+
+}  // namespace
+
+void scale(std::vector<Mutation>& list) {
+    list.push_back({.name = "no-scale",
+                    .cause = message("The scores are not divided by √d_head."),
+                    .configure = [](Config& config) { config.attention_scale = 1.0; }});
+    list.push_back({.name = "scale-by-d-head",
+                    .cause = message("The scores are multiplied by 1/√d_head."),
+                    .configure = [](Config& config) { config.attention_scale = 0.0; }});
+    list.push_back({.name = "scale-by-d-model",
+                    .cause = message("The scores are divided by √d_model instead of √d_head."),
+                    .configure = [](Config& config) {
+                        config.attention_scale = 1.0 / std::sqrt(static_cast<double>(config.d_model));
+                    }});
+    list.push_back(
+        {.name = "scale-without-root",
+         .cause = message("The scores are divided by d_head instead of its root."),
+         .configure = [](Config& config) { config.attention_scale = 1.0 / static_cast<double>(config.d_head()); }});
+    list.push_back({.name = "scale-multiplied",
+                    .cause = message("The scores are multiplied by √d_head instead of divided by it."),
+                    .configure = [](Config& config) { config.attention_scale = 1.0 / right_scale(config); }});
+    list.push_back({.name = "scaled-twice",
+                    .cause = message("The scores are divided by √d_head twice: once in the query, once in the scores."),
+                    .configure = [](Config& config) { config.attention_scale = std::pow(right_scale(config), 2); }});
+}
+
+namespace {
+
+Mutation filled(std::string_view name, Phrase cause, float value) {
+    return {.name = name,
+            .cause = cause,
+            .configure = [value](Config& config) { config.mask_value = value; },
+            .harmless = value < -1e3F};
+}
+
+// Adds a mask of zeros and ones to the scores instead of filling it in.
+Mutation added(std::string_view name, Phrase cause, float kept, float hidden) {
+    return {.name = name,
+            .cause = cause,
+            .change =
+                [kept, hidden](Plan& plan, const Config&) {
+                    for (const std::string& attention : sites::attentions(plan))
+                        if (const Ref masked = plan.find(attention + ".masked_scores");
+                            masked != nullptr && masked->operands.size() == 2)
+                            plan.replace(masked->id, AddMask{kept, hidden}, masked->operands);
+                },
+            .harmless = hidden < -1e3F};
+}
+
+}  // namespace
+
+void fills(std::vector<Mutation>& list) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    list.push_back({.name = "mask-after-softmax",
+                    .cause = message("The mask is applied after the softmax: the weights of what is left no longer sum "
+                                     "to 1."),
+                    .change = [](Plan& plan, const Config&) {
+                        for (const std::string& attention : sites::attentions(plan)) {
+                            const Ref masked = plan.find(attention + ".masked_scores");
+                            const Ref pattern = plan.find(attention + ".pattern");
+                            if (masked == nullptr || pattern == nullptr || masked->operands.size() != 2) continue;
+                            const std::vector<StepId> read = {masked->operands[0], masked->operands[1]};
+                            plan.replace(masked->id, Carry{}, {read[0]});
+                            plan.replace(pattern->id, SoftmaxThenMask{}, read);
+                        }
+                    }});
+    list.push_back(added("mask-added-as-float",
+                         message("The mask of zeros and ones is added to the scores instead of filled in: the future "
+                                 "leaks."),
+                         1.0F, 0.0F));
+    list.push_back(added("inverted-mask-added-as-float",
+                         message("A mask with 1 for what is hidden is added to the scores: hidden keys weigh more."),
+                         0.0F, 1.0F));
+    list.push_back(added("mask-subtracted-as-float",
+                         message("1 is subtracted from hidden scores, where −∞ or a large number is meant."), 0.0F,
+                         -1.0F));
+    list.push_back(added("additive-mask-of-ones",
+                         message("The additive mask has ones in place of zeros: the softmax doesn't see it."), 1.0F,
+                         -kInfinity));
+    list.push_back(filled("fill-zero",
+                          message("Masked scores are set to 0, or to a number next to it such as 1e-9 where −1e9 is "
+                                  "meant: a score like any other."),
+                          0.0F));
+    list.push_back(filled("fill-minus-one", message("Masked scores are set to −1."), -1.0F));
+    list.push_back(filled("fill-plus", message("Masked scores are set to a large number with the wrong sign."), 1e9F));
+    list.push_back(filled("fill-minus-infinity", message("Masked scores are set to −∞."), -kInfinity));
+    list.push_back({.name = "fill-overflows",
+                    .cause = message("The fill is too large for half precision and becomes −∞: a row with nothing left "
+                                     "is NaN."),
+                    .configure = [](Config& config) {
+                        constexpr float kLargestHalf = 65504.0F;
+                        if (config.mask_value < -kLargestHalf) config.mask_value = -kInfinity;
+                    }});
+    list.push_back(filled("fill-1e4", message("Masked scores are set to −1e4."), -1e4F));
+    list.push_back(
+        filled("fill-65504", message("Masked scores are set to −65504, half precision's lowest."), -65504.0F));
+    list.push_back(filled("fill-1e9", message("Masked scores are set to −1e9."), -1e9F));
+    list.push_back(filled("fill-1e20", message("Masked scores are set to −1e20."), -1e20F));
+    list.push_back(filled("fill-lowest", message("Masked scores are set to the lowest float."),
+                          std::numeric_limits<float>::lowest()));
+}
+
+namespace {
+
+std::function<void(Plan&, const Config&)> pattern_by(const Operation& operation) {
+    return [operation](Plan& plan, const Config&) {
+        for (const std::string& attention : sites::attentions(plan))
+            if (const Ref pattern = plan.find(attention + ".pattern"))
+                plan.replace(pattern->id, operation, pattern->operands);
+    };
+}
+
+}  // namespace
+
+void softmax(std::vector<Mutation>& list) {
+    list.push_back({.name = "softmax-over-queries",
+                    .cause = message("The softmax sums over queries instead of keys: a wrong dim."),
+                    .change = pattern_by(SoftmaxAlong{2})});
+    list.push_back({.name = "softmax-over-heads",
+                    .cause = message("The softmax sums over heads instead of keys: a wrong dim."),
+                    .change = pattern_by(SoftmaxAlong{1})});
+    list.push_back({.name = "softmax-over-batch",
+                    .cause = message("The softmax sums over the batch instead of keys: a wrong dim."),
+                    .change = pattern_by(SoftmaxAlong{0})});
+    list.push_back({.name = "no-softmax",
+                    .cause = message("There is no softmax: the scores themselves are the weights."),
+                    .change = pattern_by(Carry{})});
+    list.push_back({.name = "softmax-twice",
+                    .cause = message("The softmax is taken twice."),
+                    .change = pattern_by(Then{Softmax{}, Softmax{}})});
+}
+
+}  // namespace decoderscope::mutations_of

@@ -1,0 +1,173 @@
+#include "engine/ops/elementwise.h"
+
+#include "engine/base/parallel.h"
+#include "engine/base/random.h"
+#include "engine/base/translate.h"
+#include "engine/tensor/row_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// to = x + update, `size` numbers; a shorter update is repeated: positions are added to every row of the batch.
+void add_to(const float* x, const Tensor& update, Index size, float* to) {
+    const Index period = update.size();
+    const float* added = update.data();
+    for (Index start = 0; start < size; start += period) {
+        in_parallel(period, kCopyCost, [&](Index begin, Index end) {
+            const auto count = static_cast<std::size_t>(end - begin);
+            row::add({x + start + begin, count}, {added + begin, count}, {to + start + begin, count});
+        });
+    }
+}
+
+}  // namespace
+
+About Add::about() const {
+    if (residual_scale != 1.0)
+        return {tr("add to the scaled stream"), "y[b, p, d] = residual_scale · x[b, p, d] + update[b, p, d]",
+                tr("The residual connection with a weight on the stream. DeepNorm chooses it above 1, the larger the "
+                   "deeper the stack, so that no single update can move the stream far, and Post-Norm can be trained "
+                   "at a depth of a thousand layers.")};
+    return {tr("add"), "y[b, p, d] = x[b, p, d] + update[b, p, d]",
+            tr("The residual connection: a sublayer never replaces the stream, it adds to it. Follow one row through "
+               "the depth and you see what each sublayer wrote there. Gradients flow back through the sum "
+               "undiminished, which is why deep stacks can be trained at all.")};
+}
+
+Tensor Add::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    float* to = out.writable().data();
+    const float* x = in[0].data();
+    if (residual_scale != 1.0) {
+        std::transform(x, x + out.size(), to,
+                       [factor = static_cast<float>(residual_scale)](float v) { return factor * v; });
+        x = to;
+    }
+    for (std::size_t i = 1; i < in.size(); ++i, x = to) add_to(x, in[i], out.size(), to);
+    return out;
+}
+
+Explanation Add::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const Cell tail(cell.end() - static_cast<std::ptrdiff_t>(in[i].rank()), cell.end());
+        std::vector<Factor> factors = {cell_factor(in[i], i, tail)};
+        if (i == 0 && residual_scale != 1.0) factors.push_back(constant_factor(residual_scale, "residual_scale"));
+        terms.push_back(term(std::move(factors)));
+    }
+    return {{line(tr("sum"), std::move(terms))}};
+}
+
+About Carry::about() const {
+    return {tr("carry"), "y = x",
+            tr("Nothing is computed: the residual stream goes on under its next name. What leaves one block is what "
+               "enters the next.")};
+}
+
+Tensor Carry::compute(const Operands& in, const Axes& axes) const { return in[0].with_axes(axes); }
+
+Explanation Carry::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line(tr("carried"), {term({cell_factor(in[0], 0, cell)})})}};
+}
+
+About Rescale::about() const {
+    return {tr(message_c("operation", "scale")), "y = factor · x",
+            tr("Every number times the same factor. On logits this is a temperature that the model was trained with: "
+               "a factor below 1 makes the probabilities more even, one above 1 sharper; their order stays.")};
+}
+
+Tensor Rescale::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const float* x = in[0].data();
+    float* y = out.writable().data();
+    const auto by = static_cast<float>(factor);
+    in_parallel(out.size(), kCopyCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) y[i] = by * x[i];
+    });
+    return out;
+}
+
+Explanation Rescale::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line(tr("scaled"), {term({constant_factor(factor, std::string(key)), cell_factor(in[0], 0, cell)})})}};
+}
+
+namespace {
+
+constexpr Index kSoftCapCost = 20;  // of one number, in multiply-adds
+
+}  // namespace
+
+About SoftCap::about() const {
+    return {tr("soft cap"), "y = cap · tanh(x / cap)",
+            tr("Nothing comes out larger than the cap, and what is small stays nearly as it is. A score that ran away "
+               "would make the softmax one-hot and its gradient nothing; a cap keeps a hand on it without a hard edge, "
+               "so that a gradient still passes. Gemma 2 caps its scores at 50 and its logits at 30.")};
+}
+
+Tensor SoftCap::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const float* x = in[0].data();
+    float* y = out.writable().data();
+    const auto most = static_cast<float>(cap);
+    in_parallel(out.size(), kSoftCapCost, [&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) y[i] = most * std::tanh(x[i] / most);
+    });
+    return out;
+}
+
+Explanation SoftCap::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    const auto x = static_cast<double>(in[0].at(cell));
+    const std::string text = "tanh(" + short_number(x) + " / " + short_number(cap) + ")";
+    return {{line("capped", {term({constant_factor(cap, "cap"), derived_factor(std::tanh(x / cap), text, 0, cell)})})}};
+}
+
+About DropoutMask::about() const {
+    return {tr("dropout mask"), "mask = random < p ? 0 : 1 / (1 − p)",
+            tr("Training switches numbers off at random, so that no unit can rely on another. What stays is scaled up, "
+               "which keeps the expected sum; when the model is used, nothing is dropped and nothing scaled. The seed "
+               "is fixed: the same seed drops the same cells.")};
+}
+
+Tensor DropoutMask::compute(const Operands&, const Axes& axes) const {
+    const RandomStream random(seed, name);
+    const float kept = p < 1.0 ? static_cast<float>(1.0 / (1.0 - p)) : 0.0F;
+    Tensor out(axes);
+    std::uint64_t i = 0;
+    for (float& to : out.writable()) to = random.uniform(i++) < p ? 0.0F : kept;
+    return out;
+}
+
+Explanation DropoutMask::explain(const Operands&, const Tensor& out, const Cell& cell) const {
+    const double drawn = RandomStream(seed, name).uniform(static_cast<std::uint64_t>(out.offset(cell)));
+    const std::string text = short_number(drawn) + (drawn < p ? " < " : " ≥ ") + short_number(p);
+    const double value = drawn < p || p >= 1.0 ? 0.0 : 1.0 / (1.0 - p);
+    return {{line("mask", {term({constant_factor(value, text)})})}};
+}
+
+About Drop::about() const {
+    return {tr("dropout"), "dropped = x · mask",
+            tr("A dropped cell is 0, the others are a little larger than they were. The model causal-lm drops scores "
+               "before the softmax: a dropped score is 0, not hidden, and a hidden one that is dropped becomes 0 · "
+               "(−∞) = NaN, which makes its whole row NaN.")};
+}
+
+Tensor Drop::compute(const Operands& in, const Axes& axes) const {
+    Tensor out(axes);
+    const float* x = in[0].data();
+    const float* mask = in[1].data();
+    for (float& to : out.writable()) to = *x++ * *mask++;
+    return out;
+}
+
+Explanation Drop::explain(const Operands& in, const Tensor&, const Cell& cell) const {
+    return {{line(tr("dropped"), {term({cell_factor(in[0], 0, cell), cell_factor(in[1], 1, cell)})})}};
+}
+
+}  // namespace decoderscope

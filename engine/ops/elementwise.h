@@ -1,0 +1,110 @@
+#pragma once
+
+#include "engine/graph/operation.h"
+
+#include <cstdint>
+
+namespace decoderscope {
+
+// The sum of a tensor and any number of others, added to it from left to right. Each of these may lack leading axes of
+// the first, and is then broadcast along them.
+// The first is multiplied by `residual_scale` (DeepNorm's α, Wang et al. 2022).
+// {x [batch, pos, d_model], update [batch, pos, d_model] or [pos, d_model], …} -> [batch, pos, d_model]
+struct Add {
+    double residual_scale = 1.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true, true, true}, true}; }
+    [[nodiscard]] Traits traits() const { return {.goes_on = true}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Add&) const = default;
+};
+
+// Passes a tensor on under another name; the values are shared, not copied.   {x} -> same axes
+struct Carry {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::as_first, .goes_on = true}; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Carry&) const = default;
+};
+
+// Every number times a factor of the configuration (Cohere's logit_scale, Granite's 1 / logits_scaling).
+// {x} -> the same axes
+struct Rescale {
+    double factor = 1.0;
+    std::string_view key;  // the configuration's name for it: "logit_scale"
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Elementwise: the output changes exactly where x changes, columns included.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Rescale&) const = default;
+};
+
+// Keeps numbers between −cap and cap: cap · tanh(x / cap), which leaves small ones nearly as they are (Gemma 2, 2024).
+// {x} -> the same axes
+struct SoftCap {
+    double cap = 50.0;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true}}; }
+    // Elementwise: the output changes exactly where x changes, columns included.
+    [[nodiscard]] Changed changed(const OperandsChange& change) const { return change.changed[0]; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const SoftCap&) const = default;
+};
+
+// What dropout multiplies by: 0 with probability p, else 1/(1 − p) (Srivastava et al. 2014, in torch.nn.Dropout's
+// "inverted" form). The numbers come from the seed and the mask's own name.   {} -> `shape`
+struct DropoutMask {
+    Axes shape;
+    double p = 0.0;
+    std::uint64_t seed = 0;
+    std::string name;
+
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes&) const { return shape; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] Traits traits() const { return {.values = Values::non_negative}; }
+    bool operator==(const DropoutMask&) const = default;
+};
+
+// {x, mask of the same axes} -> x · mask
+struct Drop {
+    [[nodiscard]] About about() const;
+    [[nodiscard]] Axes axes(const OperandAxes& in) const { return in[0]; }
+    [[nodiscard]] Tensor compute(const Operands& in, const Axes& axes) const;
+    [[nodiscard]] Explanation explain(const Operands& in, const Tensor& out, const Cell& cell) const;
+    [[nodiscard]] ByRow by_row() const { return {{true, true}}; }
+    [[nodiscard]] Traits traits() const { return {.values = Values::as_first}; }
+    [[nodiscard]] bool passes_gradient(std::size_t operand) const { return operand == 0; }
+    [[nodiscard]] About about_pull_back(std::size_t operand) const;
+    [[nodiscard]] Tensor pull_back(std::size_t operand, const Backward& b) const;
+    [[nodiscard]] Explanation explain_pull_back(std::size_t operand, const Backward& b, const Cell& cell) const;
+    bool operator==(const Drop&) const = default;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,131 @@
+#include "engine/products/linalg.h"
+
+#include "engine/base/parallel.h"
+#include "engine/products/onednn.h"
+#include "engine/products/plain.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+// Below this many multiply-adds per row, Eigen is faster. The number of rows must not matter, or their bits would
+// depend on it.
+constexpr Index kSmallRow = 2'000;
+
+// Up to this many rows the threads share a weight's outputs, so that each reads only its part of the weight. More rows
+// are themselves divided, at multiples that suit the kernels.
+constexpr Index kFewRows = 128;
+constexpr Index kRowBlock = 16;
+
+using onednn_products::PackedWeight;
+
+bool by_onednn(Index k, Index n) { return onednn_products::available() && k * n >= kSmallRow; }
+
+void multiply_packed(ConstMatrix x, const PackedWeight& weight, const float* bias, Matrix out) {
+    const Index cost = x.rows * x.columns * out.columns;
+    if (!is_shared(cost)) return weight.multiply(x, bias, out);
+    if (x.rows <= kFewRows) {
+        each_in_parallel(weight.slices(), cost / weight.slices(),
+                         [&](Index slice) { weight.multiply_slice(slice, x, bias, out); });
+        return;
+    }
+    // Two blocks per thread, so that a delayed thread delays the others less.
+    const Index pieces = 2 * thread_count();
+    const Index block = ((x.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
+    const Index blocks = (x.rows + block - 1) / block;
+    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
+        const Index first = piece * block, rows = std::min(block, x.rows - first);
+        weight.multiply(x.rows_from(first, rows), bias, out.rows_from(first, rows));
+    });
+}
+
+std::shared_ptr<const PackedWeight> pack(const Tensor& weight) {
+    const Index n = weight.dim(0), k = weight.dim(1);
+    const float* values = weight.data();
+    const auto packed = std::make_shared<const PackedWeight>(
+        ConstMatrix{values, n, k, k}, [&](Index first, Index rows) { weight.leave_to_file(first * k, rows * k); });
+    weight.leave_to_file(0, weight.size());  // the pages of large folios came back with their neighbours
+    return packed;
+}
+
+const PackedWeight& packed(const Tensor& weight) {
+    return weight.derived<PackedWeight>([&] { return pack(weight); });
+}
+
+// A weight of which only the packed form is kept.
+class Unpacked : public LazyValues {
+public:
+    explicit Unpacked(std::shared_ptr<const PackedWeight> packed) : packed_(std::move(packed)) {}
+    void make(std::span<float> values) const override { packed_->unpack(values.data()); }
+
+private:
+    std::shared_ptr<const PackedWeight> packed_;
+};
+
+}  // namespace
+
+Tensor packed_for_products(const Tensor& weight) {
+    if (weight.rank() != 2 || !by_onednn(weight.dim(1), weight.dim(0))) return weight;
+    const std::shared_ptr<const PackedWeight> packed = pack(weight);
+    return {weight.axes(), std::make_shared<const Unpacked>(packed), packed};
+}
+
+bool takes_blocks(const Tensor& weight, Index block) {
+    return by_onednn(weight.dim(1), weight.dim(0)) && packed(weight).takes_blocks(block);
+}
+
+void multiply_weight(ConstMatrix x, const Tensor& weight, const float* bias, Matrix out) {
+    const Index n = weight.dim(0), k = weight.dim(1);
+    if (by_onednn(k, n)) {
+        multiply_packed(x, packed(weight), bias, out);
+        return;
+    }
+    plain_products::multiply_transposed(x, {weight.data(), n, k, k}, out, 1.0F);
+    if (bias != nullptr) add_to_rows(bias, out);
+}
+
+void multiply_transposed(ConstMatrix a, ConstMatrix b, Matrix out, float scale) {
+    if (by_onednn(a.columns, out.columns))
+        onednn_products::multiply(a, b, true, out, scale);
+    else
+        plain_products::multiply_transposed(a, b, out, scale);
+}
+
+void multiply(ConstMatrix a, ConstMatrix b, Matrix out) {
+    if (by_onednn(a.columns, out.columns))
+        onednn_products::multiply(a, b, false, out, 1.0F);
+    else
+        plain_products::multiply(a, b, out);
+}
+
+void multiply_in_parallel(ConstMatrix a, ConstMatrix b, Matrix out) {
+    const Index cost = a.rows * a.columns * out.columns;
+    if (!is_shared(cost) || !rows_stand_alone(a.columns, out.columns)) return multiply(a, b, out);
+    const Index pieces = 2 * thread_count();
+    const Index block = ((a.rows + pieces - 1) / pieces + kRowBlock - 1) / kRowBlock * kRowBlock;
+    const Index blocks = (a.rows + block - 1) / block;
+    each_in_parallel(blocks, cost / blocks, [&](Index piece) {
+        const Index first = piece * block, rows = std::min(block, a.rows - first);
+        multiply(a.rows_from(first, rows), b, out.rows_from(first, rows));
+    });
+}
+
+bool rows_stand_alone(Index k, Index n) {
+    return by_onednn(k, n) ? onednn_products::rows_stand_alone() : plain_products::rows_stand_alone();
+}
+bool weight_rows_stand_alone(Index k, Index n) {
+    return by_onednn(k, n) ? onednn_products::weight_rows_stand_alone() : plain_products::rows_stand_alone();
+}
+
+std::string products_by() {
+    return onednn_products::available() ? onednn_products::version() : plain_products::version();
+}
+
+void add_to_rows(const float* row, Matrix out) {
+    for (Index r = 0; r < out.rows; ++r)
+        for (Index c = 0; c < out.columns; ++c) out.data[r * out.stride + c] += row[c];
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,173 @@
+#include "engine/tensor/memory.h"
+
+#include "engine/tensor/pages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace decoderscope {
+
+namespace {
+
+// Aligned for vector instructions, so that the order of a vectorised sum never depends on an address.
+constexpr std::size_t kAlignment = 64;
+// Smaller pieces come from malloc. Under the address sanitizer all do, and none is kept: it checks only malloc's.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kLarge = SIZE_MAX / 2;
+constexpr std::size_t kMostSmallBytes = 0;
+#else
+constexpr std::size_t kLarge = std::size_t{128} << 10;
+constexpr std::size_t kMostSmallBytes = std::size_t{16} << 20;
+#endif
+
+// Pieces of whole pages. If no piece of a size is free, those kept longest are released first, so that the total never
+// exceeds the need.
+class LargePieces {
+public:
+    LargePieces() = default;
+    LargePieces(const LargePieces&) = delete;
+    LargePieces& operator=(const LargePieces&) = delete;
+    ~LargePieces() { release(SIZE_MAX); }
+
+    [[nodiscard]] void* take(std::size_t bytes) {
+        const auto found =
+            std::find_if(pieces_.rbegin(), pieces_.rend(), [&](const Piece& piece) { return piece.bytes == bytes; });
+        if (found == pieces_.rend()) {
+            release(bytes);
+            return map_pages(bytes);
+        }
+        void* const start = found->start;
+        pieces_.erase(std::next(found).base());
+        return start;
+    }
+
+    void give(void* start, std::size_t bytes) { pieces_.push_back({start, bytes}); }
+
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t all = 0;
+        for (const Piece& piece : pieces_) all += piece.bytes;
+        return all;
+    }
+
+    void release(std::size_t bytes) {
+        for (std::size_t released = 0; released < bytes && !pieces_.empty(); pieces_.pop_front()) {
+            unmap_pages(pieces_.front().start, pieces_.front().bytes);
+            released += pieces_.front().bytes;
+        }
+    }
+
+private:
+    struct Piece {
+        void* start;
+        std::size_t bytes;
+    };
+    std::deque<Piece> pieces_;  // the oldest first
+};
+
+// Pieces from malloc, by size.
+class SmallPieces {
+public:
+    SmallPieces() = default;
+    SmallPieces(const SmallPieces&) = delete;
+    SmallPieces& operator=(const SmallPieces&) = delete;
+    ~SmallPieces() { release(); }
+
+    [[nodiscard]] void* take(std::size_t bytes) {
+        if (kept_ == 0 || pieces_[bytes / kAlignment].empty()) {
+            void* const fresh = std::aligned_alloc(kAlignment, bytes);
+            if (fresh == nullptr) throw std::bad_alloc();
+            return fresh;
+        }
+        std::vector<void*>& alike = pieces_[bytes / kAlignment];
+        void* const piece = alike.back();
+        alike.pop_back();
+        kept_ -= bytes;
+        return piece;
+    }
+
+    void give(void* piece, std::size_t bytes) {
+        if (kept_ + bytes > kMostSmallBytes) return std::free(piece);
+        pieces_[bytes / kAlignment].push_back(piece);
+        kept_ += bytes;
+    }
+
+    void release() {
+        for (std::vector<void*>& alike : pieces_) {
+            std::ranges::for_each(alike, std::free);
+            alike.clear();
+        }
+        kept_ = 0;
+    }
+
+private:
+    std::vector<std::vector<void*>> pieces_ =
+        std::vector<std::vector<void*>>(kMostSmallBytes > 0 ? kLarge / kAlignment : 0);
+    std::size_t kept_ = 0;  // in bytes
+};
+
+}  // namespace
+
+class KeptPieces {
+public:
+    [[nodiscard]] void* take(std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        return bytes >= kLarge ? large_.take(bytes) : small_.take(bytes);
+    }
+
+    void give(void* piece, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        if (bytes >= kLarge)
+            large_.give(piece, bytes);
+        else
+            small_.give(piece, bytes);
+    }
+
+    [[nodiscard]] std::size_t large_bytes() {
+        const std::lock_guard lock(mutex_);
+        return large_.bytes();
+    }
+
+    void release() {
+        const std::lock_guard lock(mutex_);
+        large_.release(SIZE_MAX);
+        small_.release();
+    }
+
+private:
+    std::mutex mutex_;
+    LargePieces large_;
+    SmallPieces small_;
+};
+
+namespace {
+
+// They belong to the process, as malloc's memory does.
+const std::shared_ptr<KeptPieces>& kept() {
+    static const auto pieces = std::make_shared<KeptPieces>();
+    return pieces;
+}
+
+}  // namespace
+
+void GiveBack::operator()(float* piece) const { to->give(piece, bytes); }
+
+Floats floats(std::int64_t count) {
+    // Rounding up must not overflow either. Only where addresses have 32 bits can a tensor within the limits be too
+    // large.
+    if (static_cast<std::uint64_t>(count) > (SIZE_MAX - kPage) / sizeof(float)) throw std::bad_alloc();
+    const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(count), 1) * sizeof(float);
+    const std::size_t bytes = rounded_up(wanted, wanted >= kLarge ? kPage : kAlignment);
+    const std::shared_ptr<KeptPieces>& pieces = kept();
+    return {static_cast<float*>(pieces->take(bytes)), GiveBack{pieces, bytes}};
+}
+
+std::size_t kept_memory() { return kept()->large_bytes(); }
+
+void trim_memory() { kept()->release(); }
+
+}  // namespace decoderscope

@@ -1,0 +1,251 @@
+#include "engine/tensor/row_math.h"
+
+#include "engine/base/for_each_cpu.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+
+namespace decoderscope::row {
+
+namespace {
+
+// Sums are kept in this many parts, whatever the width of the CPU's vectors.
+constexpr std::size_t kLanes = 16;
+using Lanes = std::array<double, kLanes>;
+
+// The following functions are inlined, so that they are compiled for each generation of instructions.
+
+// Σ of(x), part by part and then over the parts.
+template <class Of>
+[[gnu::always_inline]] inline double added_up(In x, const Of& of) {
+    if (x.size() < kLanes) {  // no part would have two values
+        double sum = 0.0;
+        for (const float value : x) sum += of(value);
+        return sum;
+    }
+    Lanes lanes = {};
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += of(x[i + l]);
+    for (std::size_t l = 0; i < x.size(); ++i, ++l) lanes[l] += of(x[i]);
+    // Halves are added pairwise, because each addition in a chain waits for the one before it.
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    return lanes[0];
+}
+
+[[gnu::always_inline]] inline float highest(In x) {
+    if (x.size() < kLanes) {
+        float top = x[0];
+        for (const float value : x) top = value > top ? value : top;
+        return top;
+    }
+    std::array<float, kLanes> lanes;
+    lanes.fill(x[0]);
+    std::size_t i = 0;
+    for (; i + kLanes <= x.size(); i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+    float top = lanes[0];
+    for (const float lane : lanes) top = lane > top ? lane : top;
+    for (; i < x.size(); ++i) top = x[i] > top ? x[i] : top;
+    return top;
+}
+
+inline double itself(float x) { return static_cast<double>(x); }
+
+// e^x to 1 part in 10^11, without a branch; beyond ±200 as at ±200, which as a float is 0 or ∞. x = n ln 2 + r with |r|
+// ≤ ½ ln 2, and e^x = 2^n e^r; 2^n is assembled from bits.
+inline double exponential(double x) {
+    constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
+    constexpr double kToInteger = 0x1.8p52;  // added to a small number, it leaves the nearest integer in the last bits
+    x = x < -200.0 ? -200.0 : x;
+    x = x > 200.0 ? 200.0 : x;
+    const double shifted = x * std::numbers::log2e + kToInteger;
+    const double n = shifted - kToInteger;
+    const double r = (x - n * kLn2High) - n * kLn2Low;
+    double power = 1.0 / 362880.0;  // Taylor's series: 1/9!, 1/8!, …
+    power = power * r + 1.0 / 40320.0;
+    power = power * r + 1.0 / 5040.0;
+    power = power * r + 1.0 / 720.0;
+    power = power * r + 1.0 / 120.0;
+    power = power * r + 1.0 / 24.0;
+    power = power * r + 1.0 / 6.0;
+    power = power * r + 0.5;
+    power = power * r + 1.0;
+    power = power * r + 1.0;
+    const std::uint64_t exponent = std::bit_cast<std::uint64_t>(shifted) + 1023U;
+    return power * std::bit_cast<double>(exponent << 52U);
+}
+
+// erfc(z) · exp(z²) for 0 ≤ z ≤ 15, to 2 parts in 10^13: t = 2 / (2 + z) times a polynomial in t, fitted to the
+// function at Chebyshev's points.
+inline double scaled_erfc(double z) {
+    const double t = 2.0 / (2.0 + z);
+    const double u = t * 2.2666666666666666 - 1.2666666666666666;  // from −1 to 1
+    double p = 5.5072806577084934e-08;
+    p = p * u + -9.827871271064819e-08;
+    p = p * u + -3.2206203574957936e-07;
+    p = p * u + 1.1301344049057193e-06;
+    p = p * u + -1.2482289643405962e-07;
+    p = p * u + -6.213875161674625e-06;
+    p = p * u + 1.2562979086601483e-05;
+    p = p * u + 1.6871786938395576e-05;
+    p = p * u + -0.0001139571536959461;
+    p = p * u + 4.618260857314806e-05;
+    p = p * u + 0.000831472550435695;
+    p = p * u + -0.001100329138082736;
+    p = p * u + -0.007468035287555155;
+    p = p * u + 0.008768343242597686;
+    p = p * u + 0.11306500273577307;
+    p = p * u + 0.33277328636832326;
+    p = p * u + 0.5531741731393167;
+    return p * t;
+}
+
+// Φ(x) = ½ erfc(−x / √2), the share of a normal distribution below x.
+inline double normal_share(double x) {
+    double z = x < 0.0 ? -x : x;
+    z = z * (std::numbers::sqrt2 / 2.0);
+    z = z > 15.0 ? 15.0 : z;
+    const double beyond = 0.5 * scaled_erfc(z) * exponential(-z * z);
+    return x < 0.0 ? beyond : 1.0 - beyond;
+}
+
+}  // namespace
+
+FOR_EACH_CPU double sum(In x) { return added_up(x, itself); }
+
+FOR_EACH_CPU double squares(In x, double centre) {
+    return added_up(x, [centre](float value) {
+        const double off = static_cast<double>(value) - centre;
+        return off * off;
+    });
+}
+
+namespace {
+
+[[gnu::always_inline]] inline void softmax_of_rows(In x, std::size_t width, Out y) {
+    for (std::size_t row = 0; row < x.size(); row += width) {
+        const float top = highest(x.subspan(row, width));
+        for (std::size_t i = row; i < row + width; ++i) y[i] = x[i] - top;
+    }
+    // All rows at once, because many rows are shorter than a vector.
+    for (float& value : y) value = static_cast<float>(exponential(static_cast<double>(value)));
+    for (std::size_t row = 0; row < y.size(); row += width) {
+        const Out weights = y.subspan(row, width);
+        const double share = 1.0 / added_up(weights, itself);
+        for (float& value : weights) value = static_cast<float>(static_cast<double>(value) * share);
+    }
+}
+
+// The same for rows shorter than a vector, whose width is one of these: if the compiler knows it, a row takes a handful
+// of instructions.
+template <std::size_t... widths>
+[[gnu::always_inline]] inline bool softmax_of_short_rows(In x, std::size_t width, Out y,
+                                                         std::index_sequence<widths...>) {
+    return ((width == widths + 1 && (softmax_of_rows(x, widths + 1, y), true)) || ...);
+}
+
+}  // namespace
+
+FOR_EACH_CPU void softmax(In x, std::size_t width, Out y) {
+    if (!softmax_of_short_rows(x, width, y, std::make_index_sequence<kLanes - 1>())) softmax_of_rows(x, width, y);
+}
+
+FOR_EACH_CPU double log_sum_exp(In x) {
+    const auto top = static_cast<double>(highest(x));
+    return top + std::log(added_up(x, [top](float value) { return exponential(static_cast<double>(value) - top); }));
+}
+
+FOR_EACH_CPU void exponentials(In x, double shift, double factor, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i)
+        y[i] = static_cast<float>(factor * exponential(static_cast<double>(x[i]) - shift));
+}
+
+FOR_EACH_CPU void normalize(In x, double centre, double scale, In gain, In shift, Out y) {
+    const double to_one = 1.0 / scale;
+    if (shift.empty()) {
+        for (std::size_t i = 0; i < x.size(); ++i)
+            y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) * to_one * static_cast<double>(gain[i]));
+        return;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i)
+        y[i] = static_cast<float>((static_cast<double>(x[i]) - centre) * to_one * static_cast<double>(gain[i]) +
+                                  static_cast<double>(shift[i]));
+}
+
+FOR_EACH_CPU void add(In a, In b, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a[i] + b[i];
+}
+
+FOR_EACH_CPU void relu(In x, Out y) {
+    // NaN is not ≤ 0, so it stays.
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = !(x[i] <= 0.0F) ? x[i] : 0.0F;
+}
+
+FOR_EACH_CPU void gelu(In x, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        y[i] = static_cast<float>(value * normal_share(value));
+    }
+}
+
+// ½ (1 + tanh u) is 1 / (1 + exp(−2u)).
+FOR_EACH_CPU void gelu_tanh(In x, Out y) {
+    const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double twice = slope * (value + 0.044715 * value * value * value);
+        y[i] = static_cast<float>(value / (1.0 + exponential(-twice)));
+    }
+}
+
+FOR_EACH_CPU void silu(In x, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        y[i] = static_cast<float>(value / (1.0 + exponential(-value)));
+    }
+}
+
+// act(x) = x · Φ(x), so act′(x) = Φ(x) + x · φ(x) with the normal distribution's density φ.
+FOR_EACH_CPU void gelu_back(In x, In grad, Out y) {
+    const double height = std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // φ(0)
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double slope = normal_share(value) + value * height * exponential(-0.5 * value * value);
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * slope);
+    }
+}
+
+// act(x) = x · s with s = 1 / (1 + exp(−2u)), and s′ = 2 s (1 − s) u′.
+FOR_EACH_CPU void gelu_tanh_back(In x, In grad, Out y) {
+    const double slope = 2.0 * std::sqrt(2.0 * std::numbers::inv_pi);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        auto value = static_cast<double>(x[i]);
+        value = value < -30.0 ? -30.0 : value;  // beyond, the slope is 0 or 1
+        value = value > 30.0 ? 30.0 : value;
+        const double square = 0.044715 * value * value;
+        const double share = 1.0 / (1.0 + exponential(-slope * value * (1.0 + square)));
+        const double bend = value * share * (1.0 - share) * slope * (1.0 + 3.0 * square);
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * (share + bend));
+    }
+}
+
+FOR_EACH_CPU void silu_back(In x, In grad, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double share = 1.0 / (1.0 + exponential(-value));
+        y[i] = static_cast<float>(static_cast<double>(grad[i]) * share * (1.0 + value * (1.0 - share)));
+    }
+}
+
+FOR_EACH_CPU void multiply(In a, In b, Out y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = a[i] * b[i];
+}
+
+}  // namespace decoderscope::row

@@ -1,0 +1,117 @@
+#include "engine/tensor/rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace decoderscope {
+
+namespace {
+
+// How a tensor's numbers divide into rows: `planes` times all rows, each of `width` numbers.
+struct Layout {
+    Index planes = 1, rows = 0, width = 1;
+};
+
+Layout layout_of(const Axes& axes) {
+    Layout layout;
+    const std::size_t along = *row_axis(axes);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (i < along) layout.planes *= axes[i].size;
+        if (i == along) layout.rows = axes[i].size;
+        if (i > along) layout.width *= axes[i].size;
+    }
+    return layout;
+}
+
+// Copies rows of each plane of one tensor into rows of another; `count` of them.
+void copy_rows(const float* from, Index from_rows, Index from_first, float* to, Index to_rows, Index to_first,
+               Index count, const Layout& layout) {
+    for (Index plane = 0; plane < layout.planes; ++plane)
+        std::copy_n(from + (plane * from_rows + from_first) * layout.width, count * layout.width,
+                    to + (plane * to_rows + to_first) * layout.width);
+}
+
+// A tensor's rows before `first`, and other rows from there on.
+class ReplacedRows : public LazyValues {
+public:
+    ReplacedRows(Tensor before, Index first, Tensor rows)
+        : before_(std::move(before)), first_(first), rows_(std::move(rows)) {}
+
+    void make(std::span<float> values) const override {
+        const Layout layout = layout_of(before_.axes());
+        const Index replaced = layout.rows - first_;
+        copy_rows(before_.data(), layout.rows, 0, values.data(), layout.rows, 0, first_, layout);
+        copy_rows(rows_.data(), replaced, 0, values.data(), layout.rows, first_, replaced, layout);
+    }
+
+    [[nodiscard]] Tensor rows_from(Index first) const override {
+        return first >= first_ ? decoderscope::rows_from(rows_, first - first_) : Tensor();
+    }
+
+    [[nodiscard]] const Tensor& before() const { return before_; }
+    [[nodiscard]] Index first() const { return first_; }
+
+private:
+    Tensor before_;
+    Index first_;
+    Tensor rows_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> row_axis(const Axes& axes) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        if (axes[i].name == axis::pos || axes[i].name == axis::src || axes[i].name == axis::query) return i;
+    return std::nullopt;
+}
+
+Index row_count(const Axes& axes) {
+    const auto along = row_axis(axes);
+    return along ? axes[*along].size : 0;
+}
+
+Axes with_row_count(Axes axes, Index rows) {
+    if (const auto along = row_axis(axes)) axes.resize(*along, rows);
+    return axes;
+}
+
+Tensor rows_from(const Tensor& tensor, Index first) {
+    if (first == 0) return tensor;
+    if (const auto* lazy = tensor.lazy<LazyValues>()) {
+        Tensor rows = lazy->rows_from(first);
+        if (!rows.empty()) return rows;
+    }
+    const Layout layout = layout_of(tensor.axes());
+    const Index count = layout.rows - first;
+    Tensor rows(with_row_count(tensor.axes(), count));
+    copy_rows(tensor.data(), layout.rows, first, rows.writable().data(), count, 0, count, layout);
+    return rows;
+}
+
+const Tensor& rows_before(const Tensor& tensor, Index end) {
+    const auto* replaced = tensor.lazy<ReplacedRows>();
+    return replaced != nullptr && replaced->first() >= end ? rows_before(replaced->before(), end) : tensor;
+}
+
+Tensor with_rows_from(const Tensor& before, Index first, Tensor rows) {
+    // Rows replaced earlier that are now replaced again needn't be kept.
+    if (const auto* replaced = before.lazy<ReplacedRows>(); replaced != nullptr && replaced->first() >= first)
+        return with_rows_from(replaced->before(), first, std::move(rows));
+    Axes axes = before.axes();
+    return {std::move(axes), std::make_shared<const ReplacedRows>(before, first, std::move(rows))};
+}
+
+Index first_different_row(const Tensor& a, const Tensor& b) {
+    const Layout layout = layout_of(a.axes());
+    Index first = Changed::kNone;
+    for (Index plane = 0; plane < layout.planes; ++plane) {
+        for (Index row = 0; row < std::min(layout.rows, first); ++row) {
+            const Index at = (plane * layout.rows + row) * layout.width;
+            if (std::memcmp(a.data() + at, b.data() + at, static_cast<std::size_t>(layout.width) * sizeof(float)) != 0)
+                first = row;
+        }
+    }
+    return first;
+}
+
+}  // namespace decoderscope

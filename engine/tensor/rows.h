@@ -1,0 +1,40 @@
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+#include <limits>
+#include <optional>
+
+// Rows: a tensor's positions, along its axis pos, src or query. Under a causal mask a row reads no later rows, so a
+// change from some row on leaves the rows before it unchanged.
+namespace decoderscope {
+
+// The part of a tensor that may have changed: all rows from `rows` on and, in every row, the last axis's columns from
+// `columns` on.
+struct Changed {
+    static constexpr Index kNone = std::numeric_limits<Index>::max();
+    Index rows = 0;
+    Index columns = kNone;
+    bool operator==(const Changed&) const = default;
+};
+inline constexpr Changed kUnchanged = {Changed::kNone, Changed::kNone};
+
+// The axis along which the rows lie; none in a weight.
+[[nodiscard]] std::optional<std::size_t> row_axis(const Axes& axes);
+// How many rows there are; 0 without such an axis.
+[[nodiscard]] Index row_count(const Axes& axes);
+// The same axes with `rows` rows.
+[[nodiscard]] Axes with_row_count(Axes axes, Index rows);
+
+// The rows from `first` on.
+[[nodiscard]] Tensor rows_from(const Tensor& tensor, Index first);
+// A tensor with the same rows before `end` as this one; later rows may differ. If rows were replaced, this saves
+// assembling them.
+[[nodiscard]] const Tensor& rows_before(const Tensor& tensor, Index end);
+// `before` with its rows from `first` on replaced; assembled when first read.
+[[nodiscard]] Tensor with_rows_from(const Tensor& before, Index first, Tensor rows);
+
+// The first row in which two tensors of the same axes differ in a bit; kNone if there is none.
+[[nodiscard]] Index first_different_row(const Tensor& a, const Tensor& b);
+
+}  // namespace decoderscope

@@ -1,0 +1,120 @@
+#pragma once
+
+#include "engine/base/index.h"
+#include "engine/tensor/memory.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+
+// Values computed on demand: in place of its numbers, a tensor may hold what they are computed from. All the kinds:
+//
+//     kind              where               makes
+//     CombinedMasks     ops/masks.h         a mask, from a handful of rules                              rows
+//     MaskedScores      ops/masks.h         scores with the fill where the mask is 0                     rows
+//     LaterSoftmax      ops/softmax.cpp     probabilities that no step reads
+//     ReplacedRows      rows.cpp            an earlier tensor whose rows from one on are others
+//     RestWhenRead      execute.cpp         rows that an edit cannot reach, or that nothing waits for
+//     MadeAgain         execute.cpp         a tensor that was freed after its last reader
+//     Zeros             ops/pull_back.cpp   gradients by what the target doesn't depend on
+//     Unpacked          linalg.cpp          a weight, from the form that its products read
+//
+// `rows` marks those that implement LazyRows.
+namespace decoderscope {
+
+class Tensor;
+
+// What a tensor's values are computed from when they are first read.
+class LazyValues {
+public:
+    LazyValues() = default;
+    LazyValues(const LazyValues&) = delete;
+    LazyValues& operator=(const LazyValues&) = delete;
+    virtual ~LazyValues() = default;
+    // Writes all values, row-major.
+    virtual void make(std::span<float> values) const = 0;
+    // The tensor's rows (engine/tensor/rows.h) from `first` on, if they can be computed without the others; else an
+    // empty tensor.
+    [[nodiscard]] virtual Tensor rows_from(Index first) const;
+};
+
+// Values of which any row along the last axis can be computed by itself, so that code reading row after row needs no
+// room for all of them: for a long text, one number per head, query and key is as much as the largest tensors of a run.
+// Rows are numbered across all axes before the last.
+class LazyRows : public LazyValues {
+public:
+    // Writes the rows from `begin` up to, but not including, `end`.
+    virtual void rows(Index begin, Index end, std::span<float> values) const = 0;
+    // How many values at a row's beginning may differ from −∞; all that follow are certainly −∞.
+    [[nodiscard]] virtual Index finite_at_most(Index row) const = 0;
+    // The row's values, if they already exist in memory and need not be written; empty if they don't.
+    [[nodiscard]] virtual std::span<const float> in_place(Index row) const = 0;
+};
+
+// Values in a mapped file. Their pages may be released to the system, which reads them again on demand.
+struct FileValues {
+    std::shared_ptr<const float> first;     // keeps the mapping alive
+    std::shared_ptr<const int> descriptor;  // the open file
+    std::int64_t offset = 0;                // of the first value in the file, in bytes
+};
+
+// Holds a tensor's numbers. Safe to read from several threads; written only while a single tensor holds it.
+class Storage {
+public:
+    // Uninitialised room for `size` values.
+    explicit Storage(Index size);
+    // Values stored elsewhere, never written to.
+    explicit Storage(std::shared_ptr<const float> elsewhere);
+    Storage(Index size, FileValues in_file);
+    // Values computed when data() is first called.
+    Storage(Index size, std::shared_ptr<const LazyValues> lazy);
+    // The same, computed from a form that is usually derived from them.
+    Storage(Index size, std::shared_ptr<const LazyValues> lazy, std::shared_ptr<const void> derived);
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+
+    [[nodiscard]] const float* data() const {
+        const float* values = ready_.load(std::memory_order_acquire);
+        return values != nullptr ? values : made();
+    }
+    // Whether it may be written to: it owns its values, they exist, and nothing was derived from them.
+    [[nodiscard]] bool is_plain() const { return own_ != nullptr && derived_ == nullptr; }
+    [[nodiscard]] float* writable() { return own_.get(); }
+
+    [[nodiscard]] bool is_in_file() const { return in_file_.first != nullptr; }
+    // What the values will be computed from; nullptr once they exist.
+    [[nodiscard]] const LazyValues* lazy() const {
+        return ready_.load(std::memory_order_acquire) == nullptr ? lazy_.get() : nullptr;
+    }
+
+    // What was derived from the values, created on first use: `make` returns a shared_ptr to it.
+    template <class Make>
+    [[nodiscard]] const void* derived(const Make& make) const {
+        const void* known = derived_ready_.load(std::memory_order_acquire);
+        return known != nullptr ? known : derive(make);
+    }
+    // Copies some of the values. Of a large tensor in a file only these are read: mapping them would also bring in many
+    // unwanted neighbours.
+    void copy(Index first, std::span<float> to) const;
+    // Releases the memory of some of the values, if they are in a file, until they are read again.
+    void leave_to_file(Index first, Index count) const;
+
+private:
+    [[nodiscard]] const float* made() const;
+    [[nodiscard]] const void* derive(const std::function<std::shared_ptr<const void>()>& make) const;
+
+    Index size_ = 0;
+    mutable Floats own_;
+    std::shared_ptr<const float> elsewhere_;
+    FileValues in_file_;
+    std::shared_ptr<const LazyValues> lazy_;  // kept as long as this: a reader may still hold it
+    mutable std::atomic<const float*> ready_ = nullptr;
+    mutable std::mutex making_;
+    mutable std::shared_ptr<const void> derived_;
+    mutable std::atomic<const void*> derived_ready_ = nullptr;  // the same, once it exists
+};
+
+}  // namespace decoderscope

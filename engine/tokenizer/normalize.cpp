@@ -1,0 +1,208 @@
+#include "engine/tokenizer/normalize.h"
+
+#include "engine/base/error.h"
+#include "engine/tokenizer/regular_expression.h"
+#include "engine/tokenizer/unicode.h"
+
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+namespace decoderscope {
+
+namespace {
+
+struct FreeText {
+    void operator()(utf8proc_uint8_t* text) const { std::free(text); }  // utf8proc allocates with malloc
+};
+
+}  // namespace
+
+std::optional<UnicodeForm> UnicodeForm::named(std::string_view name) {
+    if (name == "NFC") return UnicodeForm{true, false};
+    if (name == "NFD") return UnicodeForm{false, false};
+    if (name == "NFKC") return UnicodeForm{true, true};
+    if (name == "NFKD") return UnicodeForm{false, true};
+    return std::nullopt;
+}
+
+void UnicodeForm::operator()(Stretch& stretch) const {
+    const auto options = static_cast<utf8proc_option_t>(
+        UTF8PROC_STABLE | (composed ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
+    utf8proc_uint8_t* written = nullptr;
+    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.text.data()),
+                                               static_cast<utf8proc_ssize_t>(stretch.text.size()), &written, options);
+    const std::unique_ptr<utf8proc_uint8_t, FreeText> owned(written);
+    if (size < 0) throw Error("the text can't be normalized: {reason}", {{"reason", utf8proc_errmsg(size)}});
+    stretch.text.assign(reinterpret_cast<const char*>(written), static_cast<std::size_t>(size));
+}
+
+namespace {
+
+// A grapheme of more bytes is never looked up as a whole.
+constexpr std::size_t kLongestGrapheme = 5;
+
+int base64_digit(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+std::string from_base64(std::string_view text) {
+    while (text.ends_with('=')) text.remove_suffix(1);
+    std::string bytes;
+    unsigned bits = 0;
+    int count = 0;
+    for (const char c : text) {
+        const int digit = base64_digit(c);
+        if (digit < 0) throw Error("expected Base64");
+        bits = (bits << 6U) | static_cast<unsigned>(digit);
+        count += 6;
+        if (count < 8) continue;
+        count -= 8;
+        bytes += static_cast<char>((bits >> static_cast<unsigned>(count)) & 0xFFU);
+    }
+    return bytes;
+}
+
+std::uint32_t little_endian(std::string_view bytes) {
+    std::uint32_t number = 0;
+    for (std::size_t i = 4; i-- > 0;) number = (number << 8U) | static_cast<unsigned char>(bytes[i]);
+    return number;
+}
+
+// The parts of a unit, as in the library darts-clone.
+bool has_leaf(std::uint32_t unit) { return ((unit >> 8U) & 1U) == 1U; }
+std::uint32_t value(std::uint32_t unit) { return unit & 0x7FFFFFFFU; }
+std::uint32_t label(std::uint32_t unit) { return unit & 0x800000FFU; }
+std::uint32_t offset(std::uint32_t unit) { return (unit >> 10U) << ((unit & 0x200U) >> 6U); }
+
+const RegularExpression& grapheme() {
+    static const RegularExpression expression(R"(\X)");
+    return expression;
+}
+
+}  // namespace
+
+PrecompiledMap PrecompiledMap::read(JsonObject& json) {
+    const std::string text = json.text("precompiled_charsmap");
+    return naming(json.where() + "precompiled_charsmap", [&] { return PrecompiledMap(from_base64(text)); });
+}
+
+PrecompiledMap::PrecompiledMap(std::string_view table) {
+    const std::size_t bytes = table.size() < 4 ? 0 : little_endian(table);
+    if (bytes == 0 || bytes % 4 != 0 || bytes > table.size() - 4)
+        throw Error("expected the length of a table, the table, and texts");
+    Table read;
+    for (std::size_t at = 4; at < 4 + bytes; at += 4) read.units.push_back(little_endian(table.substr(at)));
+    read.texts = table.substr(4 + bytes);
+    table_ = std::make_shared<const Table>(std::move(read));
+}
+
+std::uint32_t PrecompiledMap::unit(std::size_t at) const {
+    if (at >= table_->units.size()) throw Error("precompiled_charsmap points behind its end");
+    return table_->units[at];
+}
+
+std::optional<std::string_view> PrecompiledMap::replacement(std::string_view part) const {
+    std::size_t node = offset(unit(0));
+    for (const char c : part) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte == 0) return std::nullopt;
+        node ^= byte;
+        const std::uint32_t here = unit(node);
+        if (label(here) != byte) return std::nullopt;
+        node ^= offset(here);
+        if (!has_leaf(here)) continue;
+        const std::uint32_t at = value(unit(node));
+        if (at > table_->texts.size()) throw Error("precompiled_charsmap points behind its end");
+        const std::string_view texts = std::string_view(table_->texts).substr(at);
+        return texts.substr(0, texts.find('\0'));
+    }
+    return std::nullopt;
+}
+
+void PrecompiledMap::operator()(Stretch& stretch) const {
+    const std::string_view text = stretch.text;
+    std::string written;
+    for (const Span& span : grapheme().matches(text)) {
+        std::string_view part = text.substr(span.begin, span.end - span.begin);
+        if (const auto whole = part.size() <= kLongestGrapheme ? replacement(part) : std::nullopt) {
+            written += *whole;
+            continue;
+        }
+        while (!part.empty()) {
+            const std::string_view character = part.substr(0, first_code_point(part).bytes);
+            written += replacement(character).value_or(character);
+            part.remove_prefix(character.size());
+        }
+    }
+    stretch.text = std::move(written);
+}
+
+namespace {
+
+std::string with(std::string_view text, const std::vector<Span>& matches, const std::string& content) {
+    std::string written;
+    std::size_t at = 0;
+    for (const Span& match : matches) {
+        written += text.substr(at, match.begin - at);
+        written += content;
+        at = match.end;
+    }
+    written += text.substr(at);
+    return written;
+}
+
+}  // namespace
+
+ReplaceText ReplaceText::read(JsonObject& json) {
+    return {TextPattern::read(json.object("pattern")), json.text("content")};
+}
+
+void ReplaceText::operator()(Stretch& stretch) const {
+    const std::vector<Span> matches = pattern.matches(stretch.text);
+    if (content.empty() && !matches.empty() && matches.front().begin == 0) stretch.begins_text = false;
+    stretch.text = with(stretch.text, matches, content);
+}
+
+std::string ReplaceText::replaced(std::string_view text) const { return with(text, pattern.matches(text), content); }
+
+StripSpaces StripSpaces::read(JsonObject& json) { return {json.boolean("strip_left"), json.boolean("strip_right")}; }
+
+void StripSpaces::operator()(Stretch& stretch) const {
+    std::string_view text = stretch.text;
+    while (left && !text.empty() && is_white_space(first_code_point(text).code))
+        text.remove_prefix(first_code_point(text).bytes);
+    if (text.size() < stretch.text.size()) stretch.begins_text = false;
+    while (right && !text.empty() &&
+           is_white_space(first_code_point(text.substr(text.size() - bytes_of_last(text))).code))
+        text.remove_suffix(bytes_of_last(text));
+    stretch.text = std::string(text);
+}
+
+namespace {
+
+NormalizerStep read_normalizer_step(const std::string& type, JsonObject& json) {
+    if (const auto form = UnicodeForm::named(type)) return *form;
+    if (type == "Precompiled") return PrecompiledMap::read(json);
+    if (type == "Replace") return ReplaceText::read(json);
+    if (type == "Prepend") return PrependText::read(json);
+    if (type == "Strip") return StripSpaces::read(json);
+    unknown_type(json, type);
+}
+
+}  // namespace
+
+Normalizer read_normalizer(const nlohmann::json& json, const std::string& where) {
+    return read_steps<NormalizerStep>(json, where, "normalizers", read_normalizer_step);
+}
+
+void normalize(const Normalizer& normalizer, Stretch& stretch) {
+    for (const NormalizerStep& step : normalizer) std::visit([&](const auto& one) { one(stretch); }, step);
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,79 @@
+#include "engine/tokenizer/tokenizer.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+
+namespace decoderscope {
+
+namespace {
+
+bool begins_with(std::span<const Index> ids, std::span<const Index> with) {
+    return ids.size() >= with.size() && std::equal(with.begin(), with.end(), ids.begin());
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut)
+    : Tokenizer(std::move(pieces), special, TextCoding{.cut = std::move(cut)}) {}
+
+Tokenizer::Tokenizer(std::vector<std::string> pieces, SpecialTokens special, TextCoding coding) {
+    if (coding.before.empty() && special.beginning) coding.before = {*special.beginning};
+    if (!special.beginning && !coding.before.empty()) special.beginning = coding.before.front();
+    vocabulary_ = std::make_shared<const Vocabulary>(Vocabulary{std::move(pieces), special, std::move(coding)});
+}
+
+Tokenizer Tokenizer::beginning_with(Index token) const {
+    if (!vocabulary_) return *this;
+    Vocabulary other = *vocabulary_;
+    other.special.beginning = token;
+    if (!begins_with(other.coding.before, std::span(&token, 1)))
+        other.coding.before.insert(other.coding.before.begin(), token);
+    other.coding.behind.clear();
+    Tokenizer tokenizer;
+    tokenizer.vocabulary_ = std::make_shared<const Vocabulary>(std::move(other));
+    return tokenizer;
+}
+
+Tokenizer Tokenizer::ending_with(Index token) const {
+    if (!vocabulary_ || special().end == token) return *this;
+    Vocabulary other = *vocabulary_;
+    other.special.end = token;
+    Tokenizer tokenizer;
+    tokenizer.vocabulary_ = std::make_shared<const Vocabulary>(std::move(other));
+    return tokenizer;
+}
+
+std::string Tokenizer::piece(Index id) const { return has_piece(id) ? stored(id) : std::to_string(id); }
+
+std::vector<Index> Tokenizer::encode(std::string_view text) const {
+    if (!can_encode()) throw Error("the model's vocabulary can't cut a text into tokens, expected token ids");
+    const TextCoding& coding = vocabulary_->coding;
+    std::vector<Index> ids = coding.before;
+    for (const Index id : coding.cut(text)) ids.push_back(id);
+    ids.insert(ids.end(), coding.behind.begin(), coding.behind.end());
+    return ids;
+}
+
+std::string Tokenizer::decode(std::span<const Index> ids) const {
+    SpecialTokens unseen = special();
+    static const TextCoding none;
+    const TextCoding& coding = vocabulary_ ? vocabulary_->coding : none;
+    if (unseen.end && coding.recognises && coding.recognises(*unseen.end)) unseen.end.reset();
+    if (coding.join) {  // it can write the tokens around a text elsewhere in it
+        if (begins_with(ids, coding.before)) ids = ids.subspan(coding.before.size());
+        const std::span<const Index> behind = coding.behind;
+        if (ids.size() >= behind.size() && begins_with(ids.last(behind.size()), behind))
+            ids = ids.first(ids.size() - behind.size());
+        unseen.beginning.reset();
+    }
+    std::vector<Index> seen;
+    for (const Index id : ids)
+        if (id != unseen.pad && id != unseen.beginning && id != unseen.end) seen.push_back(id);
+    if (coding.join) return coding.join(seen);
+    std::string text;
+    for (const Index id : seen) text += piece(id);
+    return text;
+}
+
+}  // namespace decoderscope

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace decoderscope {
+
+// Ids that represent no text; absent if the vocabulary has none.
+struct SpecialTokens {
+    std::optional<Index> pad;        // pads the shorter rows of a batch; 0 if absent
+    std::optional<Index> beginning;  // put before every text, not shown
+    std::optional<Index> end;        // generation stops at it
+    bool operator==(const SpecialTokens&) const = default;
+};
+
+// How a text becomes ids, and ids a text.
+struct TextCoding {
+    // Cuts a text into ids. Throws Error naming the part of the text that has no token.
+    std::function<std::vector<Index>(std::string_view text)> cut;
+    // Joins ids to a text.
+    std::function<std::string(std::span<const Index> ids)> join;
+    std::vector<Index> before, behind;         // stand around the ids of every text
+    std::function<bool(Index id)> recognises;  // whether `cut` finds this token in a text; none if it is not set
+};
+
+// What token ids stand for and, if known, how a text is cut into them. A value; copies share the vocabulary.
+class Tokenizer {
+public:
+    // Cuts a text into ids, without the beginning token. Throws Error naming the part of the text that has no token.
+    using Cut = std::function<std::vector<Index>(std::string_view text)>;
+
+    // No vocabulary: ids are shown as numbers.
+    Tokenizer() = default;
+    // One piece per id; empty means none. Without `cut` the pieces are only labels and encode() throws.
+    Tokenizer(std::vector<std::string> pieces, SpecialTokens special, Cut cut);
+    // The same with a way of its own from ids to a text.
+    Tokenizer(std::vector<std::string> pieces, SpecialTokens special, TextCoding coding);
+
+    // The same vocabulary, for texts that begin with this token and have none behind them: what a decoder with an
+    // encoder reads.
+    [[nodiscard]] Tokenizer beginning_with(Index token) const;
+    // The same vocabulary with another end token.
+    [[nodiscard]] Tokenizer ending_with(Index token) const;
+
+    // One more than the largest id that has a piece.
+    [[nodiscard]] Index size() const { return vocabulary_ ? static_cast<Index>(vocabulary_->pieces.size()) : 0; }
+    [[nodiscard]] bool has_piece(Index id) const { return id >= 0 && id < size() && !stored(id).empty(); }
+    // The bytes that an id stands for, "<bos>" for a special one; the id in digits if it has no piece.
+    [[nodiscard]] std::string piece(Index id) const;
+    [[nodiscard]] SpecialTokens special() const { return vocabulary_ ? vocabulary_->special : SpecialTokens(); }
+
+    [[nodiscard]] bool can_encode() const { return vocabulary_ && vocabulary_->coding.cut != nullptr; }
+    // The ids of a text, with the tokens that stand around every text, if any. Throws Error if the text can't be
+    // encoded.
+    [[nodiscard]] std::vector<Index> encode(std::string_view text) const;
+    // The text of ids, without special tokens that represent no text: the inverse of encode().
+    [[nodiscard]] std::string decode(std::span<const Index> ids) const;
+
+private:
+    [[nodiscard]] const std::string& stored(Index id) const {
+        return vocabulary_->pieces[static_cast<std::size_t>(id)];
+    }
+
+    struct Vocabulary {
+        std::vector<std::string> pieces;
+        SpecialTokens special;
+        TextCoding coding;
+    };
+    std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+}  // namespace decoderscope

@@ -1,0 +1,135 @@
+// The numbers in a matrix' cells: short enough for their room, and never misleading.
+#include "app/core/figure/cell_text.h"
+#include "tests/catch.h"
+#include "tests/engine/not_finite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace decoderscope;
+using decoderscope::testing::kInfinity;
+
+namespace {
+
+Heatmap matrix(Index columns, std::vector<float> values) {
+    Heatmap h;
+    h.rows = static_cast<Index>(values.size()) / columns;
+    h.columns = columns;
+    h.values = std::move(values);
+    return h;
+}
+
+CellRect all_of(const Heatmap& h) { return {0, 0, h.rows, h.columns}; }
+
+std::vector<std::string> texts(const Heatmap& h, std::size_t room) { return cell_texts(h, all_of(h), room); }
+
+std::size_t characters_in(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// A cell's text as a person reads it, and half a unit of its last digit: how far a rounded number may be off.
+struct Read {
+    double value = 0.0, tolerance = 0.0;
+};
+Read read(std::string text) {
+    if (const auto minus = text.find("−"); minus == 0) text.replace(0, std::string("−").size(), "-");
+    const std::size_t e = text.find('e');
+    const std::string mantissa = text.substr(0, e);
+    const int exponent = e == std::string::npos ? 0 : std::stoi(text.substr(e + 1));
+    const std::size_t point = mantissa.find('.');
+    const int decimals = point == std::string::npos ? 0 : static_cast<int>(mantissa.size() - point - 1);
+    return {std::stod(text), 0.5 * std::pow(10.0, exponent - decimals)};
+}
+
+}  // namespace
+
+TEST_CASE("a cell shows as many decimals as it has room for") {
+    const auto text = [](double value, std::size_t room, int decimals) {
+        return cell_text(value, {.room = room, .decimals = decimals});
+    };
+    CHECK(text(0.9512, 6, 4) == "0.9512");
+    CHECK(text(0.9512, 4, 2) == "0.95");
+    CHECK(text(0.9512, 3, 2) == ".95");
+    CHECK(text(-0.9512, 4, 2) == "−.95");
+    CHECK(text(0.996, 3, 2) == "1.0");  // rounds up; not a whole number
+    CHECK(text(1.0, 6, 4) == "1");
+    CHECK(text(-19.36, 6, 2) == "−19.36");
+    CHECK(text(-19.36, 5, 2) == "−19.4");
+    CHECK(text(-19.36, 3, 2) == "−19");
+    CHECK(text(-19.36, 2, 2).empty());
+    CHECK(text(1e-12, 4, 2) == "~0");
+    CHECK(text(-1e-12, 4, 2) == "~0");
+    CHECK(text(0.0, 4, 2) == "0");
+    CHECK(text(-0.0, 4, 2) == "0");
+    CHECK(text(-1e9, 4, 2) == "−1e9");
+    CHECK(text(-1e9, 3, 2).empty());
+    CHECK(text(1.26e9, 4, 2) == "1e9");
+    CHECK(text(1.26e9, 5, 2) == "1.3e9");
+    CHECK(text(-kInfinity, 2, 2) == "−∞");
+    CHECK(text(std::nan(""), 3, 2) == "NaN");
+    CHECK(text(std::nan(""), 2, 2).empty());
+    CHECK(text(0.7, 1, 2).empty());  // neither "1" nor "0"
+    CHECK(text(0.7, 2, 0) == ".7");
+    CHECK(text(0.9998, 2, 2) == "1");
+    CHECK(text(-0.7, 2, 2) == "−1");
+    CHECK(text(-0.4, 2, 2) == "~0");
+}
+
+TEST_CASE("whatever the number and the room, the text fits, rounds correctly, and shows 0 for zero alone") {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> exponent(-12.0, 12.0);
+    for (int i = 0; i < 20000; ++i) {
+        const auto value =
+            static_cast<double>(static_cast<float>((i % 2 == 0 ? 1.0 : -1.0) * std::pow(10.0, exponent(random))));
+        for (const bool scientific : {false, true}) {
+            const CellFormat format{static_cast<std::size_t>(i % 9), i % 5, scientific};
+            const std::string text = cell_text(value, format);
+            if (text.empty()) continue;
+            INFO(value << " in " << format.room << " characters, " << format.decimals << " decimals: " << text);
+            REQUIRE(characters_in(text) <= format.room);
+            REQUIRE(text != "0");
+            if (text == "~0") {
+                REQUIRE(std::abs(value) < 0.5);
+                continue;
+            }
+            const auto [shown, tolerance] = read(text);
+            REQUIRE(shown != 0.0);
+            REQUIRE((shown < 0.0) == (value < 0.0));
+            REQUIRE(std::abs(shown - value) <= tolerance * (1.0 + 1e-9));
+        }
+    }
+}
+
+TEST_CASE("one long number shortens itself, and no other") {
+    const std::vector<float> plain = {0.25F, 0.5F, 0.125F, 0.0625F, 0.75F, 0.3F, 0.95F, 0.05F, 0.6F};
+    const std::vector<std::string> before = texts(matrix(3, plain), 4);
+    REQUIRE(before == std::vector<std::string>{"0.25", "0.50", "0.12", "0.06", "0.75", "0.30", "0.95", "0.05", "0.60"});
+    for (const auto& [value, text] : {std::pair{1e-12F, "~0"}, std::pair{-1e9F, "−1e9"}, std::pair{-1.0F / 0.0F, "−∞"},
+                                      std::pair{std::nanf(""), "NaN"}, std::pair{-19.36F, "−19"}}) {
+        std::vector<float> values = plain;
+        values[4] = value;
+        std::vector<std::string> expected = before;
+        expected[4] = text;
+        CHECK(texts(matrix(3, values), 4) == expected);
+    }
+}
+
+TEST_CASE("a matrix of tiny numbers shows their digits") {
+    CHECK(texts(matrix(2, {3.1e-5F, -2.0e-7F}), 7) == std::vector<std::string>{"3.1e-5", "−2e-7"});
+    // Next to large ones they are nearly nothing.
+    CHECK(texts(matrix(2, {3.1e-5F, 0.9F}), 6) == std::vector<std::string>{"~0", "0.9000"});
+}
+
+TEST_CASE("where most of the numbers have no room, none is shown") {
+    CHECK(texts(matrix(2, {-19.0F, -18.0F, -17.0F, 4.0F}), 1).empty());
+    CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 1) == std::vector<std::string>{"1", "0", "0", "1"});
+    CHECK(texts(matrix(2, {1.0F, 0.0F, 0.0F, 1.0F}), 0).empty());
+}
+
+TEST_CASE("the fill of masked cells decides nothing") {
+    Heatmap h = matrix(2, {-1e9F, -1e9F, -1e9F, 0.5F});
+    h.hidden = {hidden_by::causal, hidden_by::causal, hidden_by::causal, hidden_by::nothing};
+    CHECK(texts(h, 3) == std::vector<std::string>{"", "", "", ".50"});
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+
+#include <algorithm>
+#include <cmath>
+
+// PyTorch's measures of the norms: tests/reference/labs_norms.py.
+namespace decoderscope::testing {
+
+inline const nlohmann::json& reference() {
+    static const nlohmann::json measures =
+        parse_json(read_text(DECODERSCOPE_TESTS_DIR "/reference/labs_norms.json"), message("JSON"));
+    return measures;
+}
+
+inline bool close(double a, double b, double relative = 1e-5) {
+    return std::abs(a - b) <= relative * std::max(1e-3, std::abs(b));
+}
+
+}  // namespace decoderscope::testing

@@ -1,0 +1,115 @@
+// The Causes tab: what moves a number, what another run brings back, who wrote a logit.
+#include "app/views/dialogs/saving.h"
+#include "app/views/labs/causes/lab.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+TEST_CASE("W on a cell asks what moves it: slopes beside what happens") {
+    Driver d("induction");
+    d.session.apply(command::GoTo{"logits"});
+    d.session.apply(command::SelectCell{{0, 5, 3}});
+    d.settle();
+    d.press(Key::w);
+    REQUIRE(d.state.tab == "causes");
+    const CausesTabState& causes = d.state.lab<CausesTabState>();
+    CHECK(causes.page == CausesPage::moves);
+    REQUIRE(causes.shown);
+    CHECK(causes.shown->number == ChosenNumber{"logits", {0, 5, 3}, {}});
+    d.settle();
+    CHECK(d.sees("Heads"));
+    CHECK(d.sees("8steps"));
+    CHECK(d.sees("happens"));
+    CHECK(d.sees("Inputtokens"));
+    CHECK(d.sees("Slopealongthestream"));
+    CHECK(d.sees("Theslopehasthewrongsign"));
+    const auto moves = shown_moves(d.session.derived(), d.session.shown(), *causes.shown, causes.moving);
+    REQUIRE(moves);
+    CHECK(moves->moves.complete);
+    CHECK(causes.moving->done == causes.moving->all);
+}
+
+TEST_CASE("a measurement can be cancelled, and asked for again") {
+    Driver d("induction");
+    d.press(Key::k);
+    d.settle();
+    CausesTabState& causes = d.state.lab<CausesTabState>();
+    REQUIRE(causes.shown);
+    causes.stopped = causes.shown->number;
+    d.settle();
+    REQUIRE(d.click_label("Measure"));
+    CHECK_FALSE(causes.stopped);
+    d.settle();
+    CHECK(d.sees("Heads"));
+}
+
+TEST_CASE("patching with another token: what comes back with the token's own row is all of it") {
+    Driver d("induction");
+    d.press(Key::k);
+    REQUIRE(d.click_label("Whatcomesback"));
+    d.settle();
+    CausesTabState& causes = d.state.lab<CausesTabState>();
+    REQUIRE(causes.shown);
+    const auto shown = shown_patching(d.session.derived(), d.session.shown(), *causes.shown, causes.other,
+                                      causes.every_step, causes.patching);
+    REQUIRE(shown);
+    REQUIRE(shown->error.empty());
+    REQUIRE_FALSE(shown->patching.steps.empty());
+    const auto changed = changed_token(d.session.scenario(), 0, causes.other);
+    REQUIRE(changed);
+    const PatchedStep& first = shown->patching.steps.front();
+    CHECK(first.back[static_cast<std::size_t>(changed->position)] == Approx(1.0).margin(1e-4));
+    CHECK(d.sees("becomes"));
+    d.forget();
+    REQUIRE(d.click_text("Unedited"));
+    d.settle();
+    CHECK(d.sees("Thisrunhasnoedits."));
+}
+
+TEST_CASE("who wrote a logit: the terms make it") {
+    Driver d("induction");
+    d.press(Key::k);
+    REQUIRE(d.click_label("Whowroteit"));
+    d.settle();
+    CHECK(d.sees("blocks.0.attn.result,head0"));
+    CHECK(d.sees("embedding"));
+    d.forget();
+    REQUIRE(d.click_text("blocks.1.attn.result,head1"));
+    REQUIRE(d.last<command::GoTo>());
+    CHECK(d.last<command::GoTo>()->step == "blocks.1.attn.result");
+    REQUIRE(d.last<command::ChooseHead>());
+    CHECK(d.last<command::ChooseHead>()->head == 1);
+}
+
+TEST_CASE("what the tab asks is saved and restored") {
+    Driver d("induction");
+    CausesTabState& causes = d.state.lab<CausesTabState>();
+    causes.page = CausesPage::patching;
+    causes.number = {.kind = NumberKind::difference, .position = 4, .token = 7, .minus = 2};
+    causes.other = {.kind = OtherKind::configuration, .option = {"norm_first", "true"}};
+    causes.every_step = true;
+    const SavedView saved = saved_view(d.state);
+    causes = {};
+    static_cast<void>(show_saved(d.state, saved));
+    CHECK(causes.page == CausesPage::patching);
+    CHECK(causes.number == NumberChoice{.kind = NumberKind::difference, .position = 4, .token = 7, .minus = 2});
+    CHECK(causes.other.option.first == "norm_first");
+    CHECK(causes.every_step);
+}
+
+TEST_CASE("the Causes tab fits the window at every size") {
+    for (const Screen& screen : kScreens) {
+        Driver d("induction", screen.scale, screen.size);
+        d.press(Key::k);
+        for (const CausesPage page : {CausesPage::moves, CausesPage::patching, CausesPage::writers}) {
+            d.state.lab<CausesTabState>().page = page;
+            d.settle();
+            check_layout(d, screen.size);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// The mark that tells whether the laws of every forward pass hold, and the dialog that it opens.
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+
+using namespace decoderscope;
+using decoderscope::testing::DrawnText;
+using decoderscope::testing::Driver;
+using decoderscope::testing::find_text;
+using decoderscope::testing::kScreens;
+using decoderscope::testing::Screen;
+
+namespace {
+
+void break_a_row(Driver& d) {
+    d.session.apply(command::TypeOver{"blocks.1.attn.pattern", {0, 2, 3, 1}, 3.0F});
+    d.session.finish();
+    d.settle();
+}
+
+// What is shown now and wasn't before.
+std::vector<DrawnText> added(const std::vector<DrawnText>& before, const std::vector<DrawnText>& now) {
+    std::vector<DrawnText> more;
+    std::ranges::copy_if(now, std::back_inserter(more), [&](const DrawnText& piece) {
+        return std::ranges::none_of(before, [&](const DrawnText& old) {
+            return old.text == piece.text && old.low.x == piece.low.x && old.low.y == piece.low.y;
+        });
+    });
+    return more;
+}
+
+}  // namespace
+
+TEST_CASE("the mark counts the checks that hold, and says in words when one fails") {
+    Driver d;
+    CHECK(d.sees("✓5checks"));
+    break_a_row(d);
+    CHECK(d.sees("✗1failing"));
+    d.session.apply(command::Undo{});
+    d.settle();
+    CHECK(d.sees("✓5checks"));
+    d.session.apply(command::SetOption{"causal", "false"});
+    d.settle();
+    CHECK(d.sees("✓4checks"));
+}
+
+TEST_CASE("until a run is measured the mark says that it is being checked") {
+    Driver d;
+    d.waits = false;
+    d.session.apply(command::TypeOver{"blocks.1.attn.pattern", {0, 2, 3, 1}, 3.0F});
+    while (d.session.stale()) d.session.update(std::chrono::milliseconds(1000));
+    d.settle_one();
+    CHECK(d.sees("…checking"));
+    d.session.finish();
+    d.settle();
+    CHECK(d.sees("✗1failing"));
+}
+
+TEST_CASE("the mark, its key and the palette open what was measured; a click goes to the cell that breaks it") {
+    Driver d;
+    break_a_row(d);
+    REQUIRE(d.click_text("failing"));
+    REQUIRE(d.state.dialog == Dialog::checks);
+    const Invariants& laws = *d.session.invariants()->invariants;
+    for (const Invariant& law : laws.all) {
+        std::string title = title_of(law.law);
+        std::erase(title, ' ');
+        CHECK(d.sees(title));
+    }
+    CHECK(d.sees("→blocks.1.attn.pattern[0,2,3,1]"));
+    CHECK(d.sees("theworstsumsto3"));
+    d.forget();
+    REQUIRE(d.click_text("→blocks.1.attn.pattern[0,2,3,1]"));
+    REQUIRE(d.last<command::Follow>());
+    CHECK(d.session.cursor().step == "blocks.1.attn.pattern");
+    CHECK(d.session.cursor().cell == Cell{0, 2, 3, 1});
+    CHECK(d.session.cursor().place.head == 2);
+    CHECK(d.state.tab == "step");
+    CHECK(d.state.dialog == Dialog::none);
+
+    d.hands.tap(Key::v);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::checks);
+    d.hands.tap(Key::escape);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::none);
+    d.hands.tap(Key::p, with_ctrl);
+    d.settle();
+    d.hands.type("checks");
+    d.settle();
+    d.hands.tap(Key::enter);
+    d.settle();
+    CHECK(d.state.dialog == Dialog::checks);
+}
+
+TEST_CASE("in the dialog of the checks text neither overlaps nor leaves the window") {
+    for (const Screen screen : kScreens) {
+        for (const BundledModel& model : bundled_models()) {
+            Driver d(model.name, screen.scale, screen.size);
+            const std::string pattern = "blocks.0.attn.pattern";
+            d.session.apply(command::TypeOver{pattern, {0, 0, 0, 0}, std::numeric_limits<float>::quiet_NaN()});
+            d.session.apply(command::TypeOver{pattern, {0, 0, 1, 2}, 0.5F});
+            d.session.finish();
+            d.settle();
+            INFO(model.name << " at scale " << screen.scale);
+            const std::vector<DrawnText> before = d.seen();
+            d.hands.tap(Key::v);
+            d.settle();
+            const std::vector<DrawnText> dialog = added(before, d.seen());
+            CHECK(dialog.size() > 10);
+            for (std::size_t a = 0; a < dialog.size(); ++a) {
+                CHECK(dialog[a].high.x <= screen.size.x);
+                CHECK(dialog[a].high.y <= screen.size.y);
+                for (std::size_t b = a + 1; b < dialog.size(); ++b) {
+                    const float wide =
+                        std::min(dialog[a].high.x, dialog[b].high.x) - std::max(dialog[a].low.x, dialog[b].low.x);
+                    const float high =
+                        std::min(dialog[a].high.y, dialog[b].high.y) - std::max(dialog[a].low.y, dialog[b].low.y);
+                    INFO(dialog[a].text << " and " << dialog[b].text);
+                    CHECK((wide <= 1.0F || high <= 2.0F));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// The Train tab: runs side by side, any step of them, and their models.
+#include "app/core/labs/train/shown_training.h"
+#include "app/views/dialogs/saving.h"
+#include "app/views/labs/train/lab.h"
+#include "tests/catch.h"
+#include "tests/engine/temporary_folder.h"
+#include "tests/views/driver.h"
+#include "tests/views/layout_check.h"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+TrainingPlan brief() {
+    TrainingPlan plan{.task = "reversal", .text = {}, .layers = 1, .d_model = 16, .rows = 2, .steps = 6};
+    plan.runs = {RunChoice{}, {.placement = NormPlacement::post, .warmup = 20}};
+    return plan;
+}
+
+void train(Driver& d, const TrainingPlan& plan) {
+    TrainTabState& tab = d.state.lab<TrainTabState>();
+    tab.plan = plan;
+    REQUIRE(d.click_text("Train"));
+    tab.board->start(recipes_of(plan));
+    tab.board->finish();
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("runs are trained side by side, and any of their steps is looked at") {
+    Driver d("induction");
+    d.press(Key::f);
+    REQUIRE(d.state.tab == "train");
+    train(d, brief());
+    TrainTabState& tab = d.state.lab<TrainTabState>();
+    CHECK(tab.board->finished());
+    std::vector<SeenTraining> seen = tab.board->seen();
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].history->size() == 6);
+    CHECK(seen[0].step == 6);
+    CHECK(d.sees("12of12steps"));
+    CHECK(d.sees("Pre-Norm,nowarm-up"));
+    CHECK(d.sees("Post-Norm,warm-up20"));
+    CHECK(d.sees("head3"));
+
+    tab.board->look_at(2);
+    tab.board->finish();
+    seen = tab.board->seen();
+    CHECK(seen[1].step == 2);
+    const Recipe& recipe = *seen[1].recipe;
+    Trainer beside = first_trainer(recipe);
+    for (Index step = 1; step <= 2; ++step) beside.train(batch_of(recipe, step));
+    for (const auto& [name, weight] : beside.weights()) {
+        INFO(name);
+        CHECK(std::ranges::equal(weight.values(), seen[1].model->weights.at(name).values()));
+    }
+}
+
+TEST_CASE("a trained model is written and opened in all tabs, with an example it never saw") {
+    const TemporaryFolder folder;
+    Driver d("induction");
+    d.press(Key::f);
+    train(d, brief());
+    TrainTabState& tab = d.state.lab<TrainTabState>();
+    const std::string path = folder.path() + "/mine";
+    const SeenTraining seen = tab.board->seen().front();
+    d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
+    d.session.finish();
+    d.settle();
+    const Model& opened = *d.session.scenario().model();
+    CHECK(std::filesystem::exists(path + "/model.safetensors"));
+    CHECK(opened.path == path);
+    CHECK(std::ranges::equal(opened.weights.at("lm_head.weight").values(),
+                             seen.model->weights.at("lm_head.weight").values()));
+    CHECK(std::ranges::equal(d.session.scenario().inputs.tokens.values(), seen.model->example.tokens.values()));
+    CHECK(d.session.can_undo());
+}
+
+TEST_CASE("one click trains the three runs that show what warm-up is for") {
+    Driver d("induction");
+    d.press(Key::f);
+    REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
+    TrainTabState& tab = d.state.lab<TrainTabState>();
+    tab.board->pause();
+    tab.board->finish();
+    REQUIRE(tab.board->seen().size() == 3);
+    const std::vector<Recipe> known = norms_and_warmup(0);
+    const std::vector<Recipe> made = recipes_of(plan_of_warmup(0));
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        CHECK(made[i].config == known[i].config);
+        CHECK(made[i].settings == known[i].settings);
+        CHECK(made[i].rows == known[i].rows);
+        CHECK(made[i].steps == known[i].steps);
+        CHECK(made[i].task.name == known[i].task.name);
+    }
+    tab.board->clear();
+}
+
+TEST_CASE("the learner's own text is a task; a text of nothing says what is missing") {
+    TrainingPlan plan = brief();
+    plan.task = kOwnText;
+    CHECK_THROWS(recipes_of(plan));
+    plan.text = "to be or not to be\nthat is the question\n";
+    const std::vector<Recipe> recipes = recipes_of(plan);
+    const Inputs batch = batch_of(recipes.front(), 1);
+    CHECK(batch.tokens.dim(0) == 2);
+    CHECK(recipes.front().task.vocabulary.size() == 3 + 13);  // and a b e h i n o q r s t u, and the space
+}
+
+TEST_CASE("the choices of the Train tab are saved and restored") {
+    Driver d("induction");
+    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainingPlan plan = plan_of_warmup(7);
+    plan.task = kOwnText;
+    plan.text = "ab\ncd";
+    plan.runs[1].optimiser = OptimiserKind::adamw;
+    plan.runs[1].clip = 0.25;
+    tab.plan = plan;
+    const SavedView saved = saved_view(d.state);
+    tab.plan = {};
+    static_cast<void>(show_saved(d.state, saved));
+    CHECK(tab.plan == plan);
+    CHECK(std::string(tab.text.data()) == "ab\ncd");
+}
+
+TEST_CASE("the Train tab fits the window at every size") {
+    for (const Screen& screen : kScreens) {
+        Driver d("induction", screen.scale, screen.size);
+        d.press(Key::f);
+        check_layout(d, screen.size);
+        TrainTabState& tab = d.state.lab<TrainTabState>();
+        tab.plan = brief();
+        tab.board->start(recipes_of(tab.plan));
+        tab.board->finish();
+        d.settle();
+        check_layout(d, screen.size);
+    }
+}
