@@ -1,8 +1,8 @@
 #include "app/views/labs/train/lab.h"
 
 #include "app/views/frame/terms.h"
-#include "app/views/inspector/inspector.h"
 #include "app/views/widgets/imgui_compat.h"
+#include "app/views/widgets/widgets.h"
 #include "engine/base/json.h"
 #include "engine/base/json_object.h"
 #include "engine/base/translate.h"
@@ -20,7 +20,7 @@ constexpr std::string_view kId = "train";
 constexpr std::array<std::string_view, 3> kOptimisers = {"sgd", "adam", "adamw"};
 
 void add_exports(ExportScene& scene) {
-    const std::vector<SeenTraining> seen = scene.state.lab<TrainTabState>().board->seen();
+    const std::vector<SeenTraining> seen = scene.state.part<TrainTabState>().board->seen();
     if (!seen.empty())
         scene.add_if_any(tr("Loss and gradients by step"), "training", [&] { return training_exhibit(seen); });
 }
@@ -28,7 +28,7 @@ void add_exports(ExportScene& scene) {
 std::vector<Action> actions_of_training() {
     return {{.label = message("Train three runs: what warm-up is for"),
              .run = [](const Session&, ViewState& state, Commands&) {
-                 TrainTabState& train = state.lab<TrainTabState>();
+                 TrainTabState& train = state.part<TrainTabState>();
                  state.tab = kId;
                  train.plan = plan_of_warmup();
                  train.at.reset();
@@ -39,7 +39,7 @@ std::vector<Action> actions_of_training() {
 // ---- sessions: the choices, not the trainings, which give the same bits again
 
 void save(const ViewState& state, SavedView& saved) {
-    const TrainingPlan& plan = state.lab<TrainTabState>().plan;
+    const TrainingPlan& plan = state.part<TrainTabState>().plan;
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();
     for (const RunChoice& run : plan.runs)
         runs.push_back({{"norm_placement", place_of_norms(run.placement).word},
@@ -102,7 +102,7 @@ TrainingPlan read_plan(const std::string& text) {
 }
 
 void restore(ViewState& state, const SavedView& saved) {
-    TrainTabState& train = state.lab<TrainTabState>();
+    TrainTabState& train = state.part<TrainTabState>();
     const auto found = saved.labs.find(std::string(kId));
     const TrainingPlan plan = found == saved.labs.end() ? TrainingPlan() : read_plan(found->second);
     train.plan = plan;
@@ -141,7 +141,7 @@ void say(const Ui& ui, ViewState& state, const char* text) {
 }  // namespace
 
 void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    TrainTabState& train = state.lab<TrainTabState>();
+    TrainTabState& train = state.part<TrainTabState>();
     train.board->advance(JobRunner::Clock::now() + kShareOfAFrame);
     state.paced = state.paced || train.board->busy();
     const float pad = ui.px(16);
@@ -160,7 +160,7 @@ void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area
 
 void inspect_training(const Ui& ui, const Session&, ViewState& state, Commands&) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Training"));
-    inspector_line(ui);
+    section_line(ui);
     say(ui, state,
         tr("Each step: a batch runs forward, the loss is taken, the gradients by every weight come back, and the "
            "optimiser moves the weights against them. The runs beside each other get the same batches."));

@@ -3,7 +3,6 @@
 #include "app/core/labs/train/shown_training.h"
 #include "app/core/labs/train/training_plan.h"
 #include "app/views/frame/lab.h"
-#include "app/views/frame/panels.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 

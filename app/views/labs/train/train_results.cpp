@@ -139,7 +139,7 @@ void choose_folder(TrainTabState& train, float width) {
 // One run: its title and step, what can be done with its model, and its heads side by side.
 void draw_run(const Ui& ui, const Session& session, ViewState& state, const SeenTraining& seen, std::size_t number,
               Area area, Commands& commands) {
-    const TrainTabState& train = state.lab<TrainTabState>();
+    const TrainTabState& train = state.part<TrainTabState>();
     ImGui::PushID(static_cast<int>(number));
     draw_line_sample(ui, {area.low.x, area.low.y + ui.px(8)}, ui.px(24), color_of_run(number), is_dashed(number));
     draw_text(ui, ui.fonts.caption, {area.low.x + ui.px(30), area.low.y}, ui.theme.text,
@@ -180,7 +180,7 @@ void draw_run(const Ui& ui, const Session& session, ViewState& state, const Seen
 
 void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state, std::span<const SeenTraining> seen,
                          Area area, Commands& commands) {
-    TrainTabState& train = state.lab<TrainTabState>();
+    TrainTabState& train = state.part<TrainTabState>();
     if (seen.empty() || !seen.front().model) return;
     const Value<TrainedModelRun> first = trained_model_run(session.derived(), seen.front().model);
     if (first) {

@@ -22,7 +22,7 @@ TrainingPlan brief() {
 }
 
 void train(Driver& d, const TrainingPlan& plan) {
-    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainTabState& tab = d.state.part<TrainTabState>();
     tab.plan = plan;
     REQUIRE(d.click_text("Train"));
     tab.board->start(recipes_of(plan));
@@ -37,7 +37,7 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
     d.press(Key::f);
     REQUIRE(d.state.tab == "train");
     train(d, brief());
-    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainTabState& tab = d.state.part<TrainTabState>();
     CHECK(tab.board->finished());
     std::vector<SeenTraining> seen = tab.board->seen();
     REQUIRE(seen.size() == 2);
@@ -66,7 +66,7 @@ TEST_CASE("a trained model is written and opened in all tabs, with an example it
     Driver d("induction");
     d.press(Key::f);
     train(d, brief());
-    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainTabState& tab = d.state.part<TrainTabState>();
     const std::string path = folder.path() + "/mine";
     const SeenTraining seen = tab.board->seen().front();
     d.session.apply(command::SaveModel{folder_of(*seen.recipe, *seen.model), path, true});
@@ -85,7 +85,7 @@ TEST_CASE("one click trains the three runs that show what warm-up is for") {
     Driver d("induction");
     d.press(Key::f);
     REQUIRE(d.click_text("Threeruns:whatwarm-upisfor"));
-    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainTabState& tab = d.state.part<TrainTabState>();
     tab.board->pause();
     tab.board->finish();
     REQUIRE(tab.board->seen().size() == 3);
@@ -114,7 +114,7 @@ TEST_CASE("the learner's own text is a task; a text of nothing says what is miss
 
 TEST_CASE("the choices of the Train tab are saved and restored") {
     Driver d("induction");
-    TrainTabState& tab = d.state.lab<TrainTabState>();
+    TrainTabState& tab = d.state.part<TrainTabState>();
     TrainingPlan plan = plan_of_warmup(7);
     plan.task = kOwnText;
     plan.text = "ab\ncd";
@@ -133,7 +133,7 @@ TEST_CASE("the Train tab fits the window at every size") {
         Driver d("induction", screen.scale, screen.size);
         d.press(Key::f);
         check_layout(d, screen.size);
-        TrainTabState& tab = d.state.lab<TrainTabState>();
+        TrainTabState& tab = d.state.part<TrainTabState>();
         tab.plan = brief();
         tab.board->start(recipes_of(tab.plan));
         tab.board->finish();
