@@ -16,7 +16,6 @@
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/window_layout.h"
-#include "app/views/labs/train/lab.h"
 #include "app/views/lessons/lesson_page.h"
 #include "app/views/lessons/lessons_panel.h"
 #include "app/views/shell/workspace.h"
@@ -250,23 +249,15 @@ bool Application::may_close() {
 }
 
 double Application::next_wake() const {
-    if (const auto when = due())
+    if (const auto when = session_.due())
         return std::min(next_picture(), std::chrono::duration<double>(*when - JobRunner::Clock::now()).count());
     return next_picture();
 }
 
-// Without threads, when there is work; also of labs that go on while another one is open.
-std::optional<JobRunner::Clock::time_point> Application::due() const {
-    return earliest({session_.due(), state_.part<TrainTabState>().board->due()});
-}
-
-void Application::advance(JobRunner::Clock::time_point until) {
-    session_.advance(until);
-    state_.part<TrainTabState>().board->advance(until);
-}
+void Application::advance(JobRunner::Clock::time_point until) { session_.advance(until); }
 
 bool Application::works() const {
-    const auto when = due();
+    const auto when = session_.due();
     return when && *when <= JobRunner::Clock::now();
 }
 
