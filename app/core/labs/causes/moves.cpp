@@ -109,7 +109,7 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
     for (const std::string& name : by) wanted.insert("grad." + name);
     std::map<std::string, Tensor> gradients;
     const auto add = [&](const Cell& cell, float factor) {
-        scenario.gradients_of = written({number.tensor, cell});
+        scenario.gradients_of = cell_name(number.tensor, cell);
         const std::shared_ptr<const Plan> plan = plan_of(scenario);
         std::vector<Tensor> values =
             computed_steps(*plan, [&](const Step& step) { return wanted.contains(step.name); });
