@@ -95,6 +95,8 @@ public:
     [[nodiscard]] const std::optional<Message>& message() const { return desk_.message(); }
     // The offered autosave; nullptr if none.
     [[nodiscard]] const Offer* offer() const { return desk_.offer(); }
+    // The trace that is being read, to be compared with; empty: none.
+    [[nodiscard]] const std::string& reading_trace() const { return desk_.trace_path(); }
     // The file that the work was opened from or saved to; empty if none yet.
     [[nodiscard]] const std::string& file() const { return desk_.file(); }
     // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
@@ -124,6 +126,10 @@ private:
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
     void start(std::shared_ptr<const Plan> plan);
+    // Does this once the run that it is about is there.
+    void wait_with(const Command& command) { waiting_.push_back(command); }
+    void do_what_waited();
+    void finish_what_waits();
     // Goes to a step; requests an on-demand step.
     void look_at(Cursor cursor);
     // Waits for the computation, but not for a model being read.
@@ -151,6 +157,7 @@ private:
     Desk desk_;
     TargetWriter writer_;
     TrainingBoard training_;
+    std::vector<Command> waiting_;              // for the run under way
     WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, WorkMark> saving_;  // what is being saved, by its change
     bool recovered_ = false;                    // it comes from an autosave, and isn't saved yet

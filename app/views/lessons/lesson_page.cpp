@@ -62,7 +62,7 @@ void turn(LessonsState& panel, std::size_t page) {
     panel.to_top = true;
 }
 
-void draw_end(const Ui& ui, LessonsState& panel) {
+void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
     const Player& player = *panel.player;
     const std::size_t all = questions_of(*player.lesson()).size(),
                       solved = player.progress().solved_of(*player.lesson());
@@ -75,7 +75,7 @@ void draw_end(const Ui& ui, LessonsState& panel) {
     for (const std::string& where : player.lesson()->happened)
         if (solved == all)
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
-    if (button(tr("Hand in"), "hand-in")) panel.hands_in = true;
+    if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
     tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
     ImGui::SameLine();
     const bool leaves = button(tr("All lessons"), "end-all-lessons");
@@ -103,7 +103,7 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
 
 }  // namespace
 
-void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel) {
+void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel, Commands& commands) {
     const std::shared_ptr<Player> player = panel.player;
     const lessons::Page& page = player->shown_page();
     const decoderscope::Value<ShownPage> shown =
@@ -130,7 +130,7 @@ void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, Le
         gap(ui, 4);
         ImGui::PopID();
     }
-    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel);
+    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel, commands);
     if (panel.player) draw_foot(ui, panel);
 }
 

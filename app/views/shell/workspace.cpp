@@ -139,7 +139,8 @@ float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area who
     // Above the message, so that the offers stay where they are when one comes.
     const float introduced =
         offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
-    const float message_end = introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high});
+    const float message_end =
+        introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high}, commands);
     return message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
 }
 
@@ -252,7 +253,8 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
 // said above the stage.
 void draw_embedded(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
-    if (session.message() && session.message()->failed) whole.low.y += draw_message(ui, session, state, whole);
+    if (session.message() && session.message()->failed)
+        whole.low.y += draw_message(ui, session, state, whole, commands);
     draw_presentation(ui, session, state, whole, commands);
 }
 
@@ -268,9 +270,9 @@ Area room(const Ui& ui) {
     return {{0, 0}, {std::max(window.x, ui.px(kLeastRoom.x)), std::max(window.y, ui.px(kLeastRoom.y))}};
 }
 
-bool shows_them_how(const Command& command) {
-    return std::holds_alternative<command::SelectCell>(command) || std::holds_alternative<command::Follow>(command) ||
-           std::holds_alternative<command::PaintMask>(command);
+bool shows_them_how(const Commands::value_type& asked) {
+    return as<command::SelectCell>(asked) != nullptr || as<command::Follow>(asked) != nullptr ||
+           as<command::PaintMask>(asked) != nullptr;
 }
 
 }  // namespace

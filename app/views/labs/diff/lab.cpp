@@ -249,6 +249,11 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    const bool of_a_file = diff.against == Against::file || diff.against == Against::bisect;
+    if (of_a_file && !session.shown().trace_file && !session.reading_trace().empty()) {
+        draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
+        return;
+    }
     if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
     if (b.of == nullptr) {
         draw_missing(ui, b, below);

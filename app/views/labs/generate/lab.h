@@ -2,8 +2,8 @@
 
 #include "app/core/labs/generate/shown_generation.h"
 #include "app/core/run/scenario.h"
-#include "app/core/session/command.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
 
