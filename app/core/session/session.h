@@ -65,6 +65,8 @@ public:
     // ---- what is shown (computed.h)
 
     [[nodiscard]] const Snapshot& shown() const { return computed_.shown(); }
+    // The companion runs that are computed beside it, as they were asked for.
+    [[nodiscard]] CompanionRuns companion_runs() const { return computed_.companion_runs(); }
     // Whether what is shown is older than what was asked for.
     [[nodiscard]] bool stale() const { return computed_.stale(); }
     [[nodiscard]] float progress() const { return computed_.progress(); }

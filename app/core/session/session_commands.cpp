@@ -262,6 +262,7 @@ struct Session::Apply {
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
     void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
     void operator()(const command::SaveSession& c) const {
+        if (!s.waiting_.empty()) return s.wait_with(c);  // a pin that waits is saved with the rest
         s.saving_.insert_or_assign(s.changes(), s.mark());
         s.desk_.save(s.work(c.view), c.path, s.changes());
     }
