@@ -334,7 +334,7 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
 }
 
 TEST_CASE("a frame is drawn while a trace is being read, and says so") {
-    const TemporaryFolder folder;
+    const decoderscope::testing::TemporaryFolder folder;
     Driver d;
     open_tab(d);
     write_safetensors(folder.file("t.safetensors"), recorded_tensors(*d.session.shown().run));
