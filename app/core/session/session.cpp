@@ -101,8 +101,7 @@ void Session::change(Scenario next, bool merge) {
 }
 
 void Session::do_what_waited() {
-    const std::vector<Command> commands = std::exchange(waiting_, {});
-    for (const Command& command : commands) apply(command);
+    for (const Command& command : std::exchange(waiting_, {})) carry_out(command);
 }
 
 // What waits is about the run under way, not about the one after the next change.

@@ -123,6 +123,7 @@ public:
 private:
     struct Apply;
 
+    void carry_out(const Command& command);
     // Runs `next`, with undo; `merge` adds it to the previous change. Throws Error if it doesn't fit.
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);

@@ -309,6 +309,10 @@ private:
 
 void Session::apply(const Command& command) {
     desk_.tell_nothing();
+    carry_out(command);
+}
+
+void Session::carry_out(const Command& command) {
     try {
         std::visit(Apply{*this}, command);
     } catch (const Error& error) {

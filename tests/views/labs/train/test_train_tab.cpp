@@ -23,7 +23,9 @@ TrainingPlan brief() {
 void train(Driver& d, const TrainingPlan& plan) {
     d.session.apply(command::ChangeTraining{plan});
     d.settle();
-    REQUIRE(d.click_label("Train"));
+    const auto button = d.find_on_stage("Train");
+    REQUIRE(button);
+    d.click(button->middle());
     d.session.finish_training();
     d.settle();
 }
