@@ -88,17 +88,13 @@ bool Application::frame(Textures& textures) {
     }
     ImGui::GetIO().ConfigInputTextCursorBlink = !state_.reduces_motion();
     session_.update();
-    if (const auto view = session_.take_view())
-        for (const Command& command : show_saved(state_, *view)) session_.apply(command);
+    if (const auto view = session_.take_view()) carry_out(show_saved(state_, *view));
     state_.link_base = link_base(state_.settings);
     state_.busy = state_.paced = false;
     const Commands commands = draw_workspace({*fonts_, theme, textures}, session_, state_);
-    for (const Command& command : commands) session_.apply(command);
+    carry_out(commands);
     session_.update(kPatience);
     session_.keep(saved_view(state_));
-    copy_picture();
-    show_folder();
-    if (std::exchange(state_.pick_files, false)) pick_files();
     remember_opened();
     follow_language();
     keep_settings();
@@ -149,7 +145,7 @@ void Application::remember_lessons(const std::string& path) {
 
 void Application::open(std::shared_ptr<const lessons::Lesson> lesson) { open_lesson(state_, std::move(lesson)); }
 
-// Progress is written whenever it has changed, answers when they are handed in.
+// Progress is written whenever it has changed.
 void Application::keep_lessons() {
     LessonsState& panel = state_.part<LessonsState>();
     try {
@@ -161,10 +157,25 @@ void Application::keep_lessons() {
         panel.progress_path.clear();
         session_.apply(command::Tell{error.sentence()});
     }
-    if (std::exchange(panel.hands_in, false) && panel.player) hand_in(panel);
 }
 
-void Application::hand_in(LessonsState& panel) {
+// What the views asked for, in their order.
+void Application::carry_out(const Commands& commands) {
+    for (const auto& asked : commands) {
+        if (const Command* command = std::get_if<Command>(&asked))
+            session_.apply(*command);
+        else
+            std::visit([this](const auto& request) { perform(request); }, std::get<Request>(asked));
+    }
+}
+
+void Application::perform(const request::PickFiles&) { pick_files(); }
+
+void Application::perform(const request::CloseWindow&) { closes_ = true; }
+
+void Application::perform(const request::HandIn&) {
+    LessonsState& panel = state_.part<LessonsState>();
+    if (!panel.player) return;
     try {
         const std::string text = lessons::handin_text(*panel.player->lesson(), panel.player->progress());
         const std::string path = lessons::handin_path(path_of("~"), *panel.player->lesson(), text);
@@ -175,15 +186,11 @@ void Application::hand_in(LessonsState& panel) {
     }
 }
 
-// A picture that a view wants on the clipboard.
-void Application::copy_picture() {
-    const std::shared_ptr<const Exhibit> exhibit = std::exchange(state_.part<ExportDialogState>().to_copy, nullptr);
-    if (!exhibit) return;
+void Application::perform(const request::CopyPicture& picture) {
     CopyResult copied;
     try {
         std::ostringstream png;
-        write_png(png, exhibit_figure(*exhibit, state_.part<ExportDialogState>().options.style),
-                  state_.part<ExportDialogState>().options.scale);
+        write_png(png, exhibit_figure(*picture.exhibit, picture.options.style), picture.options.scale);
         copied = copy_png(png.str());
     } catch (const Error& error) {
         copied = {error.sentence(), true};
@@ -192,11 +199,8 @@ void Application::copy_picture() {
     session_.apply(command::Tell{copied.sentence, copied.failed});
 }
 
-// A folder that was asked for.
-void Application::show_folder() {
-    const std::string folder = std::exchange(state_.path_to_open, {});
-    if (folder.empty()) return;
-    if (const Sentence failed = open_folder(folder); !failed.empty()) session_.apply(command::Tell{failed});
+void Application::perform(const request::ShowFolder& folder) {
+    if (const Sentence failed = open_folder(folder.path); !failed.empty()) session_.apply(command::Tell{failed});
 }
 
 // Adds the shown session, or the user's own model, to the recent list.
@@ -243,9 +247,10 @@ std::string Application::title() const {
 }
 
 bool Application::may_close() {
-    state_.wants_to_close = true;
-    follow_closing(session_, state_);
-    return state_.close;
+    Commands asked;
+    ask_to_close(session_, state_, asked);
+    carry_out(asked);
+    return closes_;
 }
 
 double Application::next_wake() const {

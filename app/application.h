@@ -3,6 +3,7 @@
 #include "app/core/language/languages.h"
 #include "app/core/lessons/progress.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/view_state.h"
 #include "app/window/frontend.h"
 
@@ -13,7 +14,6 @@
 namespace decoderscope {
 
 struct Fonts;
-struct LessonsState;
 
 // The program as the window sees it: each frame draws the session and applies the user's commands.
 class Application : public Frontend {
@@ -28,7 +28,7 @@ public:
     void surroundings_changed() override;
     void dropped(std::span<const std::string> paths) override;
     [[nodiscard]] std::string title() const override;
-    [[nodiscard]] bool wants_to_close() const override { return state_.close; }
+    [[nodiscard]] bool wants_to_close() const override { return closes_; }
     [[nodiscard]] bool may_close() override;
     [[nodiscard]] double next_wake() const override;
     void advance(JobRunner::Clock::time_point until) override;
@@ -58,10 +58,13 @@ private:
     [[nodiscard]] bool fetches_fonts(const Fonts& fonts);
     void follow_language();
     void keep_lessons();
-    void hand_in(LessonsState& panel);
     void open_dropped_lesson(const std::string& path);
-    void copy_picture();
-    void show_folder();
+    void carry_out(const Commands& commands);
+    void perform(const request::PickFiles& request);
+    void perform(const request::ShowFolder& folder);
+    void perform(const request::CopyPicture& picture);
+    void perform(const request::HandIn& request);
+    void perform(const request::CloseWindow& request);
     void remember_opened();
     [[nodiscard]] double next_picture() const;
 
@@ -69,6 +72,7 @@ private:
     bool follows_language_ = false;
     Session session_;
     ViewState state_;
+    bool closes_ = false;              // the window closes
     Settings kept_;                    // as they are in the file
     std::string settings_path_;        // empty: they are not kept
     lessons::Progress kept_progress_;  // as it is in its file

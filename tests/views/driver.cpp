@@ -52,8 +52,7 @@ bool Driver::frame() {
     if (demand_.grew()) load(fonts_.scale);
     const bool more = hands.feed(ImGui::GetIO());
     ImGui::NewFrame();
-    if (const auto view = session.take_view())
-        for (const Command& command : show_saved(state, *view)) session.apply(command);
+    if (const auto view = session.take_view()) apply(show_saved(state, *view));
     const Theme theme = make_theme(state.is_dark());
     if (styled_dark_ != state.is_dark()) apply_style(theme, fonts_.scale);
     styled_dark_ = state.is_dark();
@@ -63,12 +62,16 @@ bool Driver::frame() {
     frame_milliseconds_ = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     seen_ = drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
     pictures_ = drawn_pictures(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts);
-    for (const Command& command : asked) {
-        commands.push_back(command);
-        session.apply(command);
-    }
+    commands.insert(commands.end(), asked.begin(), asked.end());
+    apply(asked);
     if (waits) session.finish();
     return more;
+}
+
+// What the session does. Requests have no window here.
+void Driver::apply(const Commands& asked) {
+    for (const auto& one : asked)
+        if (const Command* command = std::get_if<Command>(&one)) session.apply(*command);
 }
 
 void Driver::settle() {

@@ -79,16 +79,17 @@ public:
     // The same on the first piece that is exactly this, such as a button's label.
     bool click_label(std::string_view label);
 
-    // The last command of a kind; nullptr if there was none.
+    // The last command or request of a kind; nullptr if there was none.
     template <class T>
     [[nodiscard]] const T* last() const {
-        for (auto command = commands.rbegin(); command != commands.rend(); ++command)
-            if (const T* found = std::get_if<T>(&*command)) return found;
+        for (auto asked = commands.rbegin(); asked != commands.rend(); ++asked)
+            if (const T* found = as<T>(*asked)) return found;
         return nullptr;
     }
 
 private:
     bool frame();
+    void apply(const Commands& asked);
     void load(float scale);
 
     struct Deleter {

@@ -273,6 +273,4 @@ using Command =
                  command::ChangeTraining, command::StartTraining, command::PauseTraining, command::ClearTraining,
                  command::LookAtTraining, command::Export, command::StopExport, command::SaveModel, command::Tell>;
 
-using Commands = std::vector<Command>;
-
 }  // namespace decoderscope

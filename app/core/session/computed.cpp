@@ -185,6 +185,12 @@ bool Computed::accompany(const std::string& name, const Variation& variation) {
     return true;
 }
 
+CompanionRuns Computed::companion_runs() const {
+    CompanionRuns runs;
+    for (const auto& [name, companion] : companions_) runs.emplace(name, companion.variation);
+    return runs;
+}
+
 void Computed::leave(const std::string& name) {
     companions_.erase(name);
     shown_.companions.erase(name);

@@ -21,6 +21,9 @@
 
 namespace decoderscope {
 
+// Companion runs, by the names that those who show them give them.
+using CompanionRuns = std::map<std::string, Variation>;
+
 // Computes runs in the background, so that the window never waits. One at a time: a new order cancels the one under
 // way.
 class Worker {
@@ -98,6 +101,8 @@ public:
     void start(const Scenario& scenario, std::shared_ptr<const Plan> plan, const std::string& on_stage);
     // Adds an on-demand tensor to be computed from the next start() on.
     void ask_for(std::string step) { asked_.push_back(std::move(step)); }
+    // The companion runs that are kept beside the run, as they were asked for.
+    [[nodiscard]] CompanionRuns companion_runs() const;
     // Adds a companion run to be computed from the next start() on. Returns false if it is known already.
     [[nodiscard]] bool accompany(const std::string& name, const Variation& variation);
     void leave(const std::string& name);

@@ -85,18 +85,49 @@ void Desk::run(const ModelLoader::Result& result) {
 
 std::optional<ModelLoader::Result> Desk::run_is_there() { return std::exchange(opened_, std::nullopt); }
 
+void Desk::read_trace(const std::string& path) {
+    if (path.empty())
+        traces_.stop();
+    else
+        traces_.start(path);
+}
+
+std::shared_ptr<const ReferenceRun> Desk::collect_trace() {
+    const std::optional<TraceReader::Result> read = traces_.collect();
+    if (!read) return nullptr;
+    if (!read->trace) message_ = Message{read->error, true};
+    return read->trace;
+}
+
+void Desk::finish_transfers() {
+    traces_.finish();
+    models_.finish();
+}
+
+void Desk::take(const ModelWriter::Result& written) {
+    if (!written.error.empty()) {
+        message_ = Message{written.error, true};
+        return;
+    }
+    message_ = Message{Sentence("Written to {path}", {{"path", written.path}}), false, written.path};
+    if (written.open) open(command::OpenModel{written.path, {}, {}});
+}
+
 void Desk::collect(std::uint64_t changes) {
+    if (const auto written = models_.collect()) take(*written);
     if (const auto result = exporter_.collect()) message_ = Message{result->sentence, result->failed, result->path};
     for (const SessionKeeper::Outcome& outcome : keeper_.collect()) take(outcome, changes);
 }
 
 void Desk::advance_others(JobRunner::Clock::time_point until) {
     loader_.advance(until);
+    traces_.advance(until);
+    models_.advance(until);
     exporter_.advance(until);
 }
 
 std::optional<JobRunner::Clock::time_point> Desk::due() const {
-    return earliest({keeper_.due(), loader_.due(), exporter_.due()});
+    return earliest({keeper_.due(), loader_.due(), traces_.due(), models_.due(), exporter_.due()});
 }
 
 // How the work is saved: what is written and when, and how outcomes are reported.

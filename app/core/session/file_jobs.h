@@ -5,6 +5,7 @@
 #include "app/core/run/cursor.h"
 #include "app/core/session/command.h"
 #include "app/core/session/model_loader.h"
+#include "app/core/session/model_writer.h"
 #include "engine/base/message.h"
 
 #include <chrono>
@@ -49,7 +50,8 @@ struct Offer {
 class Desk {
 public:
     // `wake` is called when there is something new, from another thread if there are threads.
-    explicit Desk(const std::function<void()>& wake) : loader_(wake), exporter_(wake), keeper_(wake) {}
+    explicit Desk(const std::function<void()>& wake)
+        : loader_(wake), traces_(wake), models_(wake), exporter_(wake), keeper_(wake) {}
 
     // ---- what is opened
 
@@ -79,8 +81,21 @@ public:
     void set_view(const SavedView& view) { opened_view_ = view; }
     [[nodiscard]] std::optional<SavedView> take_view() { return std::exchange(opened_view_, std::nullopt); }
 
+    // ---- what is compared with
+
+    // Reads a trace; an empty path drops what is being read.
+    void read_trace(const std::string& path);
+    // The trace that is being read; empty: none.
+    [[nodiscard]] const std::string& trace_path() const { return traces_.path(); }
+    // The trace read; returned once. A message says why one can't be.
+    [[nodiscard]] std::shared_ptr<const ReferenceRun> collect_trace();
+
     // ---- what is saved
 
+    void save_model(const command::SaveModel& command) { models_.start({command.model, command.path, command.open}); }
+    // Whether a trace is being read or a model written; and waits for them.
+    [[nodiscard]] bool transferring() const { return !traces_.path().empty() || models_.busy(); }
+    void finish_transfers();
     // Autosaves unsaved work into this folder from now on, and offers what was left there.
     void autosave_in(const std::string& folder, std::chrono::milliseconds delay);
     [[nodiscard]] const Offer* offer() const { return offers_.empty() ? nullptr : &offers_.front(); }
@@ -129,8 +144,11 @@ public:
 
 private:
     void take(const SessionKeeper::Outcome& outcome, std::uint64_t changes);
+    void take(const ModelWriter::Result& written);
 
     ModelLoader loader_;
+    TraceReader traces_;
+    ModelWriter models_;
     Exporter exporter_;
     SessionKeeper keeper_;
     std::optional<Opening> opening_;

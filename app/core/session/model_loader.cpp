@@ -46,7 +46,35 @@ Resumable<ModelLoader::Result> load(ModelLoader::Order order, std::shared_ptr<Lo
     co_return result;
 }
 
+// One slice, like a model's files.
+TraceReader::Result read(const std::string& path) {
+    try {
+        return {std::make_shared<const ReferenceRun>(read_trace(path)), {}};
+    } catch (const std::bad_alloc&) {
+        return {nullptr, message("{name}: does not fit into the machine's memory", {{"name", path}})};
+    } catch (const std::exception& error) {
+        return {nullptr, sentence_of(error)};
+    }
+}
+
 }  // namespace
+
+void TraceReader::start(std::string path) {
+    stop();
+    path_ = std::move(path);
+    job_.start([path = path_](const std::stop_token&) { return in_one_slice([path] { return read(path); }); });
+}
+
+void TraceReader::stop() {
+    path_.clear();
+    job_.forget();
+}
+
+std::optional<TraceReader::Result> TraceReader::collect() {
+    std::optional<Result> result = job_.collect();
+    if (result) path_.clear();
+    return result;
+}
 
 void ModelLoader::start(Order order) {
     job_.forget();

@@ -61,4 +61,32 @@ private:
     Job<Result> job_;
 };
 
+// Reads traces to compare with, in the background. Of several, the last one that was asked for.
+class TraceReader {
+public:
+    struct Result {
+        std::shared_ptr<const ReferenceRun> trace;  // nullptr: it can't be read
+        Sentence error;
+    };
+
+    // `wake` is called when a result is ready, from another thread if there are threads.
+    explicit TraceReader(std::function<void()> wake) : job_(std::move(wake)) {}
+
+    void start(std::string path);
+    // What is being read is no longer wanted.
+    void stop();
+    // The file that is being read; empty: none.
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::optional<Result> collect();
+    // Waits until nothing is under way.
+    void finish() { job_.finish(); }
+    // Without threads, as JobRunner has them.
+    void advance(JobRunner::Clock::time_point until) { job_.advance(until); }
+    [[nodiscard]] std::optional<JobRunner::Clock::time_point> due() const { return job_.due(); }
+
+private:
+    std::string path_;
+    Job<Result> job_;
+};
+
 }  // namespace decoderscope

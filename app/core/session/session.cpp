@@ -1,6 +1,7 @@
 #include "app/core/session/session.h"
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 
 #include <utility>
 
@@ -60,6 +61,8 @@ void Session::update(std::chrono::milliseconds patience) {
     computed_.collect_early();
     if (result) take(*result);
     take_written();
+    if (!stale()) do_what_waited();
+    if (auto trace = desk_.collect_trace()) computed_.compare_with_file(std::move(trace));
     computed_.collect_measured();
     desk_.collect(work_.changes());
     note_saves();
@@ -73,7 +76,10 @@ void Session::finish_run() {
 void Session::finish() {
     writer_.finish();
     take_written();
-    while (computed_.computing() || desk_.reading()) update(std::chrono::milliseconds(1000));
+    while (desk_.transferring() || computed_.computing() || desk_.reading()) {
+        desk_.finish_transfers();
+        update(std::chrono::milliseconds(1000));
+    }
     computed_.finish_measuring();
     desk_.finish_saving();
     desk_.finish_exports();
@@ -89,12 +95,25 @@ const Step& Session::step() const {
 
 void Session::change(Scenario next, bool merge) {
     std::shared_ptr<const Plan> plan = plan_of(next);
+    finish_what_waits();
     work_.change(std::move(next), merge);
     start(std::move(plan));
 }
 
+void Session::do_what_waited() {
+    for (const Command& command : std::exchange(waiting_, {})) carry_out(command);
+}
+
+// What waits is about the run under way, not about the one after the next change.
+void Session::finish_what_waits() {
+    if (waiting_.empty()) return;
+    finish_run();
+    do_what_waited();
+}
+
 void Session::type(const command::TypeInput& command) {
     try {
+        finish_what_waits();
         Work::Typed typed = work_.typed(command);
         const std::size_t dropped = typed.dropped;
         std::shared_ptr<const Plan> plan = plan_of(typed.next);
@@ -207,19 +226,13 @@ void Session::restore(const SavedWork& work, std::shared_ptr<const ReferenceRun>
     work_.set_sampling(work.sampling);
     computed_.compare_with_run(std::move(pinned));
     computed_.compare_with_file(nullptr);
+    desk_.read_trace(work.view.compare.file);
     std::vector<Sentence> remarks = work.remarks;
     try {
         const auto saved = work.view.labs.find(std::string(kTrainLab));
         work_.set_training(saved == work.view.labs.end() ? TrainingPlan() : read_plan(saved->second));
     } catch (const Error& error) {
         remarks.push_back(error.sentence());
-    }
-    if (!work.view.compare.file.empty()) {
-        try {
-            computed_.compare_with_file(std::make_shared<const ReferenceRun>(read_trace(work.view.compare.file)));
-        } catch (const Error& error) {
-            remarks.push_back(error.sentence());
-        }
     }
     if (computed_.plan().find(work.cursor.step) != nullptr) {
         look_at(work.cursor);
@@ -238,6 +251,7 @@ SavedWork Session::work(const SavedView& view) const {
                    .changed = unsaved_parts()};
     const Snapshot& now = shown();
     work.view.compare.file = now.trace_file ? now.trace_file->path : std::string();
+    if (!reading_trace().empty()) work.view.compare.file = absolute_path(reading_trace());
     if (training_plan() != TrainingPlan() || view.tab == kTrainLab)
         work.view.labs[std::string(kTrainLab)] = saved_plan(training_plan());
     if (now.pinned && now.pinned->scenario) work.pins.push_back({now.pinned->label, *now.pinned->scenario});

@@ -65,6 +65,8 @@ public:
     // ---- what is shown (computed.h)
 
     [[nodiscard]] const Snapshot& shown() const { return computed_.shown(); }
+    // The companion runs that are computed beside it, as they were asked for.
+    [[nodiscard]] CompanionRuns companion_runs() const { return computed_.companion_runs(); }
     // Whether what is shown is older than what was asked for.
     [[nodiscard]] bool stale() const { return computed_.stale(); }
     [[nodiscard]] float progress() const { return computed_.progress(); }
@@ -95,6 +97,8 @@ public:
     [[nodiscard]] const std::optional<Message>& message() const { return desk_.message(); }
     // The offered autosave; nullptr if none.
     [[nodiscard]] const Offer* offer() const { return desk_.offer(); }
+    // The trace that is being read, to be compared with; empty: none.
+    [[nodiscard]] const std::string& reading_trace() const { return desk_.trace_path(); }
     // The file that the work was opened from or saved to; empty if none yet.
     [[nodiscard]] const std::string& file() const { return desk_.file(); }
     // What has changed since; nothing if undo led back there. And up to which change it would survive a crash.
@@ -119,11 +123,16 @@ public:
 private:
     struct Apply;
 
+    void carry_out(const Command& command);
     // Runs `next`, with undo; `merge` adds it to the previous change. Throws Error if it doesn't fit.
     void change(Scenario next, bool merge = false);
     void type(const command::TypeInput& command);
     void open(const command::OpenScenario& command);
     void start(std::shared_ptr<const Plan> plan);
+    // Does this once the run that it is about is there.
+    void wait_with(const Command& command) { waiting_.push_back(command); }
+    void do_what_waited();
+    void finish_what_waits();
     // Goes to a step; requests an on-demand step.
     void look_at(Cursor cursor);
     // Waits for the computation, but not for a model being read.
@@ -151,6 +160,7 @@ private:
     Desk desk_;
     TargetWriter writer_;
     TrainingBoard training_;
+    std::vector<Command> waiting_;              // for the run under way
     WorkMark mark_;                             // as it was opened or last saved
     std::map<std::uint64_t, WorkMark> saving_;  // what is being saved, by its change
     bool recovered_ = false;                    // it comes from an autosave, and isn't saved yet

@@ -1,18 +1,15 @@
 #include "app/core/session/session_commands.h"
 
 #include "app/core/labs/generate/generation.h"
-#include "app/core/labs/train/shown_training.h"
+#include "app/core/labs/train/training_plan.h"
 #include "app/core/run/edits.h"
 #include "app/core/run/exhibit_step.h"
 #include "app/core/run/labels.h"
 #include "app/core/session/session.h"
 #include "engine/base/error.h"
-#include "engine/base/file.h"
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace decoderscope {
@@ -132,17 +129,6 @@ std::optional<Scenario> edited(Scenario scenario, const Snapshot&, const command
 
 // What each command does to a session: to the work, to what is shown, to the desk.
 
-namespace {
-
-// The folder that models are offered to be written to need not be there yet; any other has to.
-void make_trained_models_folder(const std::string& path) {
-    const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-    std::error_code failed;
-    if (parent == trained_models_folder()) std::filesystem::create_directories(parent, failed);
-}
-
-}  // namespace
-
 // One function a command; those that edit the scenario share one (scenario_edits.h).
 struct Session::Apply {
     Session& s;
@@ -253,8 +239,8 @@ struct Session::Apply {
         if (s.computed_.accompany(c.name, *c.variation)) s.start(plan_of(s.scenario()));
     }
 
-    void operator()(const command::Pin&) const {
-        s.finish_run();
+    void operator()(const command::Pin& c) const {
+        if (s.stale()) return s.wait_with(c);
         const InEnglish english;  // sessions keep the label
         ReferenceRun pinned = reference_of(description_of(s.shown().scenario), s.shown().run);
         pinned.scenario = std::make_shared<const Scenario>(s.shown().scenario);
@@ -263,8 +249,8 @@ struct Session::Apply {
     }
 
     void operator()(const command::CompareWithFile& c) const {
-        s.computed_.compare_with_file(c.path.empty() ? nullptr
-                                                     : std::make_shared<const ReferenceRun>(read_trace(c.path)));
+        s.desk_.read_trace(c.path);
+        if (c.path.empty()) s.computed_.compare_with_file(nullptr);
     }
 
     // ---- the desk
@@ -276,6 +262,7 @@ struct Session::Apply {
     void operator()(const command::StopOpening&) const { s.desk_.stop_opening(); }
     void operator()(const command::AskAgain&) const { s.desk_.ask_again(*s.scenario().model()); }
     void operator()(const command::SaveSession& c) const {
+        if (!s.waiting_.empty()) return s.wait_with(c);  // a pin that waits is saved with the rest
         s.saving_.insert_or_assign(s.changes(), s.mark());
         s.desk_.save(s.work(c.view), c.path, s.changes());
     }
@@ -284,19 +271,14 @@ struct Session::Apply {
     void operator()(const command::Export& c) const {
         std::shared_ptr<const Exhibit> exhibit = c.exhibit;
         if (!exhibit) {
-            s.finish_run();
+            if (s.stale()) return s.wait_with(c);
             exhibit = std::make_shared<const Exhibit>(
                 step_exhibit({s.shown().scenario, s.shown().run}, s.step(), s.cursor().place));
         }
         s.desk_.export_exhibit({std::move(exhibit), c.path, c.options, c.each});
     }
 
-    void operator()(const command::SaveModel& c) const {
-        make_trained_models_folder(c.path);
-        write_model_folder(c.path, *c.model);
-        s.desk_.tell({Sentence("Written to {path}", {{"path", c.path}}), false, absolute_path(c.path)});
-        if (c.open) s.desk_.open(command::OpenModel{absolute_path(c.path), {}, {}});
-    }
+    void operator()(const command::SaveModel& c) const { s.desk_.save_model(c); }
 
     void operator()(const command::StopExport&) const { s.desk_.stop_export(); }
     void operator()(const command::Tell& c) const { s.desk_.tell({c.sentence, c.failed}); }
@@ -305,6 +287,7 @@ private:
     // Undo or redo. What is shown is computed again only where the scenario differs.
     void return_to(const Scenario& scenario, void (Work::*take)()) const {
         std::shared_ptr<const Plan> plan = plan_of(scenario);
+        s.finish_what_waits();
         const std::uint64_t before = s.work_.scenario_number();
         (s.work_.*take)();
         if (s.work_.scenario_number() != before) s.start(std::move(plan));
@@ -326,6 +309,10 @@ private:
 
 void Session::apply(const Command& command) {
     desk_.tell_nothing();
+    carry_out(command);
+}
+
+void Session::carry_out(const Command& command) {
     try {
         std::visit(Apply{*this}, command);
     } catch (const Error& error) {

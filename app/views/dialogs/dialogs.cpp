@@ -125,6 +125,18 @@ void save_dialog(const Ui& ui, const Session& session, ViewState& state, Command
     close_dialog(state);
 }
 
+// Closes the window once the work that was to be saved first is.
+void follow_saving(const Session& session, ViewState& state, Commands& commands) {
+    if (!state.close_when_saved) return;
+    if (!session.unsaved()) {
+        state.close_when_saved = false;
+        return commands.push_back(request::CloseWindow{});
+    }
+    // Cancelled if saving failed and no other name is being asked for, or if the question is asked again.
+    const bool failed = session.message() && session.message()->failed;
+    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
+}
+
 void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     text_line(ui.fonts.heading, ui.theme.text, tr("Save the work before closing?"));
     ImGui::Dummy({ui.px(420), ui.px(4)});
@@ -141,7 +153,7 @@ void unsaved_dialog(const Ui& ui, const Session& session, ViewState& state, Comm
     const bool close_now = button(tr("Close without saving"), "close");
     ImGui::SameLine();
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) return close_dialog(state);
-    if (close_now) state.close = true;
+    if (close_now) commands.push_back(request::CloseWindow{});
     if (!save) return;
     close_dialog(state);
     state.close_when_saved = true;
@@ -255,25 +267,17 @@ void settings_dialog(const Ui& ui, ViewState& state) {
 
 }  // namespace
 
-void follow_closing(const Session& session, ViewState& state) {
-    if (state.close_when_saved && !session.unsaved()) state.close = true;
-    // Cancelled if saving failed and no other name is being asked for, or if the question is asked again.
-    const bool failed = session.message() && session.message()->failed;
-    if ((failed && state.dialog == Dialog::none) || state.dialog == Dialog::unsaved) state.close_when_saved = false;
-    if (!std::exchange(state.wants_to_close, false)) return;
+void ask_to_close(const Session& session, ViewState& state, Commands& commands) {
     // What takes a moment to type or choose isn't worth a question. Edits, a pinned run and work that has a file are.
     const bool by_hand = !session.scenario().edits.empty() || session.shown().pinned != nullptr;
-    if (!session.unsaved() || (!by_hand && session.file().empty())) {
-        state.close = true;
-        return;
-    }
+    if (!session.unsaved() || (!by_hand && session.file().empty())) return commands.push_back(request::CloseWindow{});
     state.dialog = Dialog::unsaved;
     state.dialog_opens = true;
 }
 
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     follow_opening(session, state);
-    follow_closing(session, state);
+    follow_saving(session, state, commands);
     if (state.dialog == Dialog::none) return;
     const Dialog shown = state.dialog;
     if (state.dialog_opens) {

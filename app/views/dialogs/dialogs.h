@@ -9,8 +9,8 @@ namespace decoderscope {
 
 // The dialog that is open, over the window.
 void draw_dialogs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
-// Closes the window when the user asks for it: at once, after asking whether to save, or after saving.
-void follow_closing(const Session& session, ViewState& state);
+// The user wants to close the window: it closes at once if nothing worth a question is unsaved, else a dialog asks.
+void ask_to_close(const Session& session, ViewState& state, Commands& commands);
 
 // Closes the dialog that is being drawn.
 inline void close_dialog(ViewState& state) {

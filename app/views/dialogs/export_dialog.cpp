@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <sstream>
 
 namespace decoderscope {
@@ -159,6 +160,10 @@ void wait_for_step(const Ui& ui, const Session& session, ViewState& state) {
     if (button(tr("Cancel"), "cancel") || (!state.dialog_opens && pressed(Key::escape))) close_export(state);
 }
 
+request::CopyPicture picture_of(const ExportChoice& choice, const ExportDialogState& dialog) {
+    return {std::make_shared<const Exhibit>(choice.in_english()), dialog.options};
+}
+
 }  // namespace
 
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
@@ -168,10 +173,9 @@ Sentence copy_shown_as_csv(const Session& session, const ViewState& state) {
     return copy_as_csv(choices.front().in_english());
 }
 
-void copy_shown_as_picture(const Session& session, ViewState& state) {
+void copy_shown_as_picture(const Session& session, const ViewState& state, Commands& commands) {
     const std::vector<ExportChoice> choices = export_choices(session, state);
-    if (!choices.empty())
-        state.part<ExportDialogState>().to_copy = std::make_shared<const Exhibit>(choices.front().in_english());
+    if (!choices.empty()) commands.push_back(picture_of(choices.front(), state.part<ExportDialogState>()));
 }
 
 void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
@@ -199,7 +203,7 @@ void draw_export_dialog(const Ui& ui, const Session& session, ViewState& state, 
     ImGui::SameLine();
     if (button(tr("Copy as CSV"), "csv")) dialog.said = tr(copy_as_csv(choice.in_english()));
     ImGui::SameLine();
-    if (button(tr("Copy picture"), "picture")) dialog.to_copy = std::make_shared<const Exhibit>(choice.in_english());
+    if (button(tr("Copy picture"), "picture")) commands.push_back(picture_of(choice, dialog));
     ImGui::SameLine();
     const bool linked = button(tr("Copy link"), "link");
     tooltip(tr("A link that opens all of this as it is now: the model, its input, the edits and the view"));

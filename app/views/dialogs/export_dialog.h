@@ -2,12 +2,12 @@
 
 #include "app/core/figure/export.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/export_choices.h"
 #include "app/views/widgets/widgets.h"
 #include "engine/base/message.h"
 
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,9 +20,8 @@ struct ExportDialogState {
     std::size_t format = 0;
     ExportOptions options;
     std::array<char, 1024> path{};
-    bool typed = false;                      // the path was typed by the user
-    std::string said;                        // what was copied
-    std::shared_ptr<const Exhibit> to_copy;  // a picture for the window to put on the clipboard
+    bool typed = false;  // the path was typed by the user
+    std::string said;    // what was copied
 };
 
 // The dialog that writes what is shown to a file, or copies it.
@@ -33,7 +32,7 @@ float draw_export_progress(const Ui& ui, const Session& session, Area area, Comm
 
 // Copies what the tab shows to the clipboard as CSV. Returns the message to show.
 Sentence copy_shown_as_csv(const Session& session, const ViewState& state);
-// The same as a picture, which the window puts on the clipboard.
-void copy_shown_as_picture(const Session& session, ViewState& state);
+// The same as a picture.
+void copy_shown_as_picture(const Session& session, const ViewState& state, Commands& commands);
 
 }  // namespace decoderscope

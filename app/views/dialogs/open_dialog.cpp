@@ -168,7 +168,7 @@ void choose(const Ui& ui, const Session& session, ViewState& state, Commands& co
     const std::string path = path_of(open.path.data());
     if (state.desktop.picks_files) {
         if (button(tr("Choose files …"), "pick")) {
-            state.pick_files = true;
+            commands.push_back(request::PickFiles{});
             close_opening(state);
         }
         ImGui::SameLine();

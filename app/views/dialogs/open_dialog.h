@@ -3,6 +3,7 @@
 #include "app/core/session/names_table.h"
 #include "app/core/session/paths_to_open.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/view_state.h"
 #include "app/views/widgets/widgets.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/core/session/command.h"
+#include "app/views/frame/commands.h"
 #include "app/views/widgets/theme.h"
 
 #include <array>

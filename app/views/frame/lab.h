@@ -39,8 +39,9 @@ struct Lab {
     void (*inspect)(const Ui& ui, const Session& session, ViewState& state, Commands& commands) = nullptr;
     // What to try in it with any model; nothing if this run has nothing of the kind.
     std::optional<Suggestion> (*suggest)(const Session& session) = nullptr;
-    // Another tab is opened. The runs that this one requested are dropped, so it must also forget having requested
-    // them.
+    // The companion runs that it needs for what it shows. They are computed as long as it is open and says so.
+    CompanionRuns (*companion_runs)(const Session& session, const ViewState& state) = nullptr;
+    // Another tab is opened.
     void (*leave)(ViewState& state) = nullptr;
     // What it shows; comes first in the list of exports.
     void (*add_exports)(ExportScene& scene) = nullptr;

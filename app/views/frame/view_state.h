@@ -6,6 +6,7 @@
 #include "app/core/language/languages.h"
 #include "app/core/lessons/lesson.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/terms.h"
 #include "app/views/frame/window_layout.h"
 #include "app/views/widgets/heatmap_view.h"
@@ -79,18 +80,14 @@ struct ViewState {
     bool recovery_later = false;       // the offer to recover is put off until the next start
     KeyboardFocus focus;
     GlossaryState glossary;
-    std::string term_asked;    // the id of the glossary's term under the mouse, as of the last frame; empty: none
-    std::string replaces;      // the file of which the user was asked whether to replace it
-    bool pick_files = false;   // the system's dialog for choosing files is to open
-    std::string path_to_open;  // a folder that the window is to show in the desktop's file manager
+    std::string term_asked;  // the id of the glossary's term under the mouse, as of the last frame; empty: none
+    std::string replaces;    // the file of which the user was asked whether to replace it
     std::set<std::string> open_edits;  // the groups of edits that are listed one by one
     std::string mapped_step;           // the step that the map was last scrolled to
     lessons::Withheld withheld;        // what a lesson's question closes meanwhile
-    bool close = false;                // the window closes
-    bool wants_to_close = false;    // the user wants it to close: at once if nothing is unsaved, else after a question
-    bool close_when_saved = false;  // the answer was to save first
-    bool busy = false;              // a view has more to do and wants another frame soon
-    bool paced = false;             // something advances at intervals and wants regular frames
+    bool close_when_saved = false;     // the user was asked before closing, and wants to save first
+    bool busy = false;                 // a view has more to do and wants another frame soon
+    bool paced = false;                // something advances at intervals and wants regular frames
 
     std::map<std::uint64_t, Viewport> viewports;  // by a heatmap's key
     std::optional<std::pair<std::string, Cell>>

@@ -7,8 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,11 +26,9 @@ struct TypeOverState {
 // What the inspector remembers from frame to frame.
 struct InspectorState {
     TypeOverState typed;
-    std::set<std::string> opened;            // the groups of terms that are open, by line and names
-    std::string opened_in;                   // the step that they belong to
-    std::string what_if;                     // what is tried, by its id; empty: nothing
-    std::map<std::string, Variation> asked;  // the companion runs that were requested for it, by name
-    std::uint64_t asked_at = 0;              // the snapshot's version then
+    std::set<std::string> opened;  // the groups of terms that are open, by line and names
+    std::string opened_in;         // the step that they belong to
+    std::string what_if;           // what is tried, by its id; empty: nothing
 };
 
 void draw_inspector(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
@@ -50,7 +46,9 @@ void teach_step(const Ui& ui, ViewState& state, const Step& step);
 // follow.
 void inspect_cell(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
-// What can be tried at the selected cell, and what it would change. Without a cell it drops what was tried.
+// The companion runs that show what is tried at the selected cell.
+[[nodiscard]] CompanionRuns what_if_runs(const Session& session, const ViewState& state);
+// What can be tried at the selected cell, and what it would change.
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands);
 
 // The gradients that are shown, or can be: those of the selected cell; the slope at the cell; on the way back what a

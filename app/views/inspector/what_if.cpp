@@ -9,7 +9,6 @@
 #include "engine/base/translate.h"
 
 #include <algorithm>
-#include <map>
 
 namespace decoderscope {
 
@@ -23,45 +22,31 @@ constexpr const char* kBlindThen = "what-if-blind-tried";
 
 constexpr std::size_t kMostKeys = 6;
 
-using Wanted = std::map<std::string, Variation>;
+// What can be tried at the selected cell; empty without one.
+Value<ShownWhatIfs> offered(const Session& session) {
+    const Step& step = session.step();
+    const std::optional<Cell>& cell = session.cursor().cell;
+    if (!cell || !session.shown().run->value(step.id).contains(*cell)) return {};
+    return shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place);
+}
 
-Wanted wanted_runs(const Session& session, const WhatIf& tried, const Cell& cell) {
-    Wanted wanted = {{kTried, tried.variation}};
-    if (!tried.is_fill) return wanted;
+CompanionRuns runs_of(const Session& session, const WhatIf& tried, const Cell& cell) {
+    CompanionRuns runs = {{kTried, tried.variation}};
+    if (!tried.is_fill) return runs;
     auto blind = blind_query(session.shown().scenario, session.step(), cell, session.cursor().place);
-    if (!blind) return wanted;
-    wanted[kBlindNow] = *blind;
+    if (!blind) return runs;
+    runs[kBlindNow] = *blind;
     blind->overrides = tried.variation.overrides;
-    wanted[kBlindThen] = *blind;
-    return wanted;
+    runs[kBlindThen] = *blind;
+    return runs;
 }
 
-// Requests the runs that are wanted, and drops the others.
-void ask_for(const Wanted& wanted, const Session& session, InspectorState& inspector, Commands& commands) {
-    for (const auto& [name, variation] : inspector.asked)
-        if (!wanted.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
-    const Snapshot& shown = session.shown();
-    bool requested = false;
-    for (const auto& [name, variation] : wanted) {
-        const auto asked = inspector.asked.find(name);
-        const bool is_new = asked == inspector.asked.end() || asked->second != variation;
-        // Opening another tab drops all companion runs. They are requested once for a snapshot.
-        const bool dropped =
-            !session.stale() && !shown.companions.contains(name) && inspector.asked_at != shown.version;
-        if (!is_new && !dropped) continue;
-        commands.push_back(command::Accompany{name, variation});
-        requested = true;
-    }
-    if (requested) inspector.asked_at = shown.version;
-    inspector.asked = wanted;
-}
-
-// A companion's run, if it was computed beside the run that is shown and as it is asked for now.
-std::shared_ptr<const Run> run_of(const Session& session, const InspectorState& inspector, const char* name) {
+// A companion's run, if it was computed beside the run that is shown and as it is needed now.
+std::shared_ptr<const Run> run_of(const Session& session, const CompanionRuns& needed, const char* name) {
     const Companion* companion = session.shown().companion(name);
-    const auto asked = inspector.asked.find(name);
-    const bool is_it = companion != nullptr && asked != inspector.asked.end() &&
-                       companion->variation == asked->second && companion->beside == session.shown().run;
+    const auto wanted = needed.find(name);
+    const bool is_it = companion != nullptr && wanted != needed.end() && companion->variation == wanted->second &&
+                       companion->beside == session.shown().run;
     return is_it ? companion->run : nullptr;
 }
 
@@ -109,8 +94,8 @@ void show_answer(const Ui& ui, const Session& session, const WhatIfEffect& effec
 }
 
 // A query that sees nothing, without the change and with it: the one place where fills always part.
-void show_blind_query(const Ui& ui, const Session& session, const InspectorState& inspector, const Cell& cell) {
-    const auto now = run_of(session, inspector, kBlindNow), then = run_of(session, inspector, kBlindThen);
+void show_blind_query(const Ui& ui, const Session& session, const CompanionRuns& needed, const Cell& cell) {
+    const auto now = run_of(session, needed, kBlindNow), then = run_of(session, needed, kBlindThen);
     if (!now || !then) return;
     const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, now, then,
                                                     session.step(), cell, session.cursor().place);
@@ -119,12 +104,12 @@ void show_blind_query(const Ui& ui, const Session& session, const InspectorState
     show_row(ui, *effect->row);
 }
 
-void show_effect(const Ui& ui, const Session& session, const InspectorState& inspector, const WhatIf& tried,
-                 const Cell& cell) {
+void show_effect(const Ui& ui, const Session& session, const WhatIf& tried, const Cell& cell) {
+    const CompanionRuns needed = runs_of(session, tried, cell);
     const auto companion = session.shown().companions.find(kTried);
     if (companion != session.shown().companions.end() && !companion->second.error.empty())
         return paragraph(ui.fonts.caption, ui.theme.error, tr(companion->second.error));
-    const std::shared_ptr<const Run> then = run_of(session, inspector, kTried);
+    const std::shared_ptr<const Run> then = run_of(session, needed, kTried);
     if (!then) return text_line(ui.fonts.caption, ui.theme.muted, tr("Being computed …"));
     const Value<WhatIfEffect> effect = shown_effect(session.derived(), session.shown().scenario, session.shown().run,
                                                     then, session.step(), cell, session.cursor().place);
@@ -135,7 +120,7 @@ void show_effect(const Ui& ui, const Session& session, const InspectorState& ins
         show_answer(ui, session, *effect);
         if (effect->row) show_row(ui, *effect->row);
     }
-    if (tried.is_fill) show_blind_query(ui, session, inspector, cell);
+    if (tried.is_fill) show_blind_query(ui, session, needed, cell);
 }
 
 // "What if", and behind it buttons, as many as fit in a line.
@@ -170,26 +155,28 @@ void keep_or_drop(const WhatIf& tried, InspectorState& inspector, Commands& comm
 
 }  // namespace
 
+CompanionRuns what_if_runs(const Session& session, const ViewState& state) {
+    const std::string& id = state.part<InspectorState>().what_if;
+    if (id.empty()) return {};
+    const Value<ShownWhatIfs> made = offered(session);
+    if (!made) return {};
+    const auto tried = std::ranges::find(made->offers, id, &WhatIf::id);
+    return tried == made->offers.end() ? CompanionRuns() : runs_of(session, *tried, *session.cursor().cell);
+}
+
 void inspect_what_ifs(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     auto& inspector = state.part<InspectorState>();
-    const Step& step = session.step();
-    const std::optional<Cell> cell = session.cursor().cell;
-    const bool has_cell = cell && session.shown().run->value(step.id).contains(*cell);
-    const Value<ShownWhatIfs> made =
-        has_cell ? shown_what_ifs(session.derived(), session.shown(), step, *cell, session.cursor().place)
-                 : Value<ShownWhatIfs>();
-    if (!made || made->offers.empty()) return ask_for({}, session, inspector, commands);
+    const Value<ShownWhatIfs> made = offered(session);
+    if (!made || made->offers.empty()) return;
     choose(ui, made->offers, inspector);
     const auto tried = std::ranges::find(made->offers, inspector.what_if, &WhatIf::id);
     if (tried == made->offers.end()) {
         ImGui::Dummy({1, ui.px(3)});
-        return ask_for({}, session, inspector, commands);
+        return;
     }
-    const WhatIf what_if = *tried;
-    ask_for(wanted_runs(session, what_if, *cell), session, inspector, commands);
     ImGui::Dummy({1, ui.px(2)});
-    keep_or_drop(what_if, inspector, commands);
-    show_effect(ui, session, inspector, what_if, *cell);
+    keep_or_drop(*tried, inspector, commands);
+    show_effect(ui, session, *tried, *session.cursor().cell);
     section_line(ui);
 }
 

@@ -16,18 +16,16 @@ namespace decoderscope {
 
 namespace {
 
-using namespace lessons;
-
 void gap(const Ui& ui, float height) { ImGui::Dummy({1, ui.px(height)}); }
 
-void draw_paragraph(const Ui& ui, const Paragraph& paragraph, const Shown& text) {
-    using Kind = Paragraph::Kind;
+void draw_paragraph(const Ui& ui, const lessons::Paragraph& paragraph, const lessons::Shown& text) {
+    using Kind = lessons::Paragraph::Kind;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float indent = ui.px(14.0F * static_cast<float>(paragraph.level + 1));
     switch (paragraph.kind) {
         case Kind::heading:
             gap(ui, 4);
-            return text_line(ui.fonts.heading, ui.theme.text, plain_text(text));
+            return text_line(ui.fonts.heading, ui.theme.text, lessons::plain_text(text));
         case Kind::bullet:
             draw_text(ui, ui.fonts.text, {at.x + indent - ui.px(12), at.y}, ui.theme.muted, "•");
             return spans_line(ui, text, ui.theme.text, indent);
@@ -40,15 +38,15 @@ void draw_paragraph(const Ui& ui, const Paragraph& paragraph, const Shown& text)
             ImGui::GetWindowDrawList()->AddLine(at, {at.x, ImGui::GetItemRectMax().y}, ui.theme.line, ui.px(2));
             return;
         case Kind::code:
-            return decoderscope::paragraph(ui.fonts.mono_small, ui.theme.text, plain_text(text));
+            return decoderscope::paragraph(ui.fonts.mono_small, ui.theme.text, lessons::plain_text(text));
         case Kind::text:
             return spans_line(ui, text, ui.theme.text);
     }
 }
 
-void draw_place(const Ui& ui, LessonsState& panel, const Shown& title, std::size_t block) {
+void draw_place(const Ui& ui, LessonsState& panel, const lessons::Shown& title, std::size_t block) {
     const float width = ImGui::GetContentRegionAvail().x - ui.px(24);
-    const std::string text = in_lines(ui.fonts.text, "→ " + plain_text(title), width);
+    const std::string text = in_lines(ui.fonts.text, "→ " + lessons::plain_text(title), width);
     if (button(text, "place" + std::to_string(block))) panel.player->open(block);
 }
 
@@ -62,9 +60,9 @@ void turn(LessonsState& panel, std::size_t page) {
     panel.to_top = true;
 }
 
-void draw_end(const Ui& ui, LessonsState& panel) {
-    const Player& player = *panel.player;
-    const std::size_t all = questions_of(*player.lesson()).size(),
+void draw_end(const Ui& ui, LessonsState& panel, Commands& commands) {
+    const lessons::Player& player = *panel.player;
+    const std::size_t all = lessons::questions_of(*player.lesson()).size(),
                       solved = player.progress().solved_of(*player.lesson());
     gap(ui, 6);
     section_line(ui);
@@ -75,7 +73,7 @@ void draw_end(const Ui& ui, LessonsState& panel) {
     for (const std::string& where : player.lesson()->happened)
         if (solved == all)
             paragraph(ui.fonts.caption, ui.theme.muted, tr("It happened in {where}", {{"where", where}}));
-    if (button(tr("Hand in"), "hand-in")) panel.hands_in = true;
+    if (button(tr("Hand in"), "hand-in")) commands.push_back(request::HandIn{});
     tooltip(tr("Write the answers to a file in the home folder, for a teacher: nothing is sent"));
     ImGui::SameLine();
     const bool leaves = button(tr("All lessons"), "end-all-lessons");
@@ -85,7 +83,7 @@ void draw_end(const Ui& ui, LessonsState& panel) {
 }
 
 void draw_foot(const Ui& ui, LessonsState& panel) {
-    const Player& player = *panel.player;
+    const lessons::Player& player = *panel.player;
     gap(ui, 8);
     section_line(ui);
     const std::size_t pages = player.lesson()->pages.size(), page = player.page();
@@ -103,22 +101,23 @@ void draw_foot(const Ui& ui, LessonsState& panel) {
 
 }  // namespace
 
-void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel) {
-    const std::shared_ptr<Player> player = panel.player;
+void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel, Commands& commands) {
+    const std::shared_ptr<lessons::Player> player = panel.player;
     const lessons::Page& page = player->shown_page();
-    const decoderscope::Value<ShownPage> shown =
+    const decoderscope::Value<lessons::ShownPage> shown =
         lessons::shown_page(session.derived(), session.shown(), player->lesson(), player->page(), player->opened());
     // While numbers are computed for another run, the old ones stay.
-    static const ShownPage none;
+    static const lessons::ShownPage none;
     if (shown) panel.last = shown;
-    const ShownPage& texts = panel.last && panel.last->blocks.size() == page.blocks.size() ? *panel.last : none;
+    const lessons::ShownPage& texts =
+        panel.last && panel.last->blocks.size() == page.blocks.size() ? *panel.last : none;
     text_line(ui.fonts.heading, ui.theme.text,
-              fitted(ui.fonts.heading, plain_text(page.title), ImGui::GetContentRegionAvail().x));
+              fitted(ui.fonts.heading, lessons::plain_text(page.title), ImGui::GetContentRegionAvail().x));
     gap(ui, 2);
     const std::size_t count = std::min(player->shown_blocks(), texts.blocks.size());
     for (std::size_t i = 0; i < count; ++i) {
         ImGui::PushID(static_cast<int>(i));
-        const ShownBlock& block = texts.blocks[i];
+        const lessons::ShownBlock& block = texts.blocks[i];
         if (const auto* paragraph = std::get_if<lessons::Paragraph>(&page.blocks[i]))
             draw_paragraph(ui, *paragraph, block.text);
         else if (std::holds_alternative<lessons::Place>(page.blocks[i]))
@@ -130,20 +129,18 @@ void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, Le
         gap(ui, 4);
         ImGui::PopID();
     }
-    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel);
+    if (player->is_last_page() && player->open_question() == nullptr) draw_end(ui, panel, commands);
     if (panel.player) draw_foot(ui, panel);
 }
 
 namespace {
-
-using namespace lessons;
 
 struct Drawn {
     const Ui& ui;
     const Session& session;
     LessonsState& panel;
     const lessons::Question& question;
-    const ShownBlock& shown;
+    const lessons::ShownBlock& shown;
 };
 
 // Another question is open: nothing is marked or typed yet.
@@ -221,7 +218,7 @@ void draw_number(const Drawn& d) {
     ImGui::SameLine();
     const bool pressed = button(tr("Answer"), "answer");
     const std::optional<double> number = typed_number(d.panel.number.data());
-    if ((entered || pressed) && number) give(d, NumberAnswer{*number});
+    if ((entered || pressed) && number) give(d, lessons::NumberAnswer{*number});
     if (!number && d.panel.number[0] != '\0') text_line(d.ui.fonts.caption, d.ui.theme.error, tr("This is no number."));
 }
 
@@ -232,10 +229,10 @@ void draw_pointing(const Drawn& d, bool wants_cell) {
     paragraph(d.ui.fonts.caption, d.ui.theme.muted,
               wants_cell && !cursor.cell ? std::string(tr("Click a cell on the stage."))
                                          : tr("You point at {place}", {{"place", place}}));
-    if (button(tr("This one"), "point")) give(d, PointedAnswer{step, cursor.cell});
+    if (button(tr("This one"), "point")) give(d, lessons::PointedAnswer{step, cursor.cell});
 }
 
-void draw_bug(const Drawn& d, const ByBug& by) {
+void draw_bug(const Drawn& d, const lessons::ByBug& by) {
     if (!by.solution.empty()) {
         const std::string& step = d.session.step().name;
         if (button(tr("This step"), "step")) d.panel.wrong_step = step;
@@ -246,22 +243,22 @@ void draw_bug(const Drawn& d, const ByBug& by) {
         ImGui::Dummy({1, d.ui.px(2)});
     }
     draw_choices_of(d);
-    if (marked_answer(d)) give(d, BugAnswer{d.panel.wrong_step, *d.panel.choice});
+    if (marked_answer(d)) give(d, lessons::BugAnswer{d.panel.wrong_step, *d.panel.choice});
 }
 
 struct DrawAnswer {
     const Drawn& d;
 
-    void operator()(const ByChoice&) const {
+    void operator()(const lessons::ByChoice&) const {
         draw_choices_of(d);
-        if (marked_answer(d)) give(d, ChosenAnswer{*d.panel.choice});
+        if (marked_answer(d)) give(d, lessons::ChosenAnswer{*d.panel.choice});
     }
-    void operator()(const ByNumber&) const { draw_number(d); }
-    void operator()(const ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
-    void operator()(const ByRun&) const {
+    void operator()(const lessons::ByNumber&) const { draw_number(d); }
+    void operator()(const lessons::ByPoint& by) const { draw_pointing(d, !by.solution.cell.empty()); }
+    void operator()(const lessons::ByRun&) const {
         paragraph(d.ui.fonts.caption, d.ui.theme.muted, tr("Do it on the stage: it is noticed when it is done."));
     }
-    void operator()(const ByBug& by) const { draw_bug(d, by); }
+    void operator()(const lessons::ByBug& by) const { draw_bug(d, by); }
 };
 
 // ---- what is said about it
@@ -269,7 +266,7 @@ struct DrawAnswer {
 void draw_verdict(const Drawn& d) {
     if (!d.panel.verdict || d.panel.judged != d.question.id) return;
     const Ui& ui = d.ui;
-    for (const Shown& reply : d.panel.verdict->replies) {
+    for (const lessons::Shown& reply : d.panel.verdict->replies) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         draw_text(ui, ui.fonts.text, at, ui.theme.warning, "✗");
         spans_line(ui, reply, ui.theme.text, ui.px(20));
@@ -286,17 +283,17 @@ void draw_hints(const Drawn& d) {
         spans_line(d.ui, d.shown.hints[i], d.ui.theme.text, d.ui.px(12));
     }
     show_if_new(d.panel, Reveal::hint);
-    if (asked >= kHints) return;
+    if (asked >= lessons::kHints) return;
     if (button(asked == 0 ? tr("Hint") : tr("Another hint"), "hint")) {
         d.panel.player->ask_hint(d.question);
         d.panel.reveal = Reveal::hint;
     }
-    if (asked + 1 == kHints) tooltip(tr("The last one gives the answer away"));
+    if (asked + 1 == lessons::kHints) tooltip(tr("The last one gives the answer away"));
 }
 
 // Which parts are closed, and that they come back.
 void draw_withheld(const Drawn& d) {
-    const Withheld& withheld = d.question.withheld;
+    const lessons::Withheld& withheld = d.question.withheld;
     if (!withheld.anything()) return;
     std::string parts;
     const auto add = [&](bool closed, const char* name) {
@@ -312,7 +309,7 @@ void draw_withheld(const Drawn& d) {
 }  // namespace
 
 void draw_question(const Ui& ui, const Session& session, ViewState&, LessonsState& panel,
-                   const lessons::Question& question, const ShownBlock& shown) {
+                   const lessons::Question& question, const lessons::ShownBlock& shown) {
     const Drawn d{ui, session, panel, question, shown};
     const bool solved = panel.player->progress().solved(question.id);
     const ImVec2 start = ImGui::GetCursorScreenPos();

@@ -40,7 +40,6 @@ struct LessonsState {
 
     lessons::Progress progress;
     std::string progress_path;  // where it is kept; empty: nowhere
-    bool hands_in = false;      // the answers are to be written to a file; the application does it
     std::string handed_in;      // the file that they were written to; empty: none yet
 
     lessons::WindowPart point = lessons::WindowPart::none;  // that is pointed at
@@ -49,7 +48,7 @@ struct LessonsState {
 
 // A page of the lesson that is open, in the panel's flow.
 
-void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel);
+void draw_lesson_page(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel, Commands& commands);
 
 // One question: what it asks, what it is answered with, hints, the reply.
 void draw_question(const Ui& ui, const Session& session, ViewState& state, LessonsState& panel,

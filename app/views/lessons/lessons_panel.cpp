@@ -259,16 +259,15 @@ void withhold(const Session&, ViewState& state, Commands& commands) {
         state.dialog_opens = false;
         refused = true;
     }
-    const auto configures = [](const Command& command) {
-        return std::holds_alternative<command::SetOption>(command) ||
-               std::holds_alternative<command::SetDropout>(command);
+    const auto configures = [](const auto& asked) {
+        return as<command::SetOption>(asked) != nullptr || as<command::SetDropout>(asked) != nullptr;
     };
     if (closed.configuration) refused = std::erase_if(commands, configures) > 0 || refused;
     if (refused)
         commands.push_back(command::Tell{message("This is closed while the lesson's question is open."), false});
 }
 
-bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands&) {
+bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& area, Commands& commands) {
     LessonsState& panel = panel_of(state);
     if (!panel.open) return false;
     draw_head(ui, state, panel, area);
@@ -279,7 +278,7 @@ bool draw_lessons(const Ui& ui, const Session& session, ViewState& state, Area& 
     if (std::exchange(panel.to_top, false)) ImGui::SetScrollY(0.0F);
     if (panel.player) {
         draw_lesson_head(ui, panel);
-        if (panel.player) draw_lesson_page(ui, session, state, panel);
+        if (panel.player) draw_lesson_page(ui, session, state, panel, commands);
     } else {
         draw_list(ui, state, panel);
     }

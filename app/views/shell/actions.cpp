@@ -5,6 +5,7 @@
 #include "app/core/run/edits.h"
 #include "app/core/run/labels.h"
 #include "app/core/run/slice.h"
+#include "app/views/dialogs/dialogs.h"
 #include "app/views/dialogs/export_dialog.h"
 #include "app/views/dialogs/saving.h"
 #include "app/views/frame/lab.h"
@@ -90,7 +91,9 @@ void copy_as_csv(const Session& session, ViewState& state, Commands& commands) {
     commands.push_back(command::Tell{copy_shown_as_csv(session, state), false});
 }
 
-void copy_as_picture(const Session& session, ViewState& state, Commands&) { copy_shown_as_picture(session, state); }
+void copy_as_picture(const Session& session, ViewState& state, Commands& commands) {
+    copy_shown_as_picture(session, state, commands);
+}
 
 void explain_what_is_under_the_mouse(const Session&, ViewState& state, Commands&) {
     if (!state.term_asked.empty()) return open_glossary(state, state.term_asked);
@@ -368,9 +371,7 @@ std::vector<Action> actions_of_window() {
         {.label = message("Pointer for a lecture hall on or off"),
          .key = Key::l,
          .run = changes([](ViewState& s) { s.settings.large_pointer = !s.settings.large_pointer; })},
-        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = changes([](ViewState& s) {
-                                                                         s.wants_to_close = true;
-                                                                     })},
+        {.label = message("Quit"), .key = Key::q, .mods = with_ctrl, .run = ask_to_close},
     };
 }
 

@@ -23,9 +23,11 @@ constexpr std::size_t kMost = 3;
 
 Suggestion suggestion_of(const FittingTrial& fitting) {
     const Trial& trial = fitting.trial;
-    Suggestion suggestion{
-        .title = tr(example_text(trial.title)), .tab = trial.tab, .commands = commands_of(trial), .done = fitting.done};
-    return suggestion;
+    const std::vector<Command> commands = commands_of(trial);
+    return {.title = tr(example_text(trial.title)),
+            .tab = trial.tab,
+            .commands = {commands.begin(), commands.end()},
+            .done = fitting.done};
 }
 
 // What the tabs offer with any model: the first two, and the last for contrast.
@@ -160,7 +162,7 @@ float draw_introduction(const Ui& ui, const Session& session, ViewState& state, 
 namespace {
 
 // What can be done with the file that the message is about. Returns where the text may end.
-float draw_file_actions(const Ui& ui, const Message& message, Area area, ViewState& state) {
+float draw_file_actions(const Ui& ui, const Message& message, Area area, const ViewState& state, Commands& commands) {
     if (message.path.empty() || !state.desktop.shows_folders) return area.high.x - ui.px(14);
     const std::string folder = tr("Open the folder"), copy = tr("Copy the path");
     const float gap = ui.px(18), end = area.high.x - ui.px(14);
@@ -170,7 +172,7 @@ float draw_file_actions(const Ui& ui, const Message& message, Area area, ViewSta
     ImGui::PushID("message");
     ImGui::SetCursorScreenPos({folder_x, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, folder, 1))
-        state.path_to_open = std::filesystem::path(message.path).parent_path().string();
+        commands.push_back(request::ShowFolder{std::filesystem::path(message.path).parent_path().string()});
     ImGui::SetCursorScreenPos({copy_x, y});
     if (link(ui, ui.fonts.caption, ui.theme.accent, copy, 2)) ImGui::SetClipboardText(message.path.c_str());
     ImGui::PopID();
@@ -179,7 +181,7 @@ float draw_file_actions(const Ui& ui, const Message& message, Area area, ViewSta
 
 }  // namespace
 
-float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area) {
+float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
     if (!session.message()) return 0.0F;
     const Message& message = *session.message();
     constexpr std::size_t kMostLines = 4;
@@ -187,7 +189,7 @@ float draw_message(const Ui& ui, const Session& session, ViewState& state, Area 
     // The text decides how high the bar is, and is drawn over it.
     list.ChannelsSplit(2);
     list.ChannelsSetCurrent(1);
-    const float end = draw_file_actions(ui, message, area, state);
+    const float end = draw_file_actions(ui, message, area, state, commands);
     const float x = area.low.x + ui.px(14), pitch = compat::font_size(ui.fonts.caption) + ui.px(4);
     const auto measure = [&](const std::string& line) { return compat::text_size(ui.fonts.caption, line).x; };
     const std::string text = tr(message.text);

@@ -9,7 +9,7 @@
 namespace decoderscope {
 
 // An error or a confirmation under the toolbar, with what can be done with its file. Returns its height.
-[[nodiscard]] float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area);
+[[nodiscard]] float draw_message(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);
 // What this model does, and three things to try, one click each; until it is closed. Returns its height.
 [[nodiscard]] float draw_introduction(const Ui& ui, const Session& session, ViewState& state, Area area,
                                       Commands& commands);

@@ -43,12 +43,30 @@ void play(const Session& session, ViewState& state, Commands& commands) {
 
 // ---- the stage and its tabs
 
-// Runs that the previous tab requested are no longer computed.
-void change_tab(const Session& session, ViewState& state, Commands& commands) {
+void change_tab(ViewState& state) {
     if (const Lab* left = find_lab(state.open_tab); left != nullptr && left->leave != nullptr) left->leave(state);
-    for (const auto& [name, companion] : session.shown().companions)
-        commands.push_back(command::Accompany{name, std::nullopt});
     state.open_tab = state.tab;
+}
+
+// The companion runs that the open tab, and the inspector where the tab leaves it to explain a cell, need for what they
+// show.
+CompanionRuns needed_runs(const Session& session, const ViewState& state) {
+    const Lab* open = find_lab(state.open_tab);
+    if (open == nullptr || !has_something(*open, session)) return {};
+    CompanionRuns needed;
+    if (open->companion_runs != nullptr) needed = open->companion_runs(session, state);
+    if (open->inspect == nullptr) needed.merge(what_if_runs(session, state));
+    return needed;
+}
+
+// Requests them, and drops those that are no longer needed.
+void keep_companions(const Session& session, const ViewState& state, Commands& commands) {
+    const CompanionRuns needed = needed_runs(session, state), kept = session.companion_runs();
+    for (const auto& [name, variation] : kept)
+        if (!needed.contains(name)) commands.push_back(command::Accompany{name, std::nullopt});
+    for (const auto& [name, variation] : needed)
+        if (const auto known = kept.find(name); known == kept.end() || known->second != variation)
+            commands.push_back(command::Accompany{name, variation});
 }
 
 // A tab that needs more height than there is keeps it, and scrolls.
@@ -111,7 +129,7 @@ float draw_tabs(const Ui& ui, ViewState& state, Area area) {
 
 // The stage: the open tab.
 void draw_stage(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    if (state.tab != state.open_tab) change_tab(session, state, commands);
+    if (state.tab != state.open_tab) change_tab(state);
     state.stage = area;
     const Lab* open = find_lab(state.tab);
     if (open == nullptr) return;
@@ -139,7 +157,8 @@ float draw_bars(const Ui& ui, const Session& session, ViewState& state, Area who
     // Above the message, so that the offers stay where they are when one comes.
     const float introduced =
         offer_end + draw_introduction(ui, session, state, {{whole.low.x, offer_end}, whole.high}, commands);
-    const float message_end = introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high});
+    const float message_end =
+        introduced + draw_message(ui, session, state, {{whole.low.x, introduced}, whole.high}, commands);
     return message_end + draw_export_progress(ui, session, {{whole.low.x, message_end}, whole.high}, commands);
 }
 
@@ -252,7 +271,8 @@ void draw_presentation(const Ui& ui, const Session& session, ViewState& state, A
 // said above the stage.
 void draw_embedded(const Ui& ui, const Session& session, ViewState& state, Commands& commands) {
     Area whole = {{0, 0}, ImGui::GetIO().DisplaySize};
-    if (session.message() && session.message()->failed) whole.low.y += draw_message(ui, session, state, whole);
+    if (session.message() && session.message()->failed)
+        whole.low.y += draw_message(ui, session, state, whole, commands);
     draw_presentation(ui, session, state, whole, commands);
 }
 
@@ -268,9 +288,9 @@ Area room(const Ui& ui) {
     return {{0, 0}, {std::max(window.x, ui.px(kLeastRoom.x)), std::max(window.y, ui.px(kLeastRoom.y))}};
 }
 
-bool shows_them_how(const Command& command) {
-    return std::holds_alternative<command::SelectCell>(command) || std::holds_alternative<command::Follow>(command) ||
-           std::holds_alternative<command::PaintMask>(command);
+bool shows_them_how(const Commands::value_type& asked) {
+    return as<command::SelectCell>(asked) != nullptr || as<command::Follow>(asked) != nullptr ||
+           as<command::PaintMask>(asked) != nullptr;
 }
 
 }  // namespace
@@ -305,6 +325,7 @@ Commands draw_workspace(const Ui& given, const Session& session, ViewState& stat
     else
         draw_side_by_side(ui, session, state, whole, commands);
     state.paced = state.paced || state.playing;
+    keep_companions(session, state, commands);
     withhold(session, state, commands);
     draw_dialogs(ui, session, state, commands);
     if (popup_ends) compat::close_last_popup();

@@ -67,6 +67,7 @@ TEST_CASE("a trace dropped on the Diff tab is compared with; elsewhere a dropped
     CHECK_FALSE(application.session().shown().trace_file);
     application.state().tab = "diff";
     application.dropped(trace);
+    application.session().finish();
     REQUIRE(application.session().shown().trace_file);
     CHECK(application.session().shown().trace_file->label == "t.safetensors");
     CHECK(application.state().part<DiffTabState>().against == Against::file);

@@ -83,8 +83,9 @@ TEST_CASE("what is still being computed is neither copied nor exported, and the 
     REQUIRE(d.session.shown().run->value(d.session.step().id).empty());  // it is taken over with the next frame
     CHECK(export_choices(d.session, d.state).empty());
     CHECK(tr(copy_shown_as_csv(d.session, d.state)) == "blocks.0.attn.result is being computed: nothing was copied");
-    copy_shown_as_picture(d.session, d.state);
-    CHECK(d.state.part<ExportDialogState>().to_copy == nullptr);
+    Commands asked;
+    copy_shown_as_picture(d.session, d.state, asked);
+    CHECK(asked.empty());
     d.session.finish();
     d.settle();
     open_export_dialog(d);
@@ -171,7 +172,8 @@ TEST_CASE("a second export to the same file asks first, says in which folder, an
     CHECK(read_bytes(path) != "what was there");
     CHECK(d.sees("Writtento" + path));
     REQUIRE(d.click_text("Openthefolder"));
-    CHECK(d.state.path_to_open == folder.path());
+    REQUIRE(d.last<request::ShowFolder>());
+    CHECK(d.last<request::ShowFolder>()->path == folder.path());
     REQUIRE(d.click_text("Copythepath"));
     CHECK(clipboard.text() == path);
 }
@@ -204,8 +206,8 @@ TEST_CASE("Ctrl+C copies what is shown as CSV") {
     CHECK(d.sees("CopiedasCSV."));
     d.hands.tap(Key::c, with_ctrl_shift);
     d.settle();
-    REQUIRE(d.state.part<ExportDialogState>().to_copy);  // for the window to put on the desktop's clipboard
-    CHECK(d.state.part<ExportDialogState>().to_copy->panels.size() == 1);
+    REQUIRE(d.last<request::CopyPicture>());
+    CHECK(d.last<request::CopyPicture>()->exhibit->panels.size() == 1);
 }
 
 TEST_CASE("an export that takes longer shows how far it is, and can be cancelled there") {

@@ -147,7 +147,7 @@ TEST_CASE("a lesson that this program does not have is said; no path is opened a
         view.lesson = name;
         const Commands told = show_saved(d.state, view);
         REQUIRE(told.size() == 1);
-        CHECK(std::get<command::Tell>(told.front()).sentence.english().find(name) != std::string::npos);
+        CHECK(as<command::Tell>(told.front())->sentence.english().find(name) != std::string::npos);
         CHECK_FALSE(d.state.part<LessonsState>().player);
     }
 }

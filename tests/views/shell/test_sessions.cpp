@@ -108,18 +108,18 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
         Driver d("causal-lm");
         d.session.apply(command::SetOption{"norm_first", "true"});
         quit(d);
-        CHECK(d.state.close);
+        CHECK(d.last<request::CloseWindow>());
     }
     Driver d("causal-lm");
     d.session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
     d.settle();
     quit(d);
-    CHECK_FALSE(d.state.close);
+    CHECK_FALSE(d.last<request::CloseWindow>());
     CHECK(d.sees("Savetheworkbeforeclosing?"));
     CHECK(d.sees("causal-lm,1edit"));
     REQUIRE(d.click_text("Cancel"));
     CHECK(d.state.dialog == Dialog::none);
-    CHECK_FALSE(d.state.close);
+    CHECK_FALSE(d.last<request::CloseWindow>());
     quit(d);
     d.hands.tap(Key::enter);
     d.settle();
@@ -132,7 +132,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     d.settle();
     REQUIRE(d.state.dialog == Dialog::save_session);
     type_path(d, folder.file("a"));
-    CHECK(d.state.close);
+    CHECK(d.last<request::CloseWindow>());
     CHECK(std::filesystem::exists(folder.file("a.dscope")));
 
     Driver other("causal-lm");
@@ -140,7 +140,7 @@ TEST_CASE("closing asks only if unsaved work would be lost") {
     other.settle();
     quit(other);
     REQUIRE(other.click_text("Closewithoutsaving"));
-    CHECK(other.state.close);
+    CHECK(other.last<request::CloseWindow>());
 }
 
 TEST_CASE("sessions stand in the open dialog's list and among what was opened before") {

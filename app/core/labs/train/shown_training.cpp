@@ -89,15 +89,19 @@ std::vector<std::string> attentions_of(const Plan& plan) {
     return attentions;
 }
 
+Ref pattern_of(const Plan& plan, const std::string& attention) {
+    const auto& steps = plan.steps();
+    const auto pattern = std::ranges::find_if(steps, [&](const Step& step) {
+        return step.attention == attention && step.operation.traits().values == Values::weights;
+    });
+    return pattern == steps.end() ? nullptr : &*pattern;
+}
+
 Value<TrainedPattern> trained_pattern(Derived& derived, const TrainedModelRun& of, const std::string& attention,
                                       Index head) {
     return derived.get<TrainedPattern>({of.run}, std::tie(attention, head), [&] {
-        const Plan& plan = of.run->plan();
-        const auto& steps = plan.steps();
-        const auto pattern = std::ranges::find_if(steps, [&](const Step& step) {
-            return step.attention == attention && step.operation.traits().values == Values::weights;
-        });
-        if (pattern == steps.end()) return TrainedPattern();
+        const Ref pattern = pattern_of(of.run->plan(), attention);
+        if (pattern == nullptr) return TrainedPattern();
         TrainedPattern shown{heatmap_of(of.scenario, *of.run, *pattern, {0, head})};
         shown.heatmap.range = {0.0F, 1.0F};  // one colour means one weight at every step
         return shown;

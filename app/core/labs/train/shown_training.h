@@ -43,6 +43,8 @@ struct TrainedModelRun {
 [[nodiscard]] Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr<const Model>& model);
 // The attentions whose patterns can be shown: "blocks.0.attn", …
 [[nodiscard]] std::vector<std::string> attentions_of(const Plan& plan);
+// The pattern of one of them; nullptr if the plan has none of that name.
+[[nodiscard]] Ref pattern_of(const Plan& plan, const std::string& attention);
 struct TrainedPattern {
     static constexpr std::size_t kKept = 64;
     Heatmap heatmap;

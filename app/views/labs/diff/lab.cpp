@@ -24,11 +24,17 @@ void add_exports(ExportScene& scene) {
     });
 }
 
-void leave(ViewState& state) {
-    DiffTabState& diff = state.part<DiffTabState>();
-    diff.asked.reset();
-    diff.shown = {};
+// The session's name for our companion run.
+constexpr const char* kCompanion = "diff";
+
+// The other configuration, for as long as it is compared with.
+CompanionRuns companion_runs(const Session&, const ViewState& state) {
+    const DiffTabState& diff = state.part<DiffTabState>();
+    if (diff.against != Against::configuration || diff.option.first.empty()) return {};
+    return {{kCompanion, Variation{.overrides = {diff.option}}}};
 }
+
+void leave(ViewState& state) { state.part<DiffTabState>().shown = {}; }
 
 void pin(const Session&, ViewState& state, Commands& commands) {
     state.tab = kId;
@@ -80,6 +86,7 @@ Lab diff_lab() {
             .draw = draw_diff_tab,
             .least_height = [](float) { return 480.0F; },
             .inspect = inspect_difference,
+            .companion_runs = companion_runs,
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_runs,
@@ -89,21 +96,6 @@ Lab diff_lab() {
 }
 
 namespace {
-
-// The session's name for our companion run.
-constexpr const char* kCompanion = "diff";
-
-// The other configuration is computed alongside the run for as long as it is compared with.
-void ask_for_companion(DiffTabState& diff, Commands& commands) {
-    const bool wanted = diff.against == Against::configuration && !diff.option.first.empty();
-    if (wanted && diff.asked != diff.option) {
-        diff.asked = diff.option;
-        commands.push_back(command::Accompany{kCompanion, Variation{.overrides = {diff.option}}});
-    } else if (!wanted && diff.asked) {
-        diff.asked.reset();
-        commands.push_back(command::Accompany{kCompanion, std::nullopt});
-    }
-}
 
 Compared compared_with_configuration(const Snapshot& shown, const DiffTabState& diff) {
     Compared b{.label = diff.option.first + " = " + diff.option.second};
@@ -242,13 +234,17 @@ void draw_diff_tab(const Ui& ui, const Session& session, ViewState& state, Area 
     DiffTabState& diff = state.part<DiffTabState>();
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
-    ask_for_companion(diff, commands);
     state.hovered.reset();
     const Compared b = compared_with(session.shown(), diff);
     diff.shown = {};
     const float header = diff_header_height(ui, diff.against, inner.width());
     draw_diff_header(ui, session, state, {inner.low, {inner.high.x, inner.low.y + header}}, commands);
     const Area below = {{inner.low.x, inner.low.y + header}, inner.high};
+    const bool of_a_file = diff.against == Against::file || diff.against == Against::bisect;
+    if (of_a_file && !session.shown().trace_file && !session.reading_trace().empty()) {
+        draw_empty_page(ui, below, "", tr("Reading {name}", {{"name", session.reading_trace()}}), ui.theme.muted);
+        return;
+    }
     if (diff.against == Against::bisect) return draw_bisect_page(ui, session, state, below, commands);
     if (b.of == nullptr) {
         draw_missing(ui, b, below);

@@ -27,8 +27,7 @@ struct BisectTabState {
 // What the Diff tab remembers from frame to frame.
 struct DiffTabState {
     Against against = Against::unedited;
-    std::pair<std::string, std::string> option;                // what differs in B's configuration: a key and its value
-    std::optional<std::pair<std::string, std::string>> asked;  // the one requested from the session
+    std::pair<std::string, std::string> option;  // what differs in B's configuration: a key and its value
     double tolerance = 0.0;
     bool in_order = false;                           // order of the list; else worst first
     std::array<char, 1024> typed{};                  // the path's field

@@ -33,12 +33,16 @@ void add_exports(ExportScene& scene) {
                      [&] { return next_token_exhibit(scene.shown, row, scene.session.sampling()); });
 }
 
-void leave(ViewState& state) {
-    GenerateTabState& generate = state.part<GenerateTabState>();
-    generate.asked_cache.reset();
-    generate.asked_lens.reset();
-    generate.running = false;
+CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+    const GenerateTabState& tab = state.part<GenerateTabState>();
+    if (!generation_obstacle(session.shown().scenario).empty()) return {};
+    if (tab.page == GeneratePage::cache && tab.proving)
+        return {{kCacheRun, Variation{.cached_row = session.cursor().place.batch}}};
+    if (tab.page == GeneratePage::lens) return {{kLensRun, Variation{.logit_lens = true}}};
+    return {};
 }
+
+void leave(ViewState& state) { state.part<GenerateTabState>().running = false; }
 
 std::optional<Suggestion> suggest(const Session& session) {
     if (!generation_obstacle(session.shown().scenario).empty()) return std::nullopt;
@@ -90,6 +94,7 @@ Lab generate_lab() {
             .least_height = [](float) { return 400.0F; },
             .inspect = inspect_generation,
             .suggest = suggest,
+            .companion_runs = companion_runs,
             .leave = leave,
             .add_exports = add_exports,
             .actions = actions_of_text,
@@ -123,23 +128,6 @@ void run_on(const Session& session, ViewState& state, Commands& commands) {
     if (session.stale() || now < tab.next_token_at) return;
     tab.next_token_at = now + kSecondsPerToken;
     tab.running = generate_token(session, commands);
-}
-
-// Companion runs are computed as long as a page shows them.
-void ask_for(std::optional<Variation>& asked, const char* name, const std::optional<Variation>& wanted,
-             Commands& commands) {
-    if (asked == wanted) return;
-    asked = wanted;
-    commands.push_back(command::Accompany{name, wanted});
-}
-
-void ask_for_runs(const GenerateScene& scene) {
-    GenerateTabState& tab = scene.tab();
-    std::optional<Variation> cache, lens;
-    if (tab.page == GeneratePage::cache && tab.proving) cache = Variation{.cached_row = scene.row};
-    if (tab.page == GeneratePage::lens) lens = Variation{.logit_lens = true};
-    ask_for(tab.asked_cache, kCacheRun, cache, scene.commands);
-    ask_for(tab.asked_lens, kLensRun, lens, scene.commands);
 }
 
 void draw_obstacle(const Ui& ui, Area area, const std::string& obstacle) {
@@ -209,7 +197,6 @@ void draw_generate_tab(const Ui& ui, const Session& session, ViewState& state, A
     }
     const GenerateScene scene = generate_scene(ui, session, state, commands);
     run_on(session, state, commands);
-    ask_for_runs(scene);
     float y = inner.low.y;
     const auto rest = [&] { return Area{{inner.low.x, y}, inner.high}; };
     y += draw_generate_controls(scene, rest()) + gap;

@@ -2,8 +2,8 @@
 
 #include "app/core/labs/generate/shown_generation.h"
 #include "app/core/run/scenario.h"
-#include "app/core/session/command.h"
 #include "app/core/session/session.h"
+#include "app/views/frame/commands.h"
 #include "app/views/frame/lab.h"
 #include "app/views/frame/view_state.h"
 
@@ -21,12 +21,11 @@ enum class GeneratePage { next_token, cache, lens };
 // What the Generate tab remembers from frame to frame.
 struct GenerateTabState {
     GeneratePage page = GeneratePage::next_token;
-    bool running = false;                              // generates tokens at intervals until the end
-    double next_token_at = 0.0;                        // seconds, ImGui's clock
-    Index layer = 0;                                   // whose k and v are shown
-    bool proving = false;                              // the cached pass is computed alongside the run, and compared
-    Index lens_back = 0;                               // columns by which the lens is scrolled back from the newest
-    std::optional<Variation> asked_cache, asked_lens;  // the companion runs requested
+    bool running = false;        // generates tokens at intervals until the end
+    double next_token_at = 0.0;  // seconds, ImGui's clock
+    Index layer = 0;             // whose k and v are shown
+    bool proving = false;        // the cached pass is computed alongside the run, and compared
+    Index lens_back = 0;         // columns by which the lens is scrolled back from the newest
 };
 
 inline constexpr std::string_view kGenerateLab = "generate";

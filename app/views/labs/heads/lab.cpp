@@ -55,7 +55,17 @@ std::optional<Suggestion> suggest(const Session& session) {
                                    command::ScaleHeadTo{opening->attention, head, off ? 1.0F : 0.0F}}};
 }
 
-void leave(ViewState& state) { state.part<HeadsTabState>().preview.reset(); }
+// What the page of a head previews: the head off.
+Variation without_head(const Session& session, const HeadsTabState& heads) {
+    return {.more_edits = {ScaleHead{heads.attention, session.cursor().place.head, 0.0F}}};
+}
+
+// While nothing is edited, the page shows what the output would be without its head.
+CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+    const HeadsTabState& heads = state.part<HeadsTabState>();
+    if (!heads.opened || !session.scenario().edits.empty()) return {};
+    return {{kHeadPreview, without_head(session, heads)}};
+}
 
 }  // namespace
 
@@ -67,7 +77,7 @@ Lab heads_lab() {
             .term = "head",
             .draw = draw_heads_tab,
             .suggest = suggest,
-            .leave = leave,
+            .companion_runs = companion_runs,
             .add_exports = add_exports,
             .computes = true};
 }
@@ -91,16 +101,6 @@ void follow_cursor(const Session& session, HeadsTabState& heads) {
     if (attentions_of_kind(plan, heads.kind).empty()) heads.kind = AttentionKind::self;
 }
 
-// While nothing is edited, the page shows what the output would be without its head: requests that companion run.
-void ask_for_preview(const Session& session, HeadsTabState& heads, Commands& commands) {
-    std::optional<Variation> wanted;
-    if (heads.opened && session.scenario().edits.empty())
-        wanted = Variation{.more_edits = {ScaleHead{heads.attention, session.cursor().place.head, 0.0F}}};
-    if (wanted == heads.preview) return;
-    commands.push_back(command::Accompany{kHeadPreview, wanted});
-    heads.preview = wanted;
-}
-
 }  // namespace
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
@@ -113,7 +113,6 @@ void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area
         heads.opened = true;
         commands.push_back(command::GoTo{heads.attention + ".pattern"});
     }
-    ask_for_preview(session, heads, commands);
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(8)}};
     const float strip = effect_strip_height(ui, session, heads);
@@ -145,7 +144,7 @@ Compared compared(const Session& session, const HeadsTabState& heads) {
     const Snapshot& shown = session.shown();
     const Companion* without = shown.companion(kHeadPreview);
     const bool wanted = heads.opened && shown.unedited == shown.run && without != nullptr;
-    if (wanted && heads.preview == without->variation && comparable(*shown.run, *without->run))
+    if (wanted && without_head(session, heads) == without->variation && comparable(*shown.run, *without->run))
         return {shown.run, without->run, true};
     return {comparable(*shown.unedited, *shown.run) ? shown.unedited : shown.run, shown.run, false};
 }

@@ -33,7 +33,6 @@ struct HeadsTabState {
     std::optional<PatternToken> pinned;  // its lines stay shown
     bool scaling = false;                // a head's slider is being dragged
     bool by_norm = false;                // the strip shows L2 norms, rather than largest changes
-    std::optional<Variation> preview;    // the companion run requested: the open head off
 };
 
 void draw_heads_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

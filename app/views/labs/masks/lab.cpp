@@ -22,10 +22,24 @@ void add_exports(ExportScene& scene) {
               [shown = scene.shown, attention, place = scene.place] { return masks_exhibit(shown, attention, place); });
 }
 
-void leave(ViewState& state) {
-    MasksTabState& masks = state.part<MasksTabState>();
-    masks.asked.reset();
-    masks.asked_for = 0;
+// The position that the leak test changes: the chosen one, else the last one that is not padding.
+Index leak_position(const Session& session, const MasksTabState& tab) {
+    const Inputs& inputs = session.shown().scenario.inputs;
+    const Index batch = session.cursor().place.batch;
+    const bool chosen = tab.chosen_position && tab.chosen_batch == batch && *tab.chosen_position < inputs.pos();
+    if (chosen) return *tab.chosen_position;
+    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
+    return std::min(std::max<Index>(last, 1), inputs.pos() - 1);
+}
+
+Value<Variation> leak_variation(const Session& session, const ViewState& state) {
+    const Snapshot& shown = session.shown();
+    return shown_leak_variation(session.derived(), shown.scenario, shown.run, session.cursor().place.batch,
+                                leak_position(session, state.part<MasksTabState>()));
+}
+
+CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+    return {{kLeakRun, *leak_variation(session, state)}};
 }
 
 }  // namespace
@@ -37,42 +51,32 @@ Lab masks_lab() {
             .key = Key::m,
             .term = "mask",
             .draw = draw_masks_tab,
-            .leave = leave,
+            .companion_runs = companion_runs,
             .add_exports = add_exports,
             .computes = true};
 }
 
 namespace {
 
-// ---- the leak test's companion
+// ---- the leak test
 
-// The position that is changed: the chosen one, else the last one that is not padding.
+// Another batch row or a shorter input: what was chosen there is forgotten.
 void keep_leak_position(const Session& session, MasksTabState& tab) {
-    const Inputs& inputs = session.shown().scenario.inputs;
     const Index batch = session.cursor().place.batch;
-    if (tab.chosen_batch != batch || tab.chosen_position >= inputs.pos()) tab.chosen_position.reset();
-    const Index last = kept_length(inputs.attention_mask, batch, inputs.pos()) - 1;
-    tab.leak_position = tab.chosen_position.value_or(std::min(std::max<Index>(last, 1), inputs.pos() - 1));
-}
-
-void ask_for_leak_run(const Session& session, MasksTabState& tab, Commands& commands) {
-    const Snapshot& shown = session.shown();
-    const Value<Variation> wanted = shown_leak_variation(session.derived(), shown.scenario, shown.run,
-                                                         session.cursor().place.batch, tab.leak_position);
-    if (std::exchange(tab.asked_for, wanted.number()) == wanted.number()) return;
-    if (tab.asked && *tab.asked == *wanted && shown.companions.contains(kLeakRun)) return;
-    tab.asked = *wanted;
-    commands.push_back(command::Accompany{kLeakRun, *wanted});
+    if (tab.chosen_batch != batch || tab.chosen_position >= session.shown().scenario.inputs.pos())
+        tab.chosen_position.reset();
+    tab.leak_position = leak_position(session, tab);
 }
 
 // The result of the leak test; empty while the companion still belongs to the previous run, or is being compared.
-Value<Leak> leak_found(const Session& session, const MasksTabState& tab) {
+Value<Leak> leak_found(const Session& session, const ViewState& state) {
     const Snapshot& shown = session.shown();
     const Companion* companion = shown.companion(kLeakRun);
-    const bool current =
-        companion != nullptr && tab.asked && companion->variation == *tab.asked && companion->beside == shown.run;
+    const bool current = companion != nullptr && companion->beside == shown.run &&
+                         companion->variation == *leak_variation(session, state);
     if (!current) return {};
-    return shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch, tab.leak_position);
+    return shown_leak(session.derived(), shown.run, companion->run, session.cursor().place.batch,
+                      state.part<MasksTabState>().leak_position);
 }
 
 }  // namespace
@@ -182,7 +186,6 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
     state.hovered.reset();
     state.part<MasksTabState>().hovered = std::exchange(state.part<MasksTabState>().hovered_next, std::nullopt);
     keep_leak_position(session, state.part<MasksTabState>());
-    ask_for_leak_run(session, state.part<MasksTabState>(), commands);
 
     const float pad = ui.px(16);
     const Area inner = {{area.low.x + pad, area.low.y + ui.px(8)}, {area.high.x - pad, area.high.y}};
@@ -197,7 +200,7 @@ void draw_masks_tab(const Ui& ui, const Session& session, ViewState& state, Area
                               {inner.low, {inner.high.x, inner.high.y - choices}},
                               shown_masks(session.derived(), session.shown(), attention, place),
                               shown_nan_trail(session.derived(), session.shown().run),
-                              leak_found(session, state.part<MasksTabState>())};
+                              leak_found(session, state)};
     const Heights heights = heights_of(scene, inner.width());
     if (inner.height() - heights.sum() >= ui.px(220))
         draw_with_fixed_findings(scene, heights, inner);

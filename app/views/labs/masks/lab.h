@@ -35,8 +35,6 @@ struct MasksTabState {
     std::optional<Index> chosen_position;   // for the leak test; nothing: the last one that is not padding
     Index chosen_batch = 0;                 // where it was chosen
     Index leak_position = 0;                // the one that is changed now
-    std::optional<Variation> asked;         // requested from the session for the leak test
-    std::uint64_t asked_for = 0;            // the number of the last request
     std::optional<Index> dragged;           // the batch row whose length handle is being dragged
     std::map<std::string, Viewport> views;  // by a picture's title
 };

@@ -71,11 +71,21 @@ std::optional<Suggestion> suggest(const Session& session) {
                                    false}}};
 }
 
-void leave(ViewState& state) {
-    NormsTabState& norms = state.part<NormsTabState>();
-    norms.asked.reset();
-    norms.shown.reset();
+Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
+    return {.overrides = {{"norm_placement", place_of_norms(placement).word}},
+            .layers = norms.layers,
+            .gain_factor = norms.gain_factor,
+            .shift_factor = norms.shift_factor};
 }
+
+// Both runs are companions, so that they always belong to the same state.
+CompanionRuns companion_runs(const Session& session, const ViewState& state) {
+    const NormsTabState& norms = state.part<NormsTabState>();
+    const Places places = compared_places(session, norms);
+    return {{kLeftRun, variation_of(norms, places.left)}, {kRightRun, variation_of(norms, places.right)}};
+}
+
+void leave(ViewState& state) { state.part<NormsTabState>().shown.reset(); }
 
 void save(const ViewState& state, SavedView& saved) {
     const NormsTabState& norms = state.part<NormsTabState>();
@@ -106,6 +116,7 @@ Lab norms_lab() {
             .least_height = [](float width) { return width < 652.0F ? 740.0F : 640.0F; },
             .inspect = inspect_norms,
             .suggest = suggest,
+            .companion_runs = companion_runs,
             .leave = leave,
             .add_exports = add_exports,
             .save = save,
@@ -116,25 +127,6 @@ Lab norms_lab() {
 namespace {
 
 constexpr std::array<Index, 3> kDepths = {6, 12, 36};
-
-// ---- the runs requested
-
-Variation variation_of(const NormsTabState& norms, NormPlacement placement) {
-    return {.overrides = {{"norm_placement", place_of_norms(placement).word}},
-            .layers = norms.layers,
-            .gain_factor = norms.gain_factor,
-            .shift_factor = norms.shift_factor};
-}
-
-// Both runs are companions, so that they always belong to the same state. Each is requested once.
-void accompany(const Session& session, NormsTabState& norms, Commands& commands) {
-    const Places places = compared_places(session, norms);
-    const BothNorms<Variation> wanted = {variation_of(norms, places.left), variation_of(norms, places.right)};
-    if (norms.asked && *norms.asked == wanted) return;
-    commands.push_back(command::Accompany{kLeftRun, wanted.left});
-    commands.push_back(command::Accompany{kRightRun, wanted.right});
-    norms.asked = wanted;
-}
 
 // ---- the row of switches
 
@@ -371,7 +363,6 @@ NormsScene norms_scene(const Session& session, const NormsTabState& norms) {
 }
 
 void draw_norms_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands) {
-    accompany(session, state.part<NormsTabState>(), commands);
     const float pad = ui.px(16);
     Area rest = {{area.low.x + pad, area.low.y + ui.px(10)}, {area.high.x - pad, area.high.y - ui.px(10)}};
     rest.low.y += draw_switches(ui, session, state.part<NormsTabState>(), rest, commands);

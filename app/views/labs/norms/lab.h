@@ -32,7 +32,6 @@ struct NormsTabState {
     Index row = 0;                                  // the position whose row is explained
     std::optional<ChosenNorm> chosen;               // until the window goes to another step
     std::optional<Places> places;                   // the two places compared; nothing: as the model suggests
-    std::optional<BothNorms<Variation>> asked;      // the two runs requested
     std::optional<double> marked_depth;             // pointed at in a chart, as of the last frame
     std::optional<BothNorms<Companion>> shown;      // the last two runs that were complete
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,9 +18,10 @@ namespace decoderscope {
 
 // What the Train tab remembers from frame to frame; the choices and the trainings are the session's.
 struct TrainTabState {
-    std::array<char, 8192> text{};    // the learner's own, as ImGui edits it
-    std::string attention;            // whose patterns are shown; empty: the first
-    std::array<char, 1024> folder{};  // where models are written
+    std::array<char, 8192> text{};        // the learner's own, as ImGui edits it
+    std::string attention;                // whose patterns are shown; empty: the last
+    std::optional<std::string> followed;  // the attention of the cursor's step, as of the last frame
+    std::array<char, 1024> folder{};      // where models are written
 };
 
 void draw_train_tab(const Ui& ui, const Session& session, ViewState& state, Area area, Commands& commands);

@@ -117,11 +117,26 @@ void save_links(const Ui& ui, const TrainTabState& train, const SeenTraining& se
     tooltip(tr("Writes it to {path}", {{"path", path_of(train, seen)}}).c_str());
 }
 
-void choose_attention(const Ui& ui, TrainTabState& train, const std::vector<std::string>& attentions) {
+// The cursor's attention, once it moves there; at first the last one.
+void follow_cursor(const Session& session, TrainTabState& train, const std::vector<std::string>& attentions) {
+    const auto known = [&](const std::string& name) { return std::ranges::find(attentions, name) != attentions.end(); };
+    const std::string& here = session.step().attention;
+    if (train.followed && *train.followed != here && known(here)) train.attention = here;
+    train.followed = here;
+    if (!known(train.attention)) train.attention = attentions.empty() ? "" : attentions.back();
+}
+
+// The cursor goes along, where the run on the stage has that attention, too.
+void choose_attention(const Ui& ui, const Session& session, TrainTabState& train,
+                      const std::vector<std::string>& attentions, Commands& commands) {
     ImGui::SetNextItemWidth(ui.px(190));
     if (!begin_list("##attention", train.attention.c_str(), ImGuiComboFlags_HeightLarge)) return;
     for (const std::string& attention : attentions)
-        if (press_row(attention.c_str(), attention == train.attention)) train.attention = attention;
+        if (press_row(attention.c_str(), attention == train.attention)) {
+            train.attention = attention;
+            if (const Ref pattern = pattern_of(session.shown().run->plan(), attention))
+                commands.push_back(command::GoTo{pattern->name});
+        }
     ImGui::EndCombo();
 }
 
@@ -181,11 +196,10 @@ void draw_train_patterns(const Ui& ui, const Session& session, ViewState& state,
     const Value<TrainedModelRun> first = trained_model_run(session.derived(), seen.front().model);
     if (first) {
         const std::vector<std::string> attentions = attentions_of(first->run->plan());
-        if (std::ranges::find(attentions, train.attention) == attentions.end())
-            train.attention = attentions.empty() ? "" : attentions.back();
+        follow_cursor(session, train, attentions);
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(ui.px(6), ui.px(2)));
         ImGui::SetCursorScreenPos(area.low);
-        choose_attention(ui, train, attentions);
+        choose_attention(ui, session, train, attentions, commands);
         ImGui::SameLine(0, ui.px(12));
         choose_folder(train, std::max(ui.px(100), area.width() - ui.px(210)));
         ImGui::PopStyleVar();

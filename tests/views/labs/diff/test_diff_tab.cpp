@@ -332,3 +332,21 @@ TEST_CASE("in the Diff tab text neither overlaps nor leaves the window") {
         }
     }
 }
+
+TEST_CASE("a frame is drawn while a trace is being read, and says so") {
+    const decoderscope::testing::TemporaryFolder folder;
+    Driver d;
+    open_tab(d);
+    write_safetensors(folder.file("t.safetensors"), recorded_tensors(*d.session.shown().run));
+    REQUIRE(d.click_text("File"));
+    d.waits = false;
+    d.session.apply(command::CompareWithFile{folder.file("t.safetensors")});
+    d.settle_one();  // as it is drawn before the result is taken over
+    CHECK(d.sees("Reading"));
+    CHECK_FALSE(d.session.shown().trace_file);
+    d.waits = true;
+    d.settle();
+    d.settle();
+    CHECK_FALSE(d.sees("Reading"));
+    CHECK(d.sees("t.safetensors"));
+}

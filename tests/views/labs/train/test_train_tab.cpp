@@ -23,7 +23,9 @@ TrainingPlan brief() {
 void train(Driver& d, const TrainingPlan& plan) {
     d.session.apply(command::ChangeTraining{plan});
     d.settle();
-    REQUIRE(d.click_label("Train"));
+    const auto button = d.find_on_stage("Train");
+    REQUIRE(button);
+    d.click(button->middle());
     d.session.finish_training();
     d.settle();
 }
@@ -56,6 +58,28 @@ TEST_CASE("runs are trained side by side, and any of their steps is looked at") 
         INFO(name);
         CHECK(std::ranges::equal(weight.values(), seen[1].model->weights.at(name).values()));
     }
+}
+
+TEST_CASE("the patterns follow the cursor to another attention, and it follows the choice of one") {
+    Driver d("causal-lm-as-meant");
+    d.press(Key::f);
+    TrainingPlan plan = brief();
+    plan.layers = 3;
+    train(d, plan);
+    const std::string& shown = d.state.part<TrainTabState>().attention;
+    CHECK(shown == "blocks.2.attn");
+    d.session.apply(command::GoTo{"blocks.1.attn.z"});
+    d.settle();
+    CHECK(shown == "blocks.1.attn");
+    d.session.apply(command::GoTo{"embed"});  // in no attention
+    d.settle();
+    CHECK(shown == "blocks.1.attn");
+    const auto list = d.find_on_stage("blocks.1.attn");
+    REQUIRE(list);
+    d.click(list->middle());
+    REQUIRE(d.click_text("blocks.0.attn"));
+    CHECK(shown == "blocks.0.attn");
+    CHECK(d.session.step().attention == "blocks.0.attn");
 }
 
 TEST_CASE("a trained model is written and opened in all tabs, with an example it never saw") {

@@ -1,0 +1,118 @@
+// What takes long never blocks a frame: apply() only begins it, and update() takes it over.
+#include "app/core/labs/train/shown_training.h"
+#include "app/core/session/session.h"
+#include "engine/files/safetensors.h"
+#include "engine/load/bundled_models.h"
+#include "tests/catch.h"
+#include "tests/core/session/apply.h"
+#include "tests/engine/contains.h"
+#include "tests/engine/temporary_folder.h"
+
+#include <filesystem>
+
+using namespace decoderscope;
+using namespace decoderscope::testing;
+
+namespace {
+
+std::shared_ptr<const ModelFolder> trained_folder() {
+    TrainingPlan plan{.task = "reversal", .text = {}, .layers = 1, .d_model = 16, .rows = 2, .steps = 1};
+    const Recipe recipe = recipes_of(plan).front();
+    return folder_of(recipe, *model_of(recipe, first_trainer(recipe).weights(), 0));
+}
+
+}  // namespace
+
+TEST_CASE("a trace is read in the background, and the one that is asked for last is compared with") {
+    const TemporaryFolder folder;
+    Session session(make_bundled_model("pre-ln-layer"));
+    for (const char* name : {"a.safetensors", "b.safetensors"})
+        write_safetensors(folder.file(name), recorded_tensors(*session.shown().run));
+    session.apply(command::CompareWithFile{folder.file("a.safetensors")});
+    CHECK(session.reading_trace() == folder.file("a.safetensors"));
+    CHECK_FALSE(session.shown().trace_file);
+    CHECK(session.work({}).view.compare.file == folder.file("a.safetensors"));
+    session.apply(command::CompareWithFile{folder.file("b.safetensors")});
+    session.finish();
+    CHECK(session.reading_trace().empty());
+    REQUIRE(session.shown().trace_file);
+    CHECK(session.shown().trace_file->label == "b.safetensors");
+
+    session.apply(command::CompareWithFile{folder.file("a.safetensors")});
+    session.apply(command::CompareWithFile{});  // no longer wanted
+    session.finish();
+    CHECK_FALSE(session.shown().trace_file);
+}
+
+TEST_CASE("a session is shown before the trace that it is compared with is read") {
+    const TemporaryFolder folder;
+    const std::string trace = folder.file("t.safetensors");
+    SavedWork work;
+    {
+        Session session(make_bundled_model("pre-ln-layer"));
+        write_safetensors(trace, recorded_tensors(*session.shown().run));
+        apply(session, command::CompareWithFile{trace});
+        work = session.work({});
+    }
+    Session session(work);
+    CHECK(session.reading_trace() == trace);
+    CHECK_FALSE(session.shown().trace_file);
+    session.finish();
+    REQUIRE(session.shown().trace_file);
+    CHECK(session.shown().trace_file->path == trace);
+
+    work.view.compare.file = folder.file("gone.safetensors");
+    Session without(work);
+    without.finish();
+    CHECK_FALSE(without.shown().trace_file);
+    REQUIRE(without.message());
+    CHECK(contains(without.message()->text.english(), "gone.safetensors"));
+}
+
+TEST_CASE("models are written in the background, one after the other, and the last is opened where that was asked") {
+    const TemporaryFolder folder;
+    Session session(make_bundled_model("simple-decoder"));
+    const std::shared_ptr<const ModelFolder> model = trained_folder();
+    session.apply(command::SaveModel{model, folder.file("a"), false});
+    CHECK_FALSE(session.message());
+    session.apply(command::SaveModel{model, folder.file("b"), true});
+    session.finish();
+    for (const char* name : {"a", "b"}) CHECK(std::filesystem::exists(folder.file(name) + "/model.safetensors"));
+    CHECK(session.scenario().model()->path == folder.file("b"));
+
+    apply(session, command::SaveModel{model, folder.file("none/of/these"), true});
+    REQUIRE(session.message());
+    CHECK(session.message()->failed);
+    CHECK(contains(session.message()->text.english(), folder.file("none")));
+    CHECK(session.scenario().model()->path == folder.file("b"));
+}
+
+TEST_CASE("a model that is being written is finished when the session ends") {
+    const TemporaryFolder folder;
+    {
+        Session session(make_bundled_model("simple-decoder"));
+        for (const char* name : {"a", "b"})
+            session.apply(command::SaveModel{trained_folder(), folder.file(name), false});
+    }
+    for (const char* name : {"a", "b"}) CHECK(std::filesystem::exists(folder.file(name) + "/model.safetensors"));
+}
+
+TEST_CASE("what is pinned or exported while it is being computed is that run, not the one before or after") {
+    const TemporaryFolder folder;
+    Session session(make_bundled_model("causal-lm-as-meant"));
+    session.apply(command::ScaleHeadTo{"blocks.0.attn", 1, 0.0F});
+    session.apply(command::Pin{});
+    CHECK_FALSE(session.shown().pinned);  // nothing waited for the run
+    session.finish();
+    REQUIRE(session.shown().pinned);
+    CHECK(session.shown().pinned->label == "causal-lm-as-meant, Post-Norm, 1 edit");
+
+    session.apply(command::ScaleHeadTo{"blocks.0.attn", 2, 0.0F});
+    session.apply(command::Pin{});
+    session.apply(command::Export{folder.file("step.json")});
+    session.apply(command::ClearEdits{});
+    session.finish();
+    CHECK(session.shown().pinned->label == "causal-lm-as-meant, Post-Norm, 2 edits");
+    CHECK(std::filesystem::exists(folder.file("step.json")));
+    CHECK(session.scenario().edits.empty());
+}
