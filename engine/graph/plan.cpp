@@ -105,7 +105,9 @@ Ref Plan::add(Step step) {
     step.layer = here_.layer;
     step.part = here_.part;
     step.title = here_.title;
+    step.norm = here_.norm;
     step.lens = here_.lens;
+    step.backward = here_.backward;
     if (step.role != Role::parameter) step.attention = here_.attention;
     if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
     steps_.push_back(std::move(step));
@@ -228,12 +230,75 @@ void Plan::begin_part(Part part, Meaning meaning, std::optional<Phrase> title) {
     here_.part = part;
     here_.title = title.value_or(title_of(part));
     here_.attention.clear();
+    here_.norm.clear();
     meaning_ = meaning;
 }
 
 void Plan::begin_attention(std::string name, Part part) {
     begin_part(part, Meaning::attention);
     here_.attention = std::move(name);
+}
+
+void Plan::begin_norm(std::string name, std::optional<Phrase> title) {
+    begin_part(Part::norm, Meaning::norm, std::move(title));
+    here_.norm = std::move(name);
+}
+
+void Plan::name_steps(std::initializer_list<std::pair<AttentionStep, Ref>> steps) {
+    for (const auto& [which, step] : steps) by_attention_[here_.attention][static_cast<std::size_t>(which)] = step;
+}
+
+void Plan::name_steps(std::initializer_list<std::pair<NormStep, Ref>> steps) {
+    for (const auto& [which, step] : steps) by_norm_[here_.norm][static_cast<std::size_t>(which)] = step;
+}
+
+void Plan::name_gradient(StepId gradient, StepId of, bool whole) {
+    steps_[gradient].gradient_of = of;
+    if (whole) gradients_[of] = gradient;
+}
+
+Ref Plan::step_of(std::string_view attention, AttentionStep which) const {
+    const auto found = by_attention_.find(attention);
+    return found == by_attention_.end() ? nullptr : found->second[static_cast<std::size_t>(which)];
+}
+
+Ref Plan::step_of(std::string_view norm, NormStep which) const {
+    const auto found = by_norm_.find(norm);
+    return found == by_norm_.end() ? nullptr : found->second[static_cast<std::size_t>(which)];
+}
+
+Ref Plan::gradient_by(const Step& step) const {
+    const auto found = gradients_.find(step.id);
+    return found == gradients_.end() ? nullptr : &steps_[found->second];
+}
+
+Ref Plan::twin_in(const Step& step, Index layer) const {
+    if (step.is_source() || step.block.empty() || layer < 0) return nullptr;
+    const std::string stack = step.block.substr(0, step.block.rfind('.') + 1);  // "encoder.blocks."
+    return find(stack + std::to_string(layer) + step.name.substr(step.block.size()));
+}
+
+std::vector<std::string> Plan::attentions() const {
+    std::vector<std::string> found;
+    for (const Step& step : steps_)
+        if (!step.attention.empty() && std::ranges::find(found, step.attention) == found.end())
+            found.push_back(step.attention);
+    return found;
+}
+
+std::vector<std::string> Plan::blocks(StackKind stack) const {
+    std::vector<std::string> found;
+    for (const Step& step : steps_)
+        if (step.stack == stack && !step.backward && !step.block.empty() &&
+            (found.empty() || found.back() != step.block) && std::ranges::find(found, step.block) == found.end())
+            found.push_back(step.block);
+    return found;
+}
+
+std::string Plan::attention_in(std::string_view block) const {
+    const auto found =
+        std::ranges::find_if(steps_, [&](const Step& step) { return step.block == block && !step.attention.empty(); });
+    return block.empty() || found == steps_.end() ? std::string() : found->attention;
 }
 
 Ref Plan::find(std::string_view name) const {

@@ -37,6 +37,11 @@ const Tensor& Run::value(std::string_view name) const {
     return step == nullptr ? kNone : value(step->id);
 }
 
+const Tensor& Run::value(std::string_view attention, AttentionStep which) const {
+    const Ref step = plan_->step_of(attention, which);
+    return step == nullptr ? kNone : value(step->id);
+}
+
 Operands Run::operands_of(StepId id) const {
     Operands operands;
     for (const StepId operand : (*plan_)[id].operands) operands.add(value(operand));

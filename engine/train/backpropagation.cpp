@@ -18,7 +18,6 @@ struct BackwardPlan {
 namespace {
 
 constexpr std::size_t kKnownPlans = 16;
-constexpr std::string_view kGradient = "grad.";
 
 struct NamedInput {
     std::string_view name;
@@ -42,9 +41,8 @@ std::vector<Axes> shape_of(const Inputs& batch) {
 
 // The parameter that a step is the gradient by; nullptr if it is none.
 Ref parameter_of(const Plan& plan, const Step& step) {
-    if (!step.name.starts_with(kGradient)) return nullptr;
-    const Ref by = plan.find(std::string_view(step.name).substr(kGradient.size()));
-    return by != nullptr && by->role == Role::parameter ? by : nullptr;
+    const Ref by = step.gradient_of ? &plan[*step.gradient_of] : nullptr;
+    return by != nullptr && by->role == Role::parameter && plan.gradient_by(*by) == &step ? by : nullptr;
 }
 
 bool is_wanted(const Plan& plan, const Step& step) {
