@@ -109,6 +109,7 @@ Ref Plan::add(Step step) {
     step.lens = here_.lens;
     step.backward = here_.backward;
     if (step.role != Role::parameter) step.attention = here_.attention;
+    step.is_pattern = makes_pattern(step.operation, step.part);
     if (!by_name_.emplace(step.name, step.id).second) throw std::logic_error("two steps are named " + step.name);
     steps_.push_back(std::move(step));
     return &steps_.back();
@@ -190,6 +191,12 @@ void Plan::replace(StepId id, Operation operation, std::vector<StepId> operands)
         throw std::logic_error(step.name + " would change its shape");
     step.operation = std::move(operation);
     step.operands = std::move(operands);
+    step.is_pattern = makes_pattern(step.operation, step.part);
+}
+
+bool Plan::makes_pattern(const Operation& operation, Part part) {
+    return (part == Part::self_attention || part == Part::cross_attention) &&
+           operation.traits().values == Values::weights;
 }
 
 // Records where masks act: from the step that fills one in, back to the scores it reads and forward to what is computed
@@ -205,7 +212,7 @@ void Plan::follow_scores(Step& step) {
         for (const StepId operand : step.operands)
             if (!step.masked_by && is_over_keys(steps_[operand].axes)) step.masked_by = steps_[operand].masked_by;
     }
-    if (traits.values == Values::weights)
+    if (makes_pattern(step.operation, here_.part))
         for (const StepId operand : step.operands) mark_scores_before(operand, std::nullopt);
 }
 
@@ -349,25 +356,6 @@ NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)
     std::ranges::reverse(steps.order);
     std::ranges::reverse(steps.freed_after);
     return steps;
-}
-
-std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted) {
-    const NeededSteps needed = needed_steps(plan, wanted);
-    std::vector<Tensor> values(plan.steps().size());
-    for (std::size_t i = 0; i < needed.order.size(); ++i) {
-        const Step& step = plan[needed.order[i]];
-        Tensor& value = values[step.id];
-        if (step.is_source()) {
-            value = step.source;
-        } else {
-            Operands operands;
-            for (const StepId operand : step.operands) operands.add(values[operand]);
-            value = step.operation.compute(operands, step.axes);
-        }
-        for (const Patch& patch : step.patches) patch.apply(value);
-        for (const StepId freed : needed.freed_after[i]) values[freed] = Tensor();
-    }
-    return values;
 }
 
 }  // namespace decoderscope

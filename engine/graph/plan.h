@@ -108,6 +108,9 @@ struct Step {
     std::optional<StepId> masked_by;     // the mask that hides some of its cells: itself, or one filled in earlier
     std::optional<StepId> mask_to_come;  // the mask that a later step will fill in
     bool is_scores = false;              // a softmax over key is still to come
+    // Derived, too: whether it holds an attention's weights as they are made, before dropout. Its rows need not sum
+    // to 1.
+    bool is_pattern = false;
     std::vector<Patch> patches;
     Tensor source;  // a parameter's or an input's values
 
@@ -226,6 +229,7 @@ private:
 
     [[nodiscard]] Ref at(std::optional<StepId> id) const { return id ? &steps_[*id] : nullptr; }
     Ref add(Step step);
+    [[nodiscard]] static bool makes_pattern(const Operation& operation, Part part);
     void follow_scores(Step& step);
     void mark_scores_before(StepId id, std::optional<StepId> mask);
 
@@ -262,8 +266,5 @@ struct NeededSteps {
     std::vector<std::vector<StepId>> freed_after;  // beside `order`: what no later step reads
 };
 [[nodiscard]] NeededSteps needed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
-
-// The values of the wanted steps alone, by step; all other tensors are empty. Nothing else is computed.
-[[nodiscard]] std::vector<Tensor> computed_steps(const Plan& plan, const std::function<bool(const Step&)>& wanted);
 
 }  // namespace decoderscope

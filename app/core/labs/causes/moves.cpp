@@ -113,13 +113,14 @@ std::map<std::string, Tensor> gradients_by(Scenario scenario, const ChosenNumber
             if (const Ref step = plan->find(name), gradient = step == nullptr ? nullptr : plan->gradient_by(*step);
                 gradient != nullptr)
                 wanted.emplace(name, gradient->id);
-        std::vector<Tensor> values = computed_steps(*plan, [&](const Step& step) {
+        const NeededSteps needed = needed_steps(*plan, [&](const Step& step) {
             return std::ranges::any_of(wanted, [&](const auto& one) { return one.second == step.id; });
         });
+        const std::shared_ptr<const Run> run = execute(plan, {.needed = &needed});
         for (const auto& [name, id] : wanted) {
-            auto [at, is_new] = gradients.try_emplace(name, values[id]);
+            auto [at, is_new] = gradients.try_emplace(name, run->value(id));
             if (is_new) continue;
-            const float* more = values[id].data();
+            const float* more = run->value(id).data();
             for (float& value : at->second.writable()) value += factor * *more++;
         }
     };

@@ -148,11 +148,6 @@ std::string_view measure_sentence(PatternMeasure measure) {
 
 namespace {
 
-// Whether a step holds the weights that a softmax gives to keys, before dropout.
-bool is_pattern(const Step& step) {
-    return !step.attention.empty() && step.masked_by && step.operation.traits().values == Values::weights;
-}
-
 // One head of a tensor [batch, head, query, key].
 std::span<const float> head_of(const Tensor& tensor, Index batch, Index head) {
     if (tensor.empty()) return {};
@@ -177,7 +172,8 @@ constexpr Index kCost = 20;  // of one weight, in multiply-adds
 std::vector<std::string> attentions_of_kind(const Plan& plan, AttentionKind kind) {
     std::vector<std::string> names;
     for (const Step& step : plan.steps())
-        if (is_pattern(step) && kind_of_attention(step) == kind) names.push_back(step.attention);
+        if (step.is_pattern && step.masked_by && !step.attention.empty() && kind_of_attention(step) == kind)
+            names.push_back(step.attention);
     return names;
 }
 

@@ -6,8 +6,6 @@ namespace decoderscope {
 
 namespace {
 
-bool is_pattern(const Step& step) { return step.operation.traits().values == Values::weights; }
-
 // The scores before a cap or a mask, from the step that they enter the softmax as.
 Ref raw_scores(const Plan& plan, Ref scores) {
     for (Ref before = scores; before != nullptr && before->is_scores; before = plan.main_operand(*before))
@@ -48,7 +46,7 @@ std::optional<CellSlope> slope_at(const Run& run, const Step& step, const Cell& 
 }
 
 Ref scores_of_pattern(const Plan& plan, const Step& pattern) {
-    const Ref scores = is_pattern(pattern) ? plan.main_operand(pattern) : nullptr;
+    const Ref scores = pattern.is_pattern ? plan.main_operand(pattern) : nullptr;
     return scores != nullptr && scores->is_scores ? raw_scores(plan, scores) : nullptr;
 }
 
@@ -59,7 +57,7 @@ std::vector<Sentence> words_on_gradient(const Plan& plan, const Step& step, cons
         message("If this cell of {step} grew a little, {target} would grow this many times as much. It is a slope at "
                 "this one point: switching something off is a long way, and often does something else.",
                 {{"step", by->name}, {"target", target}})};
-    if (is_pattern(*by))
+    if (by->is_pattern)
         words.push_back(
             message("By the pattern, masked cells have slopes like all others. They mean nothing, and are "
                     "hatched. The gradient by the scores says which weight should grow: there masked "

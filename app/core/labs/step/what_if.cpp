@@ -48,7 +48,7 @@ bool is_over_keys(const Step& step) {
 // The pattern of an attention; nullptr if it has none.
 Ref pattern_of(const Plan& plan, const std::string& attention) {
     const Ref pattern = plan.step_of(attention, AttentionStep::pattern);
-    return pattern != nullptr && pattern->operation.traits().values == Values::weights ? pattern : nullptr;
+    return pattern != nullptr && pattern->is_pattern ? pattern : nullptr;
 }
 
 // ---- what can be tried

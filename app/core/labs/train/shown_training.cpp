@@ -83,7 +83,7 @@ Value<TrainedModelRun> trained_model_run(Derived& derived, const std::shared_ptr
 std::vector<std::string> attentions_of(const Plan& plan) {
     std::vector<std::string> attentions;
     for (const Step& step : plan.steps())
-        if (!step.attention.empty() && step.operation.traits().values == Values::weights &&
+        if (!step.attention.empty() && step.is_pattern &&
             std::ranges::find(attentions, step.attention) == attentions.end())
             attentions.push_back(step.attention);
     return attentions;
@@ -94,9 +94,8 @@ Value<TrainedPattern> trained_pattern(Derived& derived, const TrainedModelRun& o
     return derived.get<TrainedPattern>({of.run}, std::tie(attention, head), [&] {
         const Plan& plan = of.run->plan();
         const auto& steps = plan.steps();
-        const auto pattern = std::ranges::find_if(steps, [&](const Step& step) {
-            return step.attention == attention && step.operation.traits().values == Values::weights;
-        });
+        const auto pattern = std::ranges::find_if(
+            steps, [&](const Step& step) { return step.attention == attention && step.is_pattern; });
         if (pattern == steps.end()) return TrainedPattern();
         TrainedPattern shown{heatmap_of(of.scenario, *of.run, *pattern, {0, head})};
         shown.heatmap.range = {0.0F, 1.0F};  // one colour means one weight at every step
