@@ -166,8 +166,14 @@ void split(Plan& plan, WrongHeads::Kind kind) {
 void join(Plan& plan, const Config& config) {
     if (config.nhead == 1) return;
     for (const std::string& attention : plan.attentions())
-        if (const Ref out = plan.step_of(attention, AttentionStep::out))
-            plan.replace(out->id, JoinByView{}, out->operands);
+        if (const Ref out = plan.step_of(attention, AttentionStep::out)) {
+            // Where an edit of the heads' results makes it their sum, it is joined from what they are made of.
+            const Ref results = plan.operand(*out, OperandRole::results);
+            const Step& joined = results == nullptr ? *out : *results;
+            std::vector<StepId> read = {*joined.operand(OperandRole::input), *joined.operand(OperandRole::weight)};
+            if (const std::optional<StepId> bias = out->operand(OperandRole::bias)) read.push_back(*bias);
+            plan.replace(out->id, JoinByView{}, read);
+        }
 }
 
 // The steps that read a step as their second operand, with more heads than it has.
