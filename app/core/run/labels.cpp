@@ -16,12 +16,6 @@ std::string attention_beside(const Plan& plan, const Step& step) {
 
 Index block_number(const Step& step) { return step.is_source() ? -1 : step.layer; }
 
-std::string cell_name(const std::string& tensor, const Cell& cell) {
-    std::string index;
-    for (const Index i : cell) index += (index.empty() ? "" : ", ") + std::to_string(i);
-    return tensor + "[" + index + "]";
-}
-
 TokenSequence sequence_along(const Step& step, std::size_t axis) {
     const std::string_view name = step.axes[axis].name;
     const TokenSequence own = step.in_encoder() ? TokenSequence::source : TokenSequence::target;
